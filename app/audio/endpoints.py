@@ -1,0 +1,126 @@
+"""The two ends of a conversation's sound: `AudioSource` gives frames, `AudioSink` takes samples.
+
+Both are context managers: constructing one touches nothing, `with` opens it, leaving closes it. Devices,
+files and the stand-ins of tests follow the same two protocols. Knows nothing of how any of them does it.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Protocol, Self
+
+import numpy as np
+
+
+class EndOfAudio(Exception):
+    """A finite source has given its last frame. No error: the natural end of a file."""
+
+
+class AudioSource(Protocol):
+    """Where the user's sound comes from. One thread reads it."""
+
+    @property
+    def name(self) -> str:
+        """The device's or the file's name, for the user."""
+        ...
+
+    @property
+    def overruns(self) -> int:
+        """Samples (24 kHz) lost so far because nobody read them in time."""
+        ...
+
+    @property
+    def backlog(self) -> int:
+        """Whole frames that wait to be read. More than one means that the reader is late."""
+        ...
+
+    def read_frame(self, timeout: float) -> np.ndarray | None:
+        """The next frame: float32 of shape (1920,), mono, 24 kHz, in [-1, 1]; the caller's to keep.
+
+        None when no whole frame came within `timeout` seconds. Raises `EndOfAudio` after the last frame of a
+        finite source (whose end is filled up with zeros), `DeviceError` when the device is gone and
+        `AudioFileError` when a file breaks off.
+        """
+        ...
+
+    def drop_to_newest(self) -> int:
+        """Forget all waiting frames but the newest one; how many were dropped. They aren't `overruns`."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class AudioSink(Protocol):
+    """Where the app's voice goes. One thread writes and flushes; any thread may read the counters.
+
+    Every written sample is in exactly one of four places, so that at any moment
+    `written == played + queued + flushed + overruns`.
+    """
+
+    @property
+    def name(self) -> str:
+        """The device's or the file's name, for the user."""
+        ...
+
+    keeps_time: bool
+    """Whether silence is part of it (a file) or it may idle while there is nothing to say (a loudspeaker)."""
+
+    @property
+    def written(self) -> int:
+        """Samples (24 kHz) that `write` was given so far."""
+        ...
+
+    @property
+    def played(self) -> int:
+        """Samples that have left towards the loudspeaker; never falls.
+
+        They are heard a little later: add the device's own buffer, some tens of milliseconds.
+        """
+        ...
+
+    @property
+    def queued(self) -> int:
+        """Samples that wait to be played."""
+        ...
+
+    @property
+    def flushed(self) -> int:
+        """Samples that `flush` took back before they were played."""
+        ...
+
+    @property
+    def overruns(self) -> int:
+        """Samples that had no room: the oldest give way to the newest."""
+        ...
+
+    @property
+    def underruns(self) -> int:
+        """How often the device wanted samples in the middle of talk and got silence."""
+        ...
+
+    def write(self, samples: np.ndarray) -> None:
+        """Queue float32 samples of shape (n,), mono, 24 kHz, in [-1, 1]; never waits.
+
+        An empty array is welcome: it says that there is nothing to say at this step, and lets a sink that
+        resamples play the few milliseconds that it holds back. Raises `DeviceError` when the device is gone,
+        `AudioFileError` when the file can't grow.
+        """
+        ...
+
+    def flush(self) -> int:
+        """Forget what is queued, for a barge-in; how many samples that was.
+
+        Where the device takes a block at this very moment, the answer may be that block too high: `flushed`
+        and `played` have the exact figures.
+        """
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...

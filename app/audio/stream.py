@@ -1,0 +1,128 @@
+"""One PortAudio stream: opened in the first shape that the device accepts, closed without ever hanging.
+
+Knows nothing of what its callback does with the samples.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from app.audio import devices, native
+from app.audio.devices import Device
+from app.audio.errors import DeviceError
+from app.conversation.frame import SAMPLE_RATE
+
+BLOCK_SECONDS = 0.02
+"""Blocks of a whole frame come in bunches through a sound server (0 and 100 ms apart); of 20 ms, evenly."""
+
+CLOSE_SECONDS = 2.0
+"""How long a driver may take to let go. One whose server has died may never; the app goes on without it."""
+
+INPUT, OUTPUT = "microphone", "loudspeaker"
+
+
+class DeviceStream:
+    """A started stream on a device.
+
+    `rate` (hertz) and `channels` say which shape the device took; `block` is the callback's size in samples
+    per channel. `finished` turns True when the stream ends without having been closed: the device is gone.
+    """
+
+    def __init__(self, kind: str, name: str | None) -> None:
+        """`kind`: INPUT or OUTPUT; `name` as for `find_input`. Raises `DeviceError`."""
+        self.kind = kind
+        self.finished = False
+        self._closing = False
+        self.device = _find(kind, name)
+
+    def start(self, prepare: Callable[[int, int, int], Callable[..., None]]) -> None:
+        """Open and start; `prepare(rate, channels, block)` makes the callback for each shape tried."""
+        sounddevice = native.load()
+        make = sounddevice.InputStream if self.kind == INPUT else sounddevice.OutputStream
+        refused: Exception | None = None
+        with native.LOCK:
+            for rate, channels in shapes(self.kind, self.device):
+                self.rate, self.channels, self.block = rate, channels, round(rate * BLOCK_SECONDS)
+                callback = prepare(self.rate, self.channels, self.block)
+                stream = None
+                try:
+                    with native.quiet_stderr():
+                        stream = make(
+                            samplerate=rate,
+                            blocksize=self.block,
+                            device=self.device.index,
+                            channels=channels,
+                            dtype="float32",
+                            latency="low",
+                            extra_settings=self._settings(sounddevice),
+                            callback=callback,
+                            finished_callback=self._on_finished,
+                        )
+                        stream.start()
+                except sounddevice.PortAudioError as error:
+                    if stream is not None:
+                        self._closing = True
+                        stream.close()
+                        self._closing = self.finished = False
+                    refused = error
+                    if native.code_of(error) in (native.UNAVAILABLE, native.INVALID_DEVICE):
+                        break  # no other shape helps
+                    continue
+                self._stream = stream
+                self.latency = float(stream.latency)
+                native.count_stream(+1)
+                return
+        raise native.explain(refused, self.kind, self.device.name) from refused
+
+    def close(self, drain: bool) -> None:
+        """Stop, with `drain` only after the device's own buffer has been played; at most `CLOSE_SECONDS`."""
+        self._closing = True
+        closer = threading.Thread(
+            target=self._close, args=(drain and not self.finished,), name="audio-close", daemon=True
+        )
+        closer.start()
+        closer.join(CLOSE_SECONDS)
+
+    def _close(self, drain: bool) -> None:
+        # Outside the lock: a driver that hangs here must not take every later stream with it.
+        if drain:
+            self._stream.stop()
+        else:
+            self._stream.abort()
+        self._stream.close()
+        native.count_stream(-1)  # one that hangs stays counted: PortAudio can't be restarted under it
+
+    def _on_finished(self) -> None:
+        # Runs in PortAudio's thread: one assignment.
+        if not self._closing:
+            self.finished = True
+
+    def _settings(self, sounddevice: Any) -> Any:
+        if self.device.host_api == devices.WASAPI:
+            # Shared mode refuses every rate but the mixer's own, unless Windows may convert.
+            return sounddevice.WasapiSettings(auto_convert=True)
+        return None
+
+
+def shapes(kind: str, device: Device) -> Iterator[tuple[int, int]]:
+    """(rate, channels) to try, best first: ours, then what the device says it has."""
+    most = device.inputs if kind == INPUT else device.outputs
+    tried: list[tuple[int, int]] = []
+    for rate in (SAMPLE_RATE, device.default_rate):
+        for channels in (1, min(2, most), most):
+            if (rate, channels) not in tried:
+                tried.append((rate, channels))
+                yield rate, channels
+
+
+def _find(kind: str, name: str | None) -> Device:
+    find = devices.find_input if kind == INPUT else devices.find_output
+    try:
+        return find(name)
+    except DeviceError:
+        # It may have been plugged in since PortAudio looked.
+        if not devices.refresh():
+            raise
+        return find(name)

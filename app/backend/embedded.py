@@ -1,0 +1,119 @@
+"""The embedded brain: a small model in a child process that the app starts and ends.
+
+The child (see `embedded_server`) speaks OpenAI's protocol on loopback, so the answers come through the
+same adapter as from any other server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from app.backend.base import BackendError, ChatRequest
+from app.backend.openai_compatible import OpenAICompatibleBackend
+from app.childprocess import python_module_command, quiet_child
+from app.conversation.prompt import PERSONA, ChatMessage
+
+START_SECONDS = 60.0
+
+
+class EmbeddedBackend:
+    """`model_file`: a GGUF file. `threads`: for the model; one leaves a core of two to ears and voice."""
+
+    name = "Embedded"
+    concurrent = False
+
+    def __init__(self, model_file: Path, *, threads: int = 1, persona: str = PERSONA) -> None:
+        self.model = model_file.stem
+        self._file = model_file
+        self._threads = threads
+        self._persona = persona
+        self._child: subprocess.Popen[bytes] | None = None
+        self._client: OpenAICompatibleBackend | None = None
+
+    async def open(self) -> None:
+        """Starts the child and waits until the model is loaded and warm. Raises BackendError."""
+        if not self._file.is_file():
+            raise BackendError(
+                "The embedded model is not installed, so there is no brain. Set the app up again: "
+                "python3 packaging/bootstrap.py setup, or choose another brain."
+            )
+        command = python_module_command("app.backend.embedded_server", str(self._file), str(self._threads))
+        self._child = await asyncio.to_thread(
+            subprocess.Popen,
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            **quiet_child(),
+        )
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                line = await asyncio.to_thread(self._child.stdout.readline)  # type: ignore[union-attr]
+                where = json.loads(line)
+                self._client = OpenAICompatibleBackend(
+                    base_url=f"{where['url']}/v1",
+                    model=self.model,
+                    api_key=where["key"],
+                    name="The embedded brain",
+                    extra={"cache_prompt": True},
+                )
+                await self._client.open()
+                await self._warm_up()
+        except (TimeoutError, ValueError, KeyError):
+            await self.close()
+            raise BackendError(
+                "The embedded model could not be started, so there is no brain. It needs about 0.5 GB of free "
+                "memory: close something, or choose another brain."
+            ) from None
+        except BaseException:
+            await self.close()
+            raise
+
+    def stream(self, request: ChatRequest) -> AbstractAsyncContextManager[AsyncIterator[str]]:
+        """See `Backend.stream`."""
+        if self._client is None:
+            raise BackendError("The embedded brain is not running. Choose it anew, or choose another brain.")
+        return self._client.stream(request)
+
+    async def close(self) -> None:
+        """Ends the child."""
+        client, self._client = self._client, None
+        child, self._child = self._child, None
+        if client is not None:
+            with contextlib.suppress(Exception):
+                await client.close()
+        if child is not None:
+            await asyncio.to_thread(_end, child)
+
+    async def _warm_up(self) -> None:
+        """Has the persona read once: the first request then starts as quickly as the later ones."""
+        request = ChatRequest((ChatMessage("system", self._persona), ChatMessage("user", "Hello.")), max_tokens=1)
+        for attempt in range(100):
+            try:
+                async with self._client.stream(request) as deltas:  # type: ignore[union-attr]
+                    async for _ in deltas:
+                        pass
+                return
+            except BackendError:
+                if attempt == 99 or (self._child is not None and self._child.poll() is not None):
+                    raise
+                await asyncio.sleep(0.1)
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """Closes the child's input, which ends it; kills it if that takes more than a second."""
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+    try:
+        child.wait(1)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()

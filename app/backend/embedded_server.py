@@ -1,0 +1,41 @@
+"""The child process that runs the embedded language model: llama.cpp's server from the wheel `xllamacpp`.
+
+Listens on loopback only, at a free port behind a random key that its parent alone is told, as one line of
+JSON on standard output. Ends when its standard input closes, so it never outlives its parent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import sys
+
+
+def main(argv: list[str]) -> int:
+    """Serves the GGUF file `argv[0]` with `argv[1]` threads until standard input ends."""
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # llama.cpp prints there
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(5)  # behind the frame loop, the ears and the voice
+    import xllamacpp
+
+    key = secrets.token_urlsafe(16)
+    params = xllamacpp.CommonParams()
+    params.model.path = argv[0]
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = int(argv[1])
+    params.n_ctx = 2048
+    params.n_parallel = 1
+    params.hostnames = ["127.0.0.1"]
+    params.port = 0
+    params.api_keys = [key]
+    server = xllamacpp.Server(params)
+    out.write(json.dumps({"url": server.listening_address, "key": key}) + "\n")
+    out.flush()
+    sys.stdin.buffer.read()
+    os._exit(0)  # the engine's threads need no farewell; nothing is on disk
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,67 @@
+"""A brain for tests and tours: answers from a script, at the script's own pace, in the loop's own time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from app.backend.base import BackendError, ChatRequest
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedAnswer:
+    """`deltas` come `every` seconds apart, the first after `first` seconds; then `error`, if there is one."""
+
+    deltas: tuple[str, ...]
+    first: float = 0.1
+    every: float = 0.02
+    error: str = ""
+
+
+def answer(text: str, *, first: float = 0.1, every: float = 0.02, error: str = "") -> ScriptedAnswer:
+    """An answer whose deltas are its words."""
+    words = text.split(" ")
+    deltas = tuple(word if i == 0 else f" {word}" for i, word in enumerate(words)) if text else ()
+    return ScriptedAnswer(deltas, first, every, error)
+
+
+class ScriptedBackend:
+    """`script` gives the answer to a request. `requests` keeps what was asked; `open_streams` counts."""
+
+    name = "Scripted"
+
+    def __init__(
+        self, script: Callable[[ChatRequest], ScriptedAnswer], *, model: str = "script", concurrent: bool = True
+    ) -> None:
+        self.model = model
+        self.concurrent = concurrent
+        self.requests: list[ChatRequest] = []
+        self.open_streams = 0
+        self._script = script
+
+    async def open(self) -> None:
+        """Nothing to make ready."""
+
+    async def close(self) -> None:
+        """Nothing to free."""
+
+    @asynccontextmanager
+    async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[str]]:
+        """See `Backend.stream`."""
+        self.requests.append(request)
+        self.open_streams += 1
+        try:
+            yield self._deltas(self._script(request))
+        finally:
+            self.open_streams -= 1
+
+    async def _deltas(self, reply: ScriptedAnswer) -> AsyncIterator[str]:
+        await asyncio.sleep(reply.first)
+        for number, delta in enumerate(reply.deltas):
+            if number and reply.every:
+                await asyncio.sleep(reply.every)
+            yield delta
+        if reply.error:
+            raise BackendError(reply.error)

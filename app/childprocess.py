@@ -1,0 +1,29 @@
+"""The one place that knows how this app starts a child process of its own on Linux and on Windows."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def python_module_command(module: str, *arguments: str) -> list[str]:
+    """The command that runs one of the app's own modules in a new interpreter like this one."""
+    return [sys.executable, "-m", module, *arguments]
+
+
+def quiet_child() -> dict[str, Any]:
+    """Arguments for `Popen`: no console window, no terminal's Ctrl-C, the app importable from anywhere."""
+    environment = dict(os.environ)
+    root = str(Path(__file__).resolve().parent.parent)
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, environment.get("PYTHONPATH")]))
+    environment["PYTHONIOENCODING"] = "utf-8"
+    options: dict[str, Any] = {"env": environment}
+    if sys.platform == "win32":
+        options["creationflags"] = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
+    else:
+        # The parent ends its children itself; a Ctrl-C on the terminal is the parent's to handle.
+        options["start_new_session"] = True
+    return options

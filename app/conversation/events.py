@@ -1,0 +1,341 @@
+"""Everything a session can say: one closed union of frozen facts.
+
+Each event carries `at`, the session's time in seconds (0 is the start of the first frame). Knows
+nothing of who listens: the window, the recorder, the command line and the benches all read the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+Manner = Literal["after", "thinking"]
+"""How the cascade answers: `after` the complete turn, or `thinking` while the user still talks."""
+
+EndReason = Literal["complete", "superseded", "failed", "stopped"]
+Source = Literal["backend", "stt", "tts", "audio", "recorder", "frontend", "session"]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStarted:
+    """The session runs: the parts that make it up, by name."""
+
+    at: float
+    frontend: str
+    stt: str
+    backend: str
+    model: str
+    manner: Manner
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnded:
+    """The session is over; nothing follows."""
+
+    at: float
+    frames: int
+
+
+@dataclass(frozen=True, slots=True)
+class LevelMeasured:
+    """Peak levels of one frame in dBFS, and how late its step ended. For meters; not recorded."""
+
+    at: float
+    user_dbfs: float
+    assistant_dbfs: float
+    late_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class UserStarted:
+    """The user began to speak; `turn` counts the user's turns from 1."""
+
+    at: float
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class UserPaused:
+    """The user fell silent inside a turn; `speech_end` is when the voice was last heard."""
+
+    at: float
+    turn: int
+    speech_end: float
+
+
+@dataclass(frozen=True, slots=True)
+class UserResumed:
+    """The user went on speaking in a turn that was thought to be over; the turn is open again."""
+
+    at: float
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class UserEnded:
+    """The user's turn is over. `reason` says what told so: `words`, `silence`, `button` or `input_end`."""
+
+    at: float
+    turn: int
+    speech_end: float
+    reason: Literal["words", "silence", "button", "input_end"]
+
+
+@dataclass(frozen=True, slots=True)
+class UserBackchannel:
+    """What the user said meant "go on" ("mhm"), and asked for no answer."""
+
+    at: float
+    turn: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptPartial:
+    """The turn's words so far. `stable` ones stay as they are; `unstable` ones may still change.
+
+    `heard_until` is the session time of the newest sound that the words account for.
+    """
+
+    at: float
+    turn: int
+    stable: str
+    unstable: str
+    heard_until: float
+
+    @property
+    def text(self) -> str:
+        """All words of the turn so far, stable and unstable."""
+        return " ".join(part for part in (self.stable, self.unstable) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptFinal:
+    """The turn's words, settled."""
+
+    at: float
+    turn: int
+    text: str
+    heard_until: float
+
+
+@dataclass(frozen=True, slots=True)
+class OracleRequested:
+    """A back-end was asked for revision `revision`, on `words` of the user's words.
+
+    `final` tells that these were the complete turn; otherwise the user was still talking.
+    """
+
+    at: float
+    revision: int
+    turn: int
+    backend: str
+    model: str
+    words: str
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OraclePromoted:
+    """Revision `revision`, asked for on a partial transcript, turned out to have had the complete turn."""
+
+    at: float
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class OracleDelta:
+    """Whole words of a revision, as they left for the front-end."""
+
+    at: float
+    revision: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class OracleFed:
+    """Words of a revision have reached the front-end at this step. `waited_ms`: since they left."""
+
+    at: float
+    revision: int
+    words: int
+    waited_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class OracleSuperseded:
+    """Revision `by` has spoken its first words: revision `revision` feeds the front-end no more."""
+
+    at: float
+    revision: int
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
+class OracleEnded:
+    """The stream of a revision is over, after `words` words."""
+
+    at: float
+    revision: int
+    reason: EndReason
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantStarted:
+    """The assistant's voice set in, answering `turn`."""
+
+    at: float
+    turn: int
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantSaid:
+    """Words of the assistant that have been heard, whole."""
+
+    at: float
+    turn: int
+    text: str
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantMended:
+    """The assistant went over to a newer revision in mid-answer: `how` it joined them."""
+
+    at: float
+    turn: int
+    revision: int
+    how: Literal["continued", "corrected"]
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantHeld:
+    """The assistant fell silent because the user spoke; it may yet go on."""
+
+    at: float
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantWentOn:
+    """The assistant goes on: what the user said was no interruption."""
+
+    at: float
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantEnded:
+    """The assistant's turn is over, whole or `interrupted` by the user."""
+
+    at: float
+    turn: int
+    interrupted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BackendChanged:
+    """From the next revision on, this back-end answers."""
+
+    at: float
+    backend: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class MannerChanged:
+    """From now on the front-end answers in this manner."""
+
+    at: float
+    manner: Manner
+
+
+@dataclass(frozen=True, slots=True)
+class Underrun:
+    """The loudspeaker ran dry in mid-talk, `count` times since the last such event."""
+
+    at: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class FramesDropped:
+    """The frame loop fell behind the microphone and went on with the newest frame."""
+
+    at: float
+    frames: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechShed:
+    """The ears were too slow: `decodes` looks at the sound were skipped for newer ones."""
+
+    at: float
+    decodes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Something failed. `sentence` tells the user what happened, what it means and what to do.
+
+    `fatal` ends the session; otherwise it goes on without what failed.
+    """
+
+    at: float
+    source: Source
+    sentence: str
+    fatal: bool = False
+
+
+Event = (
+    SessionStarted
+    | SessionEnded
+    | LevelMeasured
+    | UserStarted
+    | UserPaused
+    | UserResumed
+    | UserEnded
+    | UserBackchannel
+    | TranscriptPartial
+    | TranscriptFinal
+    | OracleRequested
+    | OraclePromoted
+    | OracleDelta
+    | OracleFed
+    | OracleSuperseded
+    | OracleEnded
+    | AssistantStarted
+    | AssistantSaid
+    | AssistantMended
+    | AssistantHeld
+    | AssistantWentOn
+    | AssistantEnded
+    | BackendChanged
+    | MannerChanged
+    | Underrun
+    | FramesDropped
+    | SpeechShed
+    | Failure
+)
+"""The closed union: read it with `match` and `typing.assert_never`."""
+
+_TYPES = {cls.__name__: cls for cls in get_args(Event)}
+
+
+def to_json(event: Event) -> str:
+    """One line of JSON, with the event's type first; equal events give equal bytes."""
+    fields = {f.name: getattr(event, f.name) for f in dataclasses.fields(event)}
+    return json.dumps({"type": type(event).__name__, **fields}, ensure_ascii=False, separators=(",", ":"))
+
+
+def from_json(line: str) -> Event:
+    """The event of a line written by `to_json`. Raises ValueError for anything else."""
+    try:
+        fields: dict[str, Any] = json.loads(line)
+        return _TYPES[fields.pop("type")](**fields)
+    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+        raise ValueError(f"not an event of a session: {line[:80]!r}") from error

@@ -1,0 +1,45 @@
+"""The frame: the unit of sound and of time that everything in a session counts in.
+
+Knows nothing of devices, files, models or clocks: `Frame.at` is the session's only clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+SAMPLE_RATE = 24_000
+"""Samples a second, mono; Mimi's rate (Moshi, arXiv 2410.00037), kept for every front-end."""
+
+FRAME_SAMPLES = 1_920
+"""Samples in a frame: 24,000 Hz divided by Mimi's 12.5 frames a second."""
+
+FRAME_SECONDS = FRAME_SAMPLES / SAMPLE_RATE
+"""Length of a frame in seconds: 0.08."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """One frame of the user's sound.
+
+    `index` counts from 0 at the session's start; `samples` is float32 of shape (1920,) in [-1, 1].
+    """
+
+    index: int
+    samples: np.ndarray
+
+    @property
+    def at(self) -> float:
+        """Session time, in seconds, at which this frame has been heard whole."""
+        return end_of_frame(self.index)
+
+
+def end_of_frame(index: int) -> float:
+    """Session time in seconds at the end of frame `index`, free of accumulated rounding."""
+    return round((index + 1) * FRAME_SECONDS, 6)
+
+
+def silence() -> np.ndarray:
+    """A frame of silence: float32 zeros of shape (1920,)."""
+    return np.zeros(FRAME_SAMPLES, np.float32)

@@ -1,0 +1,86 @@
+"""How an answer that is being spoken goes over to a better one, as a person would.
+
+Given the words already said in this turn and the newer revision's clauses, tells which of them are
+still to be said, and whether the two contradict each other so that a bridge must be spoken. Pure text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Literal
+
+from app.conversation.words import fold
+
+SAME = 0.6
+"""Share of the said words that the newer revision must hold, in order, to count as the same answer."""
+
+_FILLERS = frozenset(
+    ["a", "an", "the", "and", "or", "but", "so", "of", "to", "in", "on", "at", "is", "are", "was", "were", "be", "it", "that", "this", "there", "i", "you", "we", "he", "she", "they", "well", "as", "for", "with", "by", "from"]
+)
+_BRIDGES = ("Or rather,", "No, wait:", "Let me put that right:")
+
+
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """What to do at a clause's end.
+
+    `wait`: too little of the newer revision is known. `continue`: say its clauses from number
+    `next_clause` on. `correct`: the same, after the words of `bridge`.
+    """
+
+    action: Literal["wait", "continue", "correct"]
+    next_clause: int = 0
+    bridge: str = ""
+
+
+def mend(said: str, clauses: list[str], *, complete: bool, corrections: int = 0) -> Mend:
+    """Joins a newer revision to what was said.
+
+    `clauses` are the revision's closed clauses so far, `complete` tells that no more will come,
+    `corrections` counts the bridges already spoken in this turn.
+    """
+    spoken = fold(said)
+    if not spoken:
+        return Mend("continue") if clauses else Mend("wait")
+    ends: list[int] = []
+    words: list[str] = []
+    for clause in clauses:
+        words.extend(fold(clause))
+        ends.append(len(words))
+    matcher = SequenceMatcher(None, spoken, words, autojunk=False)
+    blocks = [block for block in matcher.get_matching_blocks() if block.size]
+    matched = [spoken[block.a + i] for block in blocks for i in range(block.size)]
+    if _weight(matched) >= SAME * _weight(spoken):
+        reached = max(block.b + block.size for block in blocks)
+        done = next((i + 1 for i, end in enumerate(ends) if end >= reached), len(clauses))
+        return Mend("continue", done)
+    if not complete and len(words) < len(spoken):
+        return Mend("wait")
+    first = _first_unsaid(said, clauses)
+    if first == len(clauses):
+        return Mend("continue", first) if complete else Mend("wait")
+    return Mend("correct", first, _BRIDGES[corrections % len(_BRIDGES)])
+
+
+def after_bridge(clause: str) -> str:
+    """A clause as it goes on behind a bridge: without its capital, unless the word always has one."""
+    head, _, rest = clause.partition(" ")
+    if head in {"I", "I'm", "I'd", "I'll", "I've"} or head[1:] != head[1:].lower() or fold(head)[:1] == ():
+        return clause
+    starters = _FILLERS | {"yes", "no", "if", "when", "because", "your", "my", "his", "her", "our", "their", "what"}
+    return f"{head.lower()} {rest}".strip() if fold(head)[0] in starters else clause
+
+
+def _weight(words: list[str] | tuple[str, ...]) -> float:
+    """Content words count whole, fillers a quarter: two answers share "the" without agreeing."""
+    return sum(0.25 if word in _FILLERS else 1.0 for word in words)
+
+
+def _first_unsaid(said: str, clauses: list[str]) -> int:
+    """The number of the first clause whose words have not been said, one after the other, already."""
+    spoken = f" {' '.join(fold(said))} "
+    for place, clause in enumerate(clauses):
+        if f" {' '.join(fold(clause))} " not in spoken:
+            return place
+    return len(clauses)

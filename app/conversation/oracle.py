@@ -1,0 +1,113 @@
+"""The oracle: which revision speaks, and when a new one is worth asking for.
+
+`OraclePolicy` decides, from the growing transcript and from time as an argument, whether the newest
+request is kept, promoted or followed by another. `OracleTrack` is the gate in front of the front-end:
+the newest revision that has words wins, and nothing older passes behind its first word. Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from app.conversation.words import fold
+
+Decision = Literal["keep", "promote", "start"]
+
+
+@dataclass(slots=True)
+class _Request:
+    turn: int
+    words: tuple[str, ...]
+    at: float
+    has_words: bool = False
+    ended: bool = False
+
+
+class OraclePolicy:
+    """Decides when the back-end is asked anew.
+
+    `interval` is the least time between two requests on partial transcripts, in seconds (the paper: 0.1
+    to 0.5); `new_words` the least growth of the transcript (KAME's server: 2), of which a pause needs
+    only one. A request that has not spoken yet is never overtaken by a partial transcript: a back-end
+    slower than the interval still gets its say. `partials` off waits for complete turns only.
+    """
+
+    def __init__(self, *, interval: float = 0.4, new_words: int = 2, partials: bool = True) -> None:
+        self.interval = interval
+        self.new_words = new_words
+        self.partials = partials
+        self._newest: _Request | None = None
+
+    def decide(self, turn: int, text: str, at: float, *, final: bool, paused: bool = False) -> Decision:
+        """What to do now that the user's turn `turn` reads `text` at time `at`.
+
+        `paused` tells that the user has fallen silent, so that the words may be complete.
+        """
+        words = fold(text)
+        newest = self._newest
+        if not words:
+            return "keep"
+        if newest is not None and newest.turn == turn and newest.words == words:
+            return "promote" if final else "keep"
+        if final:
+            return "start"
+        if not self.partials:
+            return "keep"
+        if newest is None or newest.turn != turn:
+            return "start" if len(words) >= self.new_words or paused else "keep"
+        if not (newest.has_words or newest.ended):
+            return "keep"
+        if paused:
+            return "start"
+        if at - newest.at < self.interval or _growth(newest.words, words) < self.new_words:
+            return "keep"
+        return "start"
+
+    def started(self, turn: int, text: str, at: float) -> None:
+        """A request went out."""
+        self._newest = _Request(turn, fold(text), at)
+
+    def spoke(self) -> None:
+        """The newest request has given its first words."""
+        if self._newest is not None:
+            self._newest.has_words = True
+
+    def ended(self) -> None:
+        """The newest request's stream is over."""
+        if self._newest is not None:
+            self._newest.ended = True
+
+
+def _growth(old: tuple[str, ...], new: tuple[str, ...]) -> int:
+    """How many words of `new` lie behind what it shares with `old` from the start, or were added."""
+    shared = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    return max(len(new) - len(old), len(new) - shared if shared < len(old) else 0)
+
+
+class OracleTrack:
+    """Lets pass what the front-end may hear: the newest revision that has words.
+
+    `begin` numbers revisions upwards from 1. A revision that has begun silences its elders only with
+    its first words; from then on `accept` refuses theirs.
+    """
+
+    def __init__(self) -> None:
+        self.newest = 0
+        """The newest revision that was begun."""
+        self.speaking = 0
+        """The newest revision that has words; 0 before any."""
+
+    def begin(self) -> int:
+        """Opens the next revision and returns its number."""
+        self.newest += 1
+        return self.newest
+
+    def accept(self, revision: int, text: str) -> bool:
+        """Whether these words of `revision` may go to the front-end. Raises ValueError if never begun."""
+        if not 0 < revision <= self.newest:
+            raise ValueError(f"revision {revision} was never begun")
+        if not text.strip() or revision < self.speaking:
+            return False
+        self.speaking = revision
+        return True

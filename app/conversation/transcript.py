@@ -1,0 +1,99 @@
+"""Folds a session's events into turns, ordered by the time of their sound.
+
+Holds what both sides have said, as far as it was heard. Knows nothing of how it is shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from app.conversation import events as e
+
+
+@dataclass(slots=True)
+class Turn:
+    """One side's words, without a break of the floor.
+
+    `stable` and `unstable` hold the user's words while `open`; afterwards all words are stable.
+    `answers` is the user's turn that an assistant's turn answers.
+    """
+
+    speaker: Literal["user", "assistant"]
+    number: int
+    started_at: float
+    stable: str = ""
+    unstable: str = ""
+    open: bool = True
+    interrupted: bool = False
+    backchannel: bool = False
+
+    @property
+    def text(self) -> str:
+        """All words of the turn."""
+        return " ".join(part for part in (self.stable, self.unstable) if part)
+
+
+@dataclass(slots=True)
+class Transcript:
+    """The conversation so far: `turns`, ordered by when they began."""
+
+    turns: list[Turn] = field(default_factory=list)
+
+    def apply(self, event: e.Event) -> Turn | None:
+        """Takes one event in; returns the turn that it changed, if any."""
+        match event:
+            case e.UserStarted():
+                return self._add(Turn("user", event.turn, event.at))
+            case e.TranscriptPartial():
+                turn = self._user(event.turn, event.at)
+                turn.stable, turn.unstable = event.stable, event.unstable
+                return turn
+            case e.TranscriptFinal():
+                turn = self._user(event.turn, event.at)
+                turn.stable, turn.unstable, turn.open = event.text, "", False
+                return turn
+            case e.UserResumed():
+                turn = self._user(event.turn, event.at)
+                turn.open = True
+                return turn
+            case e.UserBackchannel():
+                turn = self._user(event.turn, event.at)
+                turn.stable, turn.unstable, turn.open, turn.backchannel = event.text, "", False, True
+                return turn
+            case e.AssistantStarted():
+                return self._assistant(event.turn) or self._add(Turn("assistant", event.turn, event.at))
+            case e.AssistantSaid():
+                turn = self._assistant(event.turn) or self._add(Turn("assistant", event.turn, event.at))
+                turn.stable = f"{turn.stable} {event.text}".strip()
+                return turn
+            case e.AssistantEnded():
+                turn = self._assistant(event.turn)
+                if turn is not None:
+                    turn.open, turn.interrupted = False, event.interrupted
+                return turn
+        return None
+
+    def last(self, speaker: Literal["user", "assistant"]) -> Turn | None:
+        """The newest turn of one side."""
+        return next((t for t in reversed(self.turns) if t.speaker == speaker), None)
+
+    def _user(self, number: int, at: float) -> Turn:
+        for turn in reversed(self.turns):
+            if turn.speaker == "user" and turn.number == number:
+                return turn
+        return self._add(Turn("user", number, at))
+
+    def _assistant(self, number: int) -> Turn | None:
+        """The assistant's turn that answers `number`, unless the user has spoken a later one since."""
+        for turn in reversed(self.turns):
+            if turn.speaker == "assistant" and turn.number == number:
+                return turn
+        return None
+
+    def _add(self, turn: Turn) -> Turn:
+        place = len(self.turns)
+        while place and self.turns[place - 1].started_at > turn.started_at:
+            place -= 1
+        self.turns.insert(place, turn)
+        return turn

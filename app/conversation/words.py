@@ -1,0 +1,58 @@
+"""Words as both clocks compare them: split, folded, counted. Pure text; knows no language model."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_WORD = re.compile(r"[^\W_]+(?:['’.,][^\W_]+)*")
+_BACKCHANNELS = {
+    "mhm", "mm", "mmm", "mmhmm", "mm hmm", "hmm", "hm", "uh huh", "uhhuh", "aha", "ah", "oh", "yeah", "yep", "yes",
+    "ok", "okay", "right", "sure", "i see", "got it", "good", "great", "nice", "wow", "really", "cool", "true", "mhmm",
+    "um", "uh", "huh", "alright", "all right", "exactly", "of course", "go on", "ooh", "mm mm", "you",
+}  # fmt: skip
+
+
+def fold(text: str) -> tuple[str, ...]:
+    """The words of `text` for comparison: lower case, no punctuation, one form of each accent."""
+    text = unicodedata.normalize("NFKC", text).lower().replace("’", "'")
+    return tuple(_WORD.findall(text))
+
+
+def same_words(a: str, b: str) -> bool:
+    """Whether two texts hold the same words, whatever their punctuation and case."""
+    return fold(a) == fold(b)
+
+
+def is_backchannel(text: str) -> bool:
+    """Whether `text` only tells the speaker to go on ("mhm", "okay, right"), or holds no word at all."""
+    words = fold(text.replace("-", " "))
+    if len(words) > 4:
+        return False
+    return all(word in _BACKCHANNELS for word in words) or " ".join(words) in _BACKCHANNELS
+
+
+class WordGatherer:
+    """Gathers a stream of deltas to whole words, so that no word is ever cut by the stream's chunks.
+
+    What `push` and `flush` return, joined, is the stream's text with its spacing, to the letter.
+    """
+
+    def __init__(self) -> None:
+        self._tail = ""
+
+    def push(self, delta: str) -> str:
+        """Takes a delta; returns what is now known to be whole words (may be empty)."""
+        self._tail += delta
+        cut = max((i for i, char in enumerate(self._tail) if char.isspace()), default=-1)
+        # The space stays with the word behind it: a growing text then only ever appends " word".
+        whole, self._tail = self._tail[: max(cut, 0)], self._tail[max(cut, 0) :]
+        if not whole.strip():
+            self._tail = whole + self._tail
+            return ""
+        return whole
+
+    def flush(self) -> str:
+        """The rest, at the stream's end."""
+        whole, self._tail = self._tail, ""
+        return whole if whole.strip() else ""

@@ -1,0 +1,388 @@
+"""`bench latency`: ten spoken questions in real time, through both manners, and a table of what it took.
+
+The questions are MT-Bench's, spoken by voices that aren't the app's own (see `resources/bench`). The sound
+enters and leaves as on devices, paced by the clock; the microphone and loudspeaker themselves, whose
+buffers add their own delay, are left out and have a bench of their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import platform
+import statistics
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from app.audio.endpoints import AudioSink, AudioSource, EndOfAudio
+from app.audio.wav import FileSource
+from app.conversation import events as e
+from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
+from app.conversation.words import fold
+from app.resources import resource
+from app.session.control import SessionChoice
+from app.session.session import Session
+
+LEAD_SECONDS = 0.6
+"""Silence before each question, so that it does not begin in the answer's last word."""
+VOICE_FLOOR = 0.01
+"""Amplitude above which a recording is taken to be voice: -40 dBFS, its noise is below -70."""
+
+MakeSession = Callable[..., Session]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A spoken question: `samples` float32 24 kHz; its voice ends `end` seconds after the first one."""
+
+    name: str
+    text: str
+    samples: np.ndarray
+    end: float
+
+
+def load_questions(count: int) -> list[Question]:
+    """The first `count` questions of the bench."""
+    out = []
+    for entry in json.loads(resource("bench", "questions.json").read_text("utf-8"))[:count]:
+        frames = []
+        with FileSource(resource("bench", *entry["file"].split("/"))) as source:
+            while True:
+                try:
+                    frames.append(source.read_frame(0.0))
+                except EndOfAudio:
+                    break
+        samples = np.concatenate(frames)
+        end = float(np.flatnonzero(np.abs(samples) > VOICE_FLOOR)[-1] + 1) / SAMPLE_RATE
+        out.append(Question(f"{entry['question']}_{entry['turn']}", entry["text"], samples, end))
+    return out
+
+
+class PacedAsker:
+    """A microphone that the bench speaks into: silence, and a question whenever it is told to ask."""
+
+    name = "bench"
+    overruns = 0
+
+    def __init__(self) -> None:
+        self._frames: deque[np.ndarray] = deque()
+        self._begin = 0.0
+        self._given = 0
+        self._asked: deque[float] = deque()
+        self._lock = threading.Lock()
+
+    def ask(self, question: Question) -> None:
+        """Asks from the next frame on; `asked_at` tells when that was."""
+        lead = np.zeros(round(LEAD_SECONDS * SAMPLE_RATE), np.float32)
+        sound = np.concatenate([lead, question.samples])
+        sound = np.pad(sound, (0, -len(sound) % FRAME_SAMPLES))
+        with self._lock:
+            self._asked.append((self._given * FRAME_SECONDS) + LEAD_SECONDS)
+            self._frames.extend(sound.reshape(-1, FRAME_SAMPLES))
+
+    def asked_at(self) -> float:
+        """Session time at which the sound of the last question begins."""
+        return self._asked[-1]
+
+    @property
+    def backlog(self) -> int:
+        """Frames that are due and were not fetched."""
+        return max(0, int((time.perf_counter() - self._begin) / FRAME_SECONDS) - self._given)
+
+    def read_frame(self, timeout: float) -> np.ndarray | None:
+        """See `AudioSource.read_frame`."""
+        wait = self._begin + (self._given + 1) * FRAME_SECONDS - time.perf_counter()
+        if wait > 0:
+            time.sleep(wait)
+        with self._lock:
+            self._given += 1
+            return self._frames.popleft() if self._frames else np.zeros(FRAME_SAMPLES, np.float32)
+
+    def drop_to_newest(self) -> int:
+        """See `AudioSource.drop_to_newest`."""
+        dropped = 0
+        with self._lock:
+            while self.backlog > 1:
+                self._given += 1
+                dropped += 1
+                if self._frames:
+                    self._frames.popleft()
+        return dropped
+
+    def __enter__(self) -> PacedAsker:
+        self._begin = time.perf_counter()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+class PacedListener:
+    """A loudspeaker that plays to nobody at the pace of sound, and counts where it ran dry."""
+
+    name = "bench"
+    keeps_time = False
+    overruns = 0
+
+    def __init__(self) -> None:
+        self.written = self.flushed = self.underruns = 0
+        self._dry_at = 0.0  # when what was written will have been played
+
+    @property
+    def queued(self) -> int:
+        """See `AudioSink.queued`."""
+        return max(0, round((self._dry_at - time.perf_counter()) * SAMPLE_RATE))
+
+    @property
+    def played(self) -> int:
+        """See `AudioSink.played`."""
+        return self.written - self.queued - self.flushed
+
+    def write(self, samples: np.ndarray) -> None:
+        """See `AudioSink.write`. Starts with a device's smallest cushion, 20 ms."""
+        if not len(samples):
+            return
+        now = time.perf_counter()
+        if self._dry_at < now:
+            if now - self._dry_at < 0.5 and self.written:
+                self.underruns += 1
+            self._dry_at = now + 0.02
+        self._dry_at += len(samples) / SAMPLE_RATE
+        self.written += len(samples)
+
+    def flush(self) -> int:
+        """See `AudioSink.flush`."""
+        thrown = self.queued
+        self.flushed += thrown
+        self._dry_at = -1e9
+        return thrown
+
+    def __enter__(self) -> PacedListener:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+@dataclass(slots=True)
+class Measured:
+    """Figures of one manner; seconds, but for `waits_ms` and `late_ms`."""
+
+    first_sound: list[float] = field(default_factory=list)
+    partial_lag: list[float] = field(default_factory=list)
+    final_lag: list[float] = field(default_factory=list)
+    first_word: list[float] = field(default_factory=list)
+    waits_ms: list[float] = field(default_factory=list)
+    late_ms: list[float] = field(default_factory=list)
+    revisions: list[int] = field(default_factory=list)
+    word_errors: int = 0
+    words: int = 0
+    early_starts: int = 0
+    underruns: int = 0
+    unanswered: int = 0
+    looks_skipped: int = 0
+    failures: list[str] = field(default_factory=list)
+    talks: list[dict[str, Any]] = field(default_factory=list)
+
+
+class Follower:
+    """Gathers the events of one question at a time."""
+
+    def __init__(self, measured: Measured) -> None:
+        self.events: list[e.Event] = []
+        self.quiet = asyncio.Event()
+        self._measured = measured
+        self._asked: dict[int, float] = {}
+        self._busy = False
+
+    def take(self, event: e.Event) -> None:
+        """One event of the session."""
+        m = self._measured
+        match event:
+            case e.LevelMeasured():
+                m.late_ms.append(event.late_ms)
+                return
+            case e.OracleFed():
+                m.waits_ms.append(event.waited_ms)
+            case e.OracleRequested():
+                self._asked[event.revision] = event.at
+            case e.OracleDelta() if event.revision in self._asked:
+                m.first_word.append(event.at - self._asked.pop(event.revision))
+            case e.TranscriptPartial():
+                m.partial_lag.append(event.at - event.heard_until)
+            case e.Underrun():
+                m.underruns += event.count
+            case e.SpeechShed():
+                m.looks_skipped += event.decodes
+            case e.Failure():
+                m.failures.append(event.sentence)
+        self.events.append(event)
+
+    def close(self, question: Question, began: float) -> None:
+        """The question is answered: counts what it took. `began`: when its sound set in."""
+        m, end = self._measured, began + question.end
+        starts = [x.at for x in self.events if isinstance(x, e.AssistantStarted)]
+        after = [at for at in starts if at >= end]
+        m.early_starts += len(starts) - len(after[:1])
+        if after:
+            m.first_sound.append(after[0] - end)
+        else:
+            m.unanswered += 1
+        finals = [x for x in self.events if isinstance(x, e.TranscriptFinal)]
+        last = {x.turn: x for x in finals}
+        if finals:
+            m.final_lag.append(finals[-1].at - end)
+        heard = " ".join(last[turn].text for turn in sorted(last))
+        reference = fold(question.text)
+        m.word_errors += word_distance(reference, fold(heard))
+        m.words += len(reference)
+        m.revisions.append(sum(isinstance(x, e.OracleRequested) for x in self.events))
+        said = " ".join(x.text for x in self.events if isinstance(x, e.AssistantSaid))
+        m.talks.append({"question": question.name, "heard": heard, "said": said,
+                        "first_sound": round(after[0] - end, 3) if after else None})  # fmt: skip
+        self.events = []
+
+
+def word_distance(reference: tuple[str, ...], words: tuple[str, ...]) -> int:
+    """Substitutions, insertions and deletions between two word lists (Levenshtein)."""
+    row = list(range(len(words) + 1))
+    for i, expected in enumerate(reference, 1):
+        diagonal, row[0] = row[0], i
+        for j, word in enumerate(words, 1):
+            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (expected != word))
+    return row[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyResult:
+    """The figures of all manners."""
+
+    questions: int
+    manners: dict[str, Measured]
+
+    def document(self) -> dict[str, Any]:
+        """Everything, for `--json`."""
+        return {
+            "questions": self.questions,
+            "machine": machine(),
+            "manners": {
+                name: {
+                    **{row.key: row.figures(m) for row in ROWS},
+                    "word_error_rate": round(m.word_errors / max(1, m.words), 4),
+                    "early_starts": m.early_starts,
+                    "underruns": m.underruns,
+                    "unanswered": m.unanswered,
+                    "looks_skipped": m.looks_skipped,
+                    "failures": m.failures,
+                    "talks": m.talks,
+                }
+                for name, m in self.manners.items()
+            },
+        }
+
+    def table(self) -> str:
+        """The figures as a table."""
+        lines = [f"{self.questions} spoken questions in real time, {machine()}", ""]
+        for name, m in self.manners.items():
+            lines.append(f"{name:<34}{'median':>10}{'p90':>10}{'p95':>10}{'worst':>10}")
+            for row in ROWS:
+                f = row.figures(m)
+                lines.append(f"  {row.label:<32}" + "".join(f"{f[k]:>10.{row.digits}f}" for k in
+                                                            ("median", "p90", "p95", "worst")))  # fmt: skip
+            lines.append(
+                f"  word error rate {100 * m.word_errors / max(1, m.words):.1f} %, {m.underruns} underruns, "
+                f"{m.early_starts} early starts taken back, {m.unanswered} unanswered, {m.looks_skipped} looks skipped"
+            )
+            lines += [f"  {sentence}" for sentence in dict.fromkeys(m.failures)]
+            lines.append("")
+        if {"after", "thinking"} <= self.manners.keys():
+            slow, quick = (self.manners[n].first_sound for n in ("after", "thinking"))
+            if slow and quick:
+                ratio = statistics.median(slow) / max(0.001, statistics.median(quick))
+                lines.append(f"`thinking` is heard {ratio:.1f} times sooner than `after`.")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the table."""
+
+    key: str
+    label: str
+    digits: int
+    scale: float = 1.0
+
+    def figures(self, m: Measured) -> dict[str, float]:
+        """Median, p90, p95 and worst."""
+        values = sorted(v * self.scale for v in getattr(m, self.key))
+        if not values:
+            return dict.fromkeys(("median", "p90", "p95", "worst"), float("nan"))
+        at = {k: round(float(np.quantile(values, q)), 3) for k, q in (("median", 0.5), ("p90", 0.9), ("p95", 0.95))}
+        return {**at, "worst": round(values[-1], 3)}
+
+
+ROWS = (
+    Row("first_sound", "end of question → first sound, ms", 0, 1000),
+    Row("partial_lag", "partial lag, ms", 0, 1000),
+    Row("final_lag", "final lag, ms", 0, 1000),
+    Row("first_word", "request → first oracle word, ms", 0, 1000),
+    Row("waits_ms", "delta → front-end, ms", 0),
+    Row("late_ms", "frame loop's lateness, ms", 1),
+    Row("revisions", "oracle revisions a turn", 0),
+)
+
+
+def machine() -> str:
+    """The machine in words."""
+    import os
+
+    return f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
+
+
+async def run_latency(
+    make: MakeSession, choice: SessionChoice, count: int, progress: Callable[[str], None]
+) -> LatencyResult:
+    """Asks `count` questions in each manner. Raises what opening a session raises."""
+    import dataclasses
+
+    questions = load_questions(max(1, min(count, 10)))
+    manners: dict[str, Measured] = {}
+    for manner in ("after", "thinking"):
+        measured = manners[manner] = Measured()
+        asker, listener = PacedAsker(), PacedListener()
+        source: AudioSource = asker
+        sink: AudioSink = listener
+        talk = make(dataclasses.replace(choice, manner=manner), source, sink, end_with_input=False)
+        follower = Follower(measured)
+        async with talk:
+            talk.add_listener(follower.take)
+            await asyncio.sleep(1.0)
+            for number, question in enumerate(questions, 1):
+                progress(f"{manner}: question {number} of {len(questions)}")
+                asker.ask(question)
+                began = asker.asked_at()
+                await _until_answered(talk, began + question.end)
+                follower.close(question, began)
+    return LatencyResult(len(questions), manners)
+
+
+async def _until_answered(talk: Session, end: float) -> None:
+    """Waits until the question is over and the answer too, or nothing comes for 30 s."""
+    quiet_since = None
+    while talk.clock() < end + 0.3:
+        await asyncio.sleep(0.05)
+    begin = talk.clock()
+    while talk.clock() - begin < 40:
+        if talk.quiet:
+            quiet_since = quiet_since or talk.clock()
+            if talk.clock() - quiet_since > 1.0:
+                return
+        else:
+            quiet_since = None
+        await asyncio.sleep(0.05)

@@ -1,0 +1,138 @@
+"""What a front-end is: one frame in, one frame out, every 80 ms, and never a wait.
+
+The GPU model (`kame`), the CPU cascade (`cascade`) and the tests' script (`scripted`) all are one.
+Plain data crosses this line in both directions, so that a child process may stand behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from app.conversation.events import Manner
+from app.conversation.frame import Frame
+from app.conversation.turn import FloorCommand
+
+
+@dataclass(frozen=True, slots=True)
+class OracleAsked:
+    """Revision `revision` is on its way for `turn`; `complete` tells that the turn's words were all there."""
+
+    revision: int
+    turn: int
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OracleWords:
+    """The next whole words of a revision, spacing included. The first ones replace the older oracle.
+
+    `posted_at` is the session time at which they left the back-end's side.
+    """
+
+    revision: int
+    turn: int
+    text: str
+    posted_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class OracleCompleted:
+    """A revision asked for on a partial transcript has turned out to know the complete turn."""
+
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class OracleDone:
+    """No more words of this revision will come. `failed`: its stream broke."""
+
+    revision: int
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetManner:
+    """Answer in this manner from now on."""
+
+    manner: Manner
+
+
+OracleInput = OracleAsked | OracleWords | OracleCompleted | OracleDone
+FrontEndInput = OracleInput | FloorCommand | SetManner
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Words whose sound ends at sample `end` of this step's frame (1 to 1920)."""
+
+    text: str
+    end: int
+    turn: int
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A change of what the assistant does, at this step. `how` belongs to `mended`."""
+
+    what: Literal["started", "ended", "interrupted", "held", "went_on", "mended"]
+    turn: int
+    revision: int = 0
+    how: Literal["continued", "corrected"] = "continued"
+
+
+@dataclass(frozen=True, slots=True)
+class FrontEndStep:
+    """What one step gives: sound, the words whose sound ends in it, and what changed.
+
+    `samples`: float32, shape (1920,), 24 kHz. `flush` asks that what was given out before and not yet
+    been played is thrown away: the assistant falls silent now. `problem`: a sentence for the user about
+    what could not be said, or empty.
+    """
+
+    samples: np.ndarray
+    said: tuple[Said, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    flush: bool = False
+    problem: str = ""
+
+
+class FrontEndError(Exception):
+    """A front-end can't be had; `str(error)` is a sentence for the user."""
+
+
+class FrontEnd(Protocol):
+    """One step every 80 ms, all on one thread. A context manager: entering loads, leaving frees."""
+
+    name: str
+
+    @property
+    def speaking(self) -> bool:
+        """Whether it has something to say right now: sound is going out, or is held back."""
+        ...
+
+    @property
+    def busy(self) -> bool:
+        """Whether work for a later step is under way elsewhere (speech being synthesised)."""
+        ...
+
+    @property
+    def idle(self) -> bool:
+        """Whether it has nothing to say and waits for nothing but the user."""
+        ...
+
+    def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
+        """Takes what arrived since the last step, in order, and the user's frame; never waits."""
+        ...
+
+    def unheard(self, samples: int, words: int) -> None:
+        """After a `flush`: the last `samples` samples and `words` words given out were never heard."""
+        ...
+
+    def __enter__(self) -> FrontEnd: ...
+
+    def __exit__(self, *exc: object) -> None: ...

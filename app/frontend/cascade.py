@@ -1,0 +1,329 @@
+"""The CPU front-end: reads the oracle aloud, and goes over to a better one in mid-answer.
+
+Two manners. `after` waits for an answer to the complete turn. `thinking` starts at once from the newest
+oracle when the turn ends, and mends what it has not said yet at a clause's end. Clauses are synthesised
+ahead, the first one while the user still talks. Knows nothing of back-ends, devices or clocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from app.conversation import turn as floor
+from app.conversation.clauses import split_clauses
+from app.conversation.events import Manner
+from app.conversation.frame import FRAME_SAMPLES, Frame
+from app.conversation.mend import after_bridge, mend
+from app.frontend.base import (
+    FrontEndInput,
+    FrontEndStep,
+    Mark,
+    OracleAsked,
+    OracleCompleted,
+    OracleDone,
+    OracleWords,
+    Said,
+    SetManner,
+)
+from app.tts.base import Clip, Voice, VoiceError
+
+FADE_SAMPLES = 240
+"""10 ms: a voice cut off without a fade clicks."""
+
+
+@dataclass(slots=True)
+class _Revision:
+    number: int
+    turn: int
+    complete: bool
+    text: str = ""
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The next clause to say: number `index` of revision `revision`, spoken as `text`."""
+
+    revision: int
+    index: int
+    text: str
+    bridge: str = ""
+    joined: bool = False
+
+
+@dataclass(slots=True)
+class _Playing:
+    choice: _Choice
+    clip: Clip
+    position: int = 0
+    word: int = 0
+
+
+class CascadeFrontEnd:
+    """Speaks through `voice`. See the module's docstring for the manners."""
+
+    name = "cascade"
+
+    def __init__(self, voice: Voice, manner: Manner = "thinking") -> None:
+        self._voice = voice
+        self._manner: Manner = manner
+        self._revisions: dict[int, _Revision] = {}
+        self._turn = 0  # the user's turn that is answered, or was last
+        self._has_floor = False
+        self._started = False  # something of this answer has sounded
+        self._held = False
+        self._said: list[str] = []
+        self._source = 0  # the revision that the clauses are taken from
+        self._next = 0  # its next clause
+        self._corrections = 0
+        self._playing: _Playing | None = None
+        self._ahead: tuple[_Choice, Future[Clip]] | None = None
+        self._marks: list[Mark] = []
+        self._problem = ""
+
+    # -- the protocol ------------------------------------------------------------------------------
+
+    def __enter__(self) -> CascadeFrontEnd:
+        self._voice.__enter__()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._voice.__exit__(*exc)
+
+    @property
+    def speaking(self) -> bool:
+        """An answer has begun to sound and is not over; also while it is held."""
+        return self._has_floor and self._started
+
+    @property
+    def busy(self) -> bool:
+        """A clause is being synthesised."""
+        return self._ahead is not None and not self._ahead[1].done()
+
+    @property
+    def idle(self) -> bool:
+        """The user holds the floor, or nobody: there is nothing to say."""
+        return not self._has_floor
+
+    def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
+        """See `FrontEnd.step`."""
+        self._marks, self._problem = [], ""
+        flush = False
+        for item in inputs:
+            flush = self._take(item) or flush
+        samples = np.zeros(FRAME_SAMPLES, np.float32)
+        said: list[Said] = []
+        if self._has_floor and not self._held:
+            self._speak(samples, said)
+        self._look_ahead()
+        return FrontEndStep(samples, tuple(said), tuple(self._marks), flush, self._problem)
+
+    def unheard(self, samples: int, words: int) -> None:
+        """The last `samples` samples and `words` words given out never sounded: they are still to be said."""
+        if words:
+            del self._said[-words:]
+        playing = self._playing
+        if playing is None:
+            return
+        playing.position = max(0, playing.position - samples)
+        self._rewind_to_word(playing)
+
+    # -- what arrives ------------------------------------------------------------------------------
+
+    def _take(self, item: FrontEndInput) -> bool:
+        """Takes one input in; returns whether what was given out must be thrown away."""
+        match item:
+            case OracleAsked(number, turn, complete):
+                self._revisions[number] = _Revision(number, turn, complete)
+                for old in [n for n in self._revisions if n < number - 8]:
+                    del self._revisions[old]
+            case OracleWords(number, turn, text):
+                self._revisions.setdefault(number, _Revision(number, turn, False)).text += text
+            case OracleCompleted(number):
+                if number in self._revisions:
+                    self._revisions[number].complete = True
+            case OracleDone(number):
+                if number in self._revisions:
+                    self._revisions[number].done = True
+            case SetManner(manner):
+                self._manner = manner
+            case floor.TakeFloor(turn):
+                self._take_floor(turn)
+            case floor.Hold():
+                if self.speaking and not self._held:
+                    self._held = True
+                    self._marks.append(Mark("held", self._turn, self._source))
+                    return True
+            case floor.GoOn():
+                if self._held:
+                    self._held = False
+                    self._marks.append(Mark("went_on", self._turn, self._source))
+            case floor.Interrupt() | floor.Yield():
+                return self._give_floor_away()
+        return False
+
+    def _take_floor(self, turn: int) -> None:
+        if turn != self._turn:
+            self._said, self._corrections = [], 0
+            self._turn = turn
+        self._source, self._next = 0, 0
+        self._has_floor, self._held, self._started, self._playing = True, False, False, None
+
+    def _give_floor_away(self) -> bool:
+        sounding = self.speaking
+        if sounding:
+            self._marks.append(Mark("interrupted", self._turn, self._source))
+        self._has_floor = self._held = self._started = False
+        self._playing = None
+        return sounding
+
+    # -- speaking ----------------------------------------------------------------------------------
+
+    def _speak(self, out: np.ndarray, said: list[Said]) -> None:
+        """Fills `out` with the clauses that are due."""
+        filled = 0
+        while filled < len(out):
+            playing = self._playing
+            if playing is None:
+                playing = self._begin_clause()
+                if playing is None:
+                    return
+            clip = playing.clip
+            count = min(len(out) - filled, len(clip.samples) - playing.position)
+            out[filled : filled + count] = clip.samples[playing.position : playing.position + count]
+            playing.position += count
+            while playing.word < len(clip.words) and clip.words[playing.word].end <= playing.position:
+                word = clip.words[playing.word]
+                end = filled + count - (playing.position - word.end)
+                said.append(Said(word.text, max(1, end), self._turn, playing.choice.revision))
+                self._said.append(word.text)
+                playing.word += 1
+            filled += count
+            if playing.position >= len(clip.samples):
+                self._playing = None
+
+    def _begin_clause(self) -> _Playing | None:
+        """The next clause, if its sound is ready; ends the answer when there is none to come."""
+        choice = self._choose(self._said)
+        if choice is None:
+            if self._exhausted():
+                if self._started:
+                    self._marks.append(Mark("ended", self._turn, self._source))
+                self._has_floor = self._started = False
+            return None
+        future = self._synthesis_of(choice)
+        if not future.done():
+            return None
+        self._ahead = None
+        joined = choice.revision != self._source and self._started
+        self._source, self._next = choice.revision, choice.index + 1
+        try:
+            clip = future.result()
+        except (VoiceError, CancelledError) as error:
+            self._problem = str(error)  # the clause is left out, and the user is told
+            return None
+        if not self._started:
+            self._started = True
+            self._marks.append(Mark("started", self._turn, choice.revision))
+        if joined:
+            how = "corrected" if choice.bridge else "continued"
+            self._marks.append(Mark("mended", self._turn, choice.revision, how))
+        self._corrections += bool(choice.bridge)
+        self._playing = _Playing(choice, clip)
+        return self._playing
+
+    def _choose(self, said: list[str]) -> _Choice | None:
+        """The clause to say after `said`: of the newest revision that can be joined, else of the one in use."""
+        for revision in self._candidates():
+            clauses = split_clauses(revision.text, complete=revision.done)
+            if revision.number == self._source:
+                if self._next < len(clauses):
+                    return _Choice(revision.number, self._next, clauses[self._next])
+                continue
+            join = mend(" ".join(said), clauses, complete=revision.done, corrections=self._corrections)
+            if join.action == "wait" or join.next_clause >= len(clauses):
+                continue
+            clause = clauses[join.next_clause]
+            if join.action == "correct":
+                clause = f"{join.bridge} {after_bridge(clause)}"
+            return _Choice(revision.number, join.next_clause, clause, join.bridge, True)
+        return None
+
+    def _candidates(self) -> list[_Revision]:
+        """The revisions that may be spoken now, best first: the newest with words, then the one in use."""
+        turn = self._turn if self._has_floor else max((r.turn for r in self._revisions.values()), default=0)
+        fitting = [
+            r
+            for r in self._revisions.values()
+            if r.turn == turn and r.text.strip() and (self._manner == "thinking" or r.complete)
+        ]
+        if not fitting:
+            return []
+        newest = max(fitting, key=lambda r: r.number)
+        current = self._revisions.get(self._source) if self._has_floor else None
+        if current is None or current is newest:
+            return [newest]
+        if newest.done and self._all_said(newest):
+            return [newest]  # the newer one holds nothing more: the older one's rest is void
+        return [newest, current]
+
+    def _all_said(self, revision: _Revision) -> bool:
+        clauses = split_clauses(revision.text, complete=True)
+        return mend(" ".join(self._said), clauses, complete=True).next_clause >= len(clauses)
+
+    def _exhausted(self) -> bool:
+        """Whether every revision of this turn that was asked for is over, the complete one among them."""
+        mine = [r for r in self._revisions.values() if r.turn == self._turn]
+        if not mine:
+            return False
+        newest = max(mine, key=lambda r: r.number)
+        return newest.done and newest.complete
+
+    def _look_ahead(self) -> None:
+        """Has the clause that comes next synthesised before it is due."""
+        if self._held:
+            return
+        said = list(self._said)
+        if self._playing is not None:
+            said += [word.text for word in self._playing.clip.words[self._playing.word :]]
+        elif not self._has_floor:
+            newest = max(self._revisions, default=0)
+            if not newest:
+                return
+            # The user may be going on with a turn that was answered too early: then what was said stays.
+            said = said if self._revisions[newest].turn == self._turn else []
+        source, following = self._source, self._next
+        if not self._has_floor:
+            self._source, self._next = 0, 0
+        choice = self._choose(said)
+        self._source, self._next = source, following
+        if choice is not None:
+            self._synthesis_of(choice)
+
+    def _synthesis_of(self, choice: _Choice) -> Future[Clip]:
+        if self._ahead is not None:
+            if self._ahead[0].text == choice.text:
+                self._ahead = (choice, self._ahead[1])
+                return self._ahead[1]
+            self._ahead[1].cancel()
+        self._ahead = (choice, self._voice.synthesize(choice.text))
+        return self._ahead[1]
+
+    @staticmethod
+    def _rewind_to_word(playing: _Playing) -> None:
+        """Back to the start of the word at the position: nobody goes on in the middle of one."""
+        words = playing.clip.words
+        playing.word = sum(1 for word in words if word.end <= playing.position)
+        if playing.word < len(words):
+            playing.position = min(playing.position, words[playing.word].start)
+        clip = playing.clip
+        if 0 < playing.position < len(clip.samples):
+            samples = clip.samples.copy()
+            ramp = np.linspace(0.0, 1.0, min(FADE_SAMPLES, len(samples) - playing.position), dtype=np.float32)
+            samples[playing.position : playing.position + len(ramp)] *= ramp
+            playing.clip = replace(clip, samples=samples)
+

@@ -1,0 +1,110 @@
+"""Runs the window on one event loop for Qt and asyncio, from the first picture to the last task's end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from PySide6.QtCore import QCoreApplication, QTimer
+from PySide6.QtWidgets import QApplication
+from qasync import QEventLoop
+
+from app.gui.background import DaemonExecutor
+from app.gui.choice import WindowChoices
+from app.gui.window import DeviceLister, MainWindow
+from app.session.control import SessionFactory
+from app.settings import APP_NAME, Settings
+
+CLOSE_SECONDS = 1.0
+SIGNAL_POLL_MS = 200
+
+_log = logging.getLogger(__name__)
+
+__all__ = ["WindowChoices", "run_window"]
+
+
+def run_window(
+    factory: SessionFactory,
+    settings: Settings,
+    *,
+    list_devices: DeviceLister,
+    choices: WindowChoices,
+    argv: Sequence[str],
+) -> int:
+    """Shows the window and runs until it is closed; returns the exit code.
+
+    `list_devices` is called on a background thread. Threads that still load when the window is closed
+    are daemons and are left behind.
+    """
+    app = QApplication.instance() or QApplication(list(argv) or [APP_NAME])
+    QCoreApplication.setApplicationName(APP_NAME)
+    QApplication.setApplicationDisplayName("KAME")
+    # The loop ends when the session has ended, not when the window has gone.
+    QApplication.setQuitOnLastWindowClosed(False)
+    loop = QEventLoop(app)
+    loop.set_default_executor(DaemonExecutor())
+    asyncio.set_event_loop(loop)
+    try:
+        window = MainWindow(factory, settings, list_devices=list_devices, choices=choices)
+        task = loop.create_task(_live(window), name="window")
+        with _interruptible(window):
+            while not task.done():
+                try:
+                    loop.run_until_complete(task)
+                except RuntimeError:
+                    if task.done():
+                        raise
+                    window.close()  # the desktop told the application to quit: end in good order
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        window.deleteLater()
+        return 0
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
+
+
+async def _live(window: MainWindow) -> None:
+    """The window's whole life."""
+    closed = asyncio.Event()
+    window.closing.connect(closed.set)
+    window.show()
+    window.begin()
+    await closed.wait()
+    await window.finish(CLOSE_SECONDS)
+    await _end_tasks()
+
+
+async def _end_tasks() -> None:
+    """Ends what a session may have left running: a task must not outlive its loop."""
+    rest = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in rest:
+        _log.warning("still running at the end: %s", task.get_name())
+        task.cancel()
+    if rest:
+        await asyncio.wait(rest, timeout=0.5)
+
+
+@contextmanager
+def _interruptible(window: MainWindow) -> Iterator[None]:
+    """Ctrl+C on the terminal, or a polite kill, closes the window."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    # Python runs its signal handlers between its own instructions, and Qt waits in native code: a slow
+    # timer lets it have a look.
+    poll = QTimer(interval=SIGNAL_POLL_MS)
+    poll.timeout.connect(lambda: None)
+    poll.start()
+    before = {}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        before[number] = signal.signal(number, lambda *_: QTimer.singleShot(0, window.close))
+    try:
+        yield
+    finally:
+        poll.stop()
+        for number, handler in before.items():
+            signal.signal(number, handler)

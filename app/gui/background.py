@@ -1,0 +1,77 @@
+"""An executor of daemon threads, so that no work in hand can keep the app from closing.
+
+The event loop waits at its end for the threads of an ordinary executor; a model that takes half a
+minute to load would hold a closed window's process for as long. Knows nothing of what it runs.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from typing import Any
+
+_Job = tuple["Future[Any]", Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+
+
+class DaemonExecutor(Executor):
+    """Starts threads when they are needed, at most `limit`; keeps them for later jobs; waits for none.
+
+    Threads are kept, since native libraries set up worker pools of their own for each thread that calls.
+    """
+
+    def __init__(self, limit: int = 8) -> None:
+        self._limit = limit
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._idle = threading.Semaphore(0)
+        self._lock = threading.Lock()
+        self._threads = 0
+        self._closed = False
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Queues a job; see `concurrent.futures.Executor.submit`."""
+        future: Future[Any] = Future()
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the executor is shut down")
+            self._jobs.put((future, fn, args, kwargs))
+            if self._threads < self._limit and not self._idle.acquire(blocking=False):
+                self._threads += 1
+                name = f"background {self._threads}"
+                threading.Thread(target=self._work, name=name, daemon=True).start()
+        return future
+
+    def shutdown(self, wait: bool = False, *, cancel_futures: bool = True) -> None:
+        """Takes no more jobs and drops those not begun. Never waits, whatever `wait` says."""
+        with self._lock:
+            self._closed = True
+            while True:
+                try:
+                    job = self._jobs.get_nowait()
+                except queue.Empty:
+                    break
+                if job is not None:
+                    job[0].cancel()
+            for _ in range(self._threads):
+                self._jobs.put(None)
+
+    def _work(self) -> None:
+        while True:
+            try:
+                job = self._jobs.get_nowait()
+            except queue.Empty:
+                self._idle.release()
+                job = self._jobs.get()
+            if job is None:
+                return
+            future, fn, args, kwargs = job
+            if future.set_running_or_notify_cancel():
+                try:
+                    result = fn(*args, **kwargs)
+                except BaseException as error:  # handed on whole to whoever awaits it
+                    future.set_exception(error)
+                else:
+                    future.set_result(result)
+                    del result
+            del job, future, fn, args, kwargs

@@ -1,0 +1,242 @@
+"""Keeps one session going for the window: starts it, restarts it, changes it live, ends it.
+
+The newest wish wins: a restart ends whatever start is under way. Nothing here blocks. Knows sessions
+only by their protocols, and nothing of widgets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.conversation.events import Event, Failure, Manner, SessionEnded
+from app.gui.talk_state import Phase
+from app.session.control import BackendChoice, SessionChoice, SessionControl, SessionFactory
+from app.session.errors import UserError
+
+STOP_SECONDS = 5.0
+"""How long a session that is replaced may take to end before it is left to itself."""
+
+_log = logging.getLogger(__name__)
+
+
+class SessionKeeper(QObject):
+    """Owns the session. `phase` is `loading`, `running` or `stopped`; `wanted` is what it is made of."""
+
+    phase_changed = Signal(str)
+    progressed = Signal(str)
+    failed = Signal(str, bool)
+    """A sentence for the user, and whether trying again makes sense."""
+    backend_settled = Signal(object)
+    """The `BackendChoice` in force, after a change or the refusal of one."""
+    _told = Signal(int, str)
+
+    def __init__(
+        self, factory: SessionFactory, heard: Callable[[Event], None], parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.phase: Phase = "stopped"
+        self.wanted = SessionChoice()
+        self._factory = factory
+        self._heard = heard
+        self._session: SessionControl | None = None
+        self._stopping: asyncio.Task[None] | None = None
+        self._backend = BackendChoice()
+        self._backend_lock = asyncio.Lock()
+        self._backend_task: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._starts = 0
+        self._closed = False
+        # A factory may report from the thread that loads: a signal brings its words to this one.
+        self._told.connect(self._tell)
+
+    # -- starting and ending
+
+    def start(self, choice: SessionChoice) -> None:
+        """Starts a session of `choice` in the background; one that runs or is being started ends first."""
+        if self._closed:
+            return
+        self.wanted = choice
+        self._starts += 1
+        self._spawn(self._start(self._starts, choice, self._cancel_tasks()), "start a session")
+        self._set_phase("loading")
+
+    def stop(self) -> None:
+        """Ends the session in the background."""
+        if self._closed or (self.phase == "stopped" and self._session is None):
+            return
+        self._starts += 1
+        self._spawn(self._stop(self._cancel_tasks()), "stop the session")
+        self._set_phase("stopped")
+
+    async def close(self, seconds: float = 1.0) -> None:
+        """Ends everything for good, within about `seconds`."""
+        self._closed = True
+        self._starts += 1
+        deadline = asyncio.get_running_loop().time() + seconds
+        session_end = asyncio.create_task(self._end_session(seconds), name="end the session")
+        older = self._cancel_tasks()
+        await asyncio.wait({session_end, *older}, timeout=seconds)
+        if self._session is not None:  # a start that was too far gone to be cancelled
+            left = max(deadline - asyncio.get_running_loop().time(), 0.05)
+            await self._end_session(left)
+        self._set_phase("stopped")
+
+    async def _start(self, number: int, choice: SessionChoice, older: set[asyncio.Task[Any]]) -> None:
+        if older:
+            await asyncio.wait(older)
+        await self._end_session(STOP_SECONDS)
+        try:
+            session = await self._factory(choice, lambda words: self._report(number, words))
+        except UserError as error:
+            self._give_up(number, str(error))
+            return
+        except Exception as error:
+            _log.exception("the session could not be built")
+            self._give_up(
+                number,
+                self.tr("The talk could not start, because of a fault in the program ({0}).").format(error)
+                + " "
+                + self.tr("The log has the details."),
+            )
+            return
+        self._session = session
+        if number != self._starts:  # it was cancelled, and came all the same
+            await self._end_session(STOP_SECONDS)
+            return
+        self._backend = choice.backend
+        self._catch_up(session, choice)
+        self._set_phase("running")
+        session.add_listener(lambda event: self._pass_on(session, event))
+
+    def _catch_up(self, session: SessionControl, built: SessionChoice) -> None:
+        """Tells a session that was just built what the user has changed since."""
+        if self.wanted.manner != built.manner:
+            session.set_manner(self.wanted.manner)
+        if self.wanted.duplex != built.duplex:
+            session.set_duplex(self.wanted.duplex)
+
+    def _give_up(self, number: int, sentence: str) -> None:
+        if number == self._starts:
+            self._set_phase("stopped")
+            self.failed.emit(sentence, True)
+
+    async def _stop(self, older: set[asyncio.Task[Any]]) -> None:
+        if older:
+            await asyncio.wait(older)
+        await self._end_session(STOP_SECONDS)
+
+    async def _end_session(self, seconds: float) -> None:
+        session = self._session
+        if session is None:
+            return
+        # A task of its own: being cancelled here must not leave the session half ended.
+        if self._stopping is None:
+            self._stopping = asyncio.create_task(session.stop(), name="session.stop")
+        stopping = self._stopping
+        await asyncio.wait([stopping], timeout=seconds)
+        if not stopping.done():
+            _log.error("the session did not end within %.1f s and is left to itself", seconds)
+            stopping.cancel()
+        elif not stopping.cancelled() and stopping.exception() is not None:
+            _log.error("the session did not end cleanly", exc_info=stopping.exception())
+        if self._session is session:
+            self._session, self._stopping = None, None
+
+    # -- the running session
+
+    @property
+    def session(self) -> SessionControl | None:
+        """The session, while it runs."""
+        return self._session if self.phase == "running" else None
+
+    def set_manner(self, manner: Manner) -> None:
+        """Changes the manner, live if a session runs."""
+        self.wanted = replace(self.wanted, manner=manner)
+        if self.session is not None:
+            self.session.set_manner(manner)
+
+    def set_duplex(self, duplex: bool) -> None:
+        """Changes between the button and full duplex, live if a session runs."""
+        self.wanted = replace(self.wanted, duplex=duplex)
+        if self.session is not None:
+            self.session.set_duplex(duplex)
+
+    def set_backend(self, choice: BackendChoice) -> None:
+        """Changes the brain: live if a session runs; a session that is still being built begins anew."""
+        self.wanted = replace(self.wanted, backend=choice)
+        if self.phase == "loading":
+            self.start(self.wanted)
+        session = self.session
+        if session is None:
+            self.backend_settled.emit(choice)
+            return
+        if self._backend_task is not None:
+            self._backend_task.cancel()
+        self._backend_task = self._spawn(self._change_backend(session, choice), "change the brain")
+
+    async def _change_backend(self, session: SessionControl, choice: BackendChoice) -> None:
+        # One at a time: the session may be in the middle of taking the one before.
+        async with self._backend_lock:
+            try:
+                await session.set_backend(choice)
+            except Exception as error:  # the protocol's errors carry a sentence
+                _log.warning("the brain was not changed: %r", error)
+                if session is self.session:
+                    self.wanted = replace(self.wanted, backend=self._backend)
+                    self.backend_settled.emit(self._backend)
+                    self.failed.emit(str(error) or self.tr("The brain could not be changed."), False)
+                return
+            if session is self.session:
+                self._backend = choice
+                self.backend_settled.emit(choice)
+
+    # -- small parts
+
+    def _pass_on(self, session: SessionControl, event: Event) -> None:
+        # Also while it is being stopped: its last words belong to its transcript.
+        if session is not self._session:
+            return
+        self._heard(event)
+        over = isinstance(event, SessionEnded) or (isinstance(event, Failure) and event.fatal)
+        if over and self.phase == "running":
+            self.stop()
+
+    def _report(self, number: int, words: str) -> None:
+        # A thread that still loads when the window is gone finds no signal to send with.
+        with contextlib.suppress(RuntimeError):
+            self._told.emit(number, words)
+
+    @Slot(int, str)
+    def _tell(self, number: int, words: str) -> None:
+        if number == self._starts and self.phase == "loading":
+            self.progressed.emit(words)
+
+    def _set_phase(self, phase: Phase) -> None:
+        self.phase = phase
+        self.phase_changed.emit(phase)
+
+    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(_log_fault)
+        return task
+
+    def _cancel_tasks(self) -> set[asyncio.Task[Any]]:
+        """Cancels what is under way, and returns it to be waited for."""
+        older = {task for task in self._tasks if not task.done() and task is not asyncio.current_task()}
+        for task in older:
+            task.cancel()
+        return older
+
+
+def _log_fault(task: asyncio.Task[Any]) -> None:
+    if not task.cancelled() and task.exception() is not None:
+        _log.error("“%s” failed", task.get_name(), exc_info=task.exception())

@@ -1,0 +1,71 @@
+"""The window's colours, derived from the system's palette, so that light and dark both fit.
+
+Knows nothing of what is drawn with them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtGui import QColor, QPalette
+
+STATE_COLOURS = {
+    "loading": QColor("#5f6670"),
+    "ready": QColor("#1f5fa8"),
+    "listening": QColor("#0f6b74"),
+    "hearing": QColor("#1b7439"),
+    "thinking": QColor("#8f5400"),
+    "speaking": QColor("#6a3fb0"),
+    "stopped": QColor("#5f6670"),
+}
+"""One colour a state of the talk; white text is readable on each, in light and in dark."""
+
+
+def blend(colour: QColor, other: QColor, share: float) -> QColor:
+    """`colour` with `share` (0 to 1) of `other` in it."""
+    return QColor.fromRgbF(
+        colour.redF() + (other.redF() - colour.redF()) * share,
+        colour.greenF() + (other.greenF() - colour.greenF()) * share,
+        colour.blueF() + (other.blueF() - colour.blueF()) * share,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Colours by what they are for."""
+
+    dark: bool
+    text: QColor
+    dim: QColor
+    line: QColor
+    base: QColor
+    accent: QColor
+    bad: QColor
+    good: QColor
+    warn: QColor
+    user_card: QColor
+    plain_card: QColor
+    live_card: QColor
+
+    @classmethod
+    def of(cls, palette: QPalette) -> Look:
+        """The colours that go with `palette`."""
+        text = palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.Text)
+        base = palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.Base)
+        highlight = palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.Highlight)
+        dark = base.lightnessF() < 0.5
+        return cls(
+            dark=dark,
+            text=text,
+            # Keeps small print above 4.5 : 1 on every card, light and dark.
+            dim=blend(text, base, 0.32),
+            line=blend(base, text, 0.18),
+            base=base,
+            accent=blend(highlight, text, 0.45 if dark else 0.3),
+            bad=QColor("#ff8a80" if dark else "#b3261e"),
+            good=QColor("#34a853"),
+            warn=QColor("#f0a020"),
+            user_card=blend(base, highlight, 0.28 if dark else 0.16),
+            plain_card=blend(base, text, 0.06),
+            live_card=blend(base, highlight, 0.16 if dark else 0.08),
+        )

@@ -1,0 +1,103 @@
+"""Sentences for the user above the talk: what happened, with a way to close it and to try again."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStyle, QVBoxLayout, QWidget
+
+from app.gui.look import Look, blend
+
+MOST = 3
+
+
+class MessageRow(QWidget):
+    """One sentence with its buttons."""
+
+    closed = Signal()
+    retried = Signal()
+
+    def __init__(self, sentence: str, retry: bool, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.sentence = sentence
+        self.retry = retry
+        self.setAccessibleName(sentence)
+        icon = QLabel()
+        size = self.style().pixelMetric(QStyle.PixelMetric.PM_SmallIconSize)
+        warning = self.style().standardIcon(QStyle.StandardPixmap.SP_MessageBoxWarning)
+        icon.setPixmap(warning.pixmap(size, size))
+        self.label = QLabel(sentence)
+        self.label.setTextFormat(Qt.TextFormat.PlainText)
+        self.label.setWordWrap(True)
+        self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 6, 6, 6)
+        row.addWidget(icon, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self.label, 1)
+        self.retry_button = QPushButton(self.tr("Try again"))
+        self.retry_button.setAccessibleName(self.tr("Try again"))
+        self.retry_button.clicked.connect(self.retried)
+        self.retry_button.setVisible(retry)
+        row.addWidget(self.retry_button)
+        self.close_button = QPushButton(self.tr("Close"))
+        self.close_button.setAccessibleName(self.tr("Close this message"))
+        self.close_button.clicked.connect(self.closed)
+        row.addWidget(self.close_button)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paints a box in a warning colour, mixed from the palette of now."""
+        look, ground = Look.of(self.palette()), self.palette().color(QPalette.ColorRole.Window)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(blend(ground, look.warn, 0.6), 1))
+        painter.setBrush(blend(ground, look.warn, 0.18))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+        painter.end()
+
+
+class MessageBar(QWidget):
+    """At most a few messages, the newest at the bottom; the same sentence is never shown twice."""
+
+    retried = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows: list[MessageRow] = []
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(4)
+        self.hide()
+
+    def say(self, sentence: str, retry: bool = False) -> None:
+        """Shows a sentence; with `retry`, a button to try again."""
+        for row in self.rows:
+            if row.sentence == sentence and row.retry == retry:
+                return
+        if len(self.rows) >= MOST:
+            # What can still be acted on stays longest.
+            self._drop(next((row for row in self.rows if not row.retry), self.rows[0]))
+        row = MessageRow(sentence, retry, self)
+        row.closed.connect(lambda: self._drop(row))
+        row.retried.connect(self.retried)
+        self.rows.append(row)
+        self._layout.addWidget(row)
+        self.show()
+        QAccessible.updateAccessibility(QAccessibleEvent(row, QAccessible.Event.Alert))
+
+    def sentences(self) -> list[str]:
+        """What is shown."""
+        return [row.sentence for row in self.rows]
+
+    def clear_retries(self) -> None:
+        """Takes away what has been got over by a fresh start."""
+        for row in [row for row in self.rows if row.retry]:
+            self._drop(row)
+
+    def _drop(self, row: MessageRow) -> None:
+        if row in self.rows:
+            self.rows.remove(row)
+            self._layout.removeWidget(row)
+            row.hide()
+            row.deleteLater()
+        if not self.rows:
+            self.hide()

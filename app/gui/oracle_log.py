@@ -1,0 +1,124 @@
+"""Folds a session's events into the back-end's revisions, newest first.
+
+Pure: knows no widget. Revisions of earlier talks stay, and old ones drop out beyond `limit`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from app.conversation import events as e
+
+Status = Literal["waiting", "streaming", "complete", "superseded", "failed", "stopped"]
+
+
+@dataclass(slots=True)
+class Revision:
+    """One answer of the back-end, asked for on the words that were there at the time."""
+
+    number: int
+    backend: str
+    model: str
+    asked_words: int
+    final: bool
+    requested_at: float
+    first_word_seconds: float | None = None
+    text: str = ""
+    status: Status = "waiting"
+    by: int = 0
+    speaking: bool = False
+    spoken: bool = False
+
+    @property
+    def words(self) -> int:
+        """How many words have come so far."""
+        return len(self.text.split())
+
+
+@dataclass(slots=True)
+class OracleLog:
+    """The revisions, newest at index 0."""
+
+    limit: int = 200
+    revisions: list[Revision] = field(default_factory=list)
+    _current: dict[int, Revision] = field(default_factory=dict)
+
+    def begin(self) -> list[Revision]:
+        """A new talk begins, and its numbers begin at 1 again; returns the revisions that this ended."""
+        changed = [r for r in self._current.values() if r.speaking or r.status in ("waiting", "streaming")]
+        for revision in changed:
+            revision.speaking = False
+            if revision.status in ("waiting", "streaming"):
+                revision.status = "stopped"
+        self._current = {}
+        return changed
+
+    def apply(self, event: e.Event) -> list[Revision]:
+        """Takes one event in; returns the revisions that it changed or added."""
+        match event:
+            case e.OracleRequested():
+                return [self._add(event)]
+            case e.AssistantStarted(revision=number) | e.AssistantMended(revision=number):
+                return self._speak(number)
+            case e.AssistantSaid(revision=number):
+                revision = self._current.get(number)
+                return [] if revision is None or revision.speaking else self._speak(number)
+            case e.AssistantEnded():
+                return self._speak(0)
+            case e.OraclePromoted() | e.OracleDelta() | e.OracleSuperseded() | e.OracleEnded():
+                revision = self._current.get(event.revision)
+                if revision is None:
+                    return []
+                self._change(revision, event)
+                return [revision]
+        return []
+
+    @staticmethod
+    def _change(
+        revision: Revision, event: e.OraclePromoted | e.OracleDelta | e.OracleSuperseded | e.OracleEnded
+    ) -> None:
+        match event:
+            case e.OraclePromoted():
+                revision.final = True
+            case e.OracleDelta(at=at, text=text):
+                if revision.first_word_seconds is None:
+                    revision.first_word_seconds = at - revision.requested_at
+                if revision.status == "waiting":
+                    revision.status = "streaming"
+                apart = not revision.text or revision.text[-1].isspace() or text[:1].isspace()
+                revision.text += text if apart else f" {text}"
+            case e.OracleSuperseded(by=by):
+                revision.status, revision.by, revision.speaking = "superseded", by, False
+            case e.OracleEnded(reason=reason):
+                # A superseded stream ends later on, for whatever reason: it stays superseded.
+                if revision.status != "superseded":
+                    revision.status = reason
+
+    def _add(self, event: e.OracleRequested) -> Revision:
+        revision = Revision(
+            number=event.revision,
+            backend=event.backend,
+            model=event.model,
+            asked_words=len(event.words.split()),
+            final=event.final,
+            requested_at=event.at,
+        )
+        self._current[event.revision] = revision
+        self.revisions.insert(0, revision)
+        while len(self.revisions) > self.limit:
+            old = self.revisions.pop()
+            if self._current.get(old.number) is old:
+                del self._current[old.number]
+        return revision
+
+    def _speak(self, number: int) -> list[Revision]:
+        """Marks revision `number` as the one that is heard, and no other; 0 for none."""
+        changed = []
+        for revision in self._current.values():
+            speaking = revision.number == number
+            if revision.speaking != speaking:
+                revision.speaking = speaking
+                revision.spoken = revision.spoken or speaking
+                changed.append(revision)
+        return changed

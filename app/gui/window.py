@@ -1,0 +1,343 @@
+"""The window: puts the panes together, and carries commands to the session and events to the panes.
+
+Holds no engine logic: whatever happens in a talk is the session's doing, told in events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from typing import assert_never
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QShowEvent
+from PySide6.QtWidgets import QLabel, QMainWindow, QSplitter, QVBoxLayout, QWidget
+
+from app.conversation import events as e
+from app.gui.choice import WindowChoices, keep_backend, session_choice
+from app.gui.event_pump import EventPump
+from app.gui.keeper import SessionKeeper
+from app.gui.menu import TalkMenu, copy_selection
+from app.gui.message_bar import MessageBar
+from app.gui.oracle_pane import OraclePane
+from app.gui.push_to_talk import PushToTalk
+from app.gui.setup_bar import SetupBar
+from app.gui.status_line import StatusLine
+from app.gui.talk_bar import TalkBar
+from app.gui.talk_state import Phase, TalkState
+from app.gui.transcript_pane import TranscriptPane
+from app.session.control import BackendChoice, SessionFactory
+from app.settings import Settings
+
+DEVICES_SECONDS = 5.0
+SAVE_AFTER_MS = 400
+
+_log = logging.getLogger(__name__)
+
+DeviceLister = Callable[[], tuple[list[str], list[str]]]
+"""Names of the microphones and the loudspeakers. Called off the window's thread: it may take its time."""
+
+
+class MainWindow(QMainWindow):
+    """`begin` starts the first session; `closing` says that the user is done; `finish` ends everything."""
+
+    closing = Signal()
+
+    def __init__(
+        self,
+        factory: SessionFactory,
+        settings: Settings,
+        *,
+        list_devices: DeviceLister,
+        choices: WindowChoices,
+    ) -> None:
+        super().__init__()
+        self.settings = settings
+        self.talk = TalkState(phase="stopped", duplex=settings.duplex)
+        self._list_devices = list_devices
+        self._progress = ""
+        self._starting: asyncio.Task[None] | None = None
+        self._filtered = False
+
+        self.setup = SetupBar(settings, choices, self)
+        self.messages = MessageBar(self)
+        self.transcript = TranscriptPane(self)
+        self.oracle = OraclePane(self)
+        self.talk_bar = TalkBar(self)
+        self.status = StatusLine(self)
+        self.menu = TalkMenu(self.menuBar(), self.settings.keep_recordings, self)
+        self.pump = EventPump(self._apply, self._settle, self._fault, self)
+        self.keeper = SessionKeeper(factory, self.pump.put, self)
+        self.push = PushToTalk(self)
+        self._save_timer = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
+
+        self._lay_out()
+        self._connect()
+        self.talk_bar.duplex.setChecked(settings.duplex)
+        if settings.notice:
+            self.messages.say(settings.notice)
+        self._show_state()
+
+    # -- life
+
+    def begin(self) -> None:
+        """Looks for devices and starts a session, in the background. Needs the running event loop."""
+        self.talk_bar.button.setFocus()
+        self._start_fresh()
+
+    async def finish(self, seconds: float = 1.0) -> None:
+        """Ends the session and all that is under way."""
+        if self._starting is not None:
+            self._starting.cancel()
+        await self.keeper.close(seconds)
+        self.pump.flush()
+
+    def _start_fresh(self) -> None:
+        """Starts a session with the settings of now; devices are looked up first, since they change."""
+        if self._starting is not None:
+            self._starting.cancel()
+        self.talk.phase = "loading"
+        self._progress = self.tr("looking for microphones and loudspeakers")
+        self._show_state()
+        loop = asyncio.get_running_loop()
+        self._starting = loop.create_task(self._find_devices_and_start(), name="find devices, start")
+
+    async def _find_devices_and_start(self) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            found = loop.run_in_executor(None, self._list_devices)
+            self.setup.set_devices(*await asyncio.wait_for(found, DEVICES_SECONDS))
+        except Exception as error:  # the session itself will tell what is wrong with its devices
+            _log.warning("the devices could not be listed: %r", error)
+        self._build()
+
+    def _build(self) -> None:
+        # The brain that the picker shows: the settings take it over only when a session has.
+        self.keeper.start(replace(session_choice(self.settings), backend=self.setup.choice))
+
+    def _restart(self) -> None:
+        """Begins a new talk with the devices that are known."""
+        if self._starting is None or self._starting.done():
+            self._build()
+
+    def _stop(self) -> None:
+        if self._starting is not None:
+            self._starting.cancel()
+        self.keeper.stop()
+        self._phase_changed("stopped")
+
+    # -- from the session
+
+    def _apply(self, event: e.Event) -> None:
+        """Shows one event; called by the pump."""
+        match event:
+            case e.LevelMeasured(at=at, user_dbfs=user, assistant_dbfs=assistant):
+                # A frame may still come in when the talk is over.
+                if self.keeper.phase == "running":
+                    self.talk_bar.microphone.set_level(user, at)
+                    self.talk_bar.loudspeaker.set_level(assistant, at)
+                return
+            case e.Failure(sentence=sentence, fatal=fatal):
+                self.messages.say(sentence, retry=fatal)
+            case (
+                e.SessionEnded() | e.UserStarted() | e.UserPaused() | e.UserResumed() | e.UserEnded()
+                | e.UserBackchannel() | e.TranscriptPartial() | e.TranscriptFinal() | e.OracleRequested()
+                | e.OraclePromoted() | e.OracleDelta() | e.OracleFed() | e.OracleSuperseded()
+                | e.OracleEnded() | e.AssistantStarted() | e.AssistantSaid() | e.AssistantMended()
+                | e.AssistantHeld() | e.AssistantWentOn() | e.AssistantEnded() | e.MannerChanged()
+                | e.SessionStarted() | e.BackendChanged() | e.Underrun() | e.FramesDropped() | e.SpeechShed()
+            ):  # fmt: skip
+                pass
+            case _ as never:
+                assert_never(never)
+        self.talk.apply(event)
+        self.status.apply(event)
+        self.transcript.apply(event)
+        self.oracle.apply(event)
+
+    def _settle(self) -> None:
+        """Repaints what a batch has changed; called by the pump."""
+        self.transcript.settle()
+        self.oracle.settle()
+        self._show_state()
+
+    def _fault(self, error: Exception) -> None:
+        sentence = self.tr("The window could not show something ({0}); the talk goes on.")
+        self.messages.say(sentence.format(type(error).__name__))
+
+    def _phase_changed(self, phase: Phase) -> None:
+        """The session is being built, runs, or is over."""
+        self.pump.flush()  # what the last session said belongs to the last talk
+        self.push.let_go_all()
+        self.talk.phase = phase
+        if phase == "loading":
+            self._progress = ""
+        elif phase == "running":
+            self.talk.begin()
+            self.status.begin()
+            self.transcript.begin()
+            self.oracle.begin()
+            self.messages.clear_retries()
+        else:
+            self.transcript.end()
+            self.oracle.end()
+        if phase != "running":
+            self.talk_bar.microphone.clear()
+            self.talk_bar.loudspeaker.clear()
+        self._show_state()
+
+    def _progressed(self, words: str) -> None:
+        self._progress = words
+        self._show_state()
+
+    def _failed(self, sentence: str, retry: bool) -> None:
+        self.messages.say(sentence, retry)
+
+    def _show_state(self) -> None:
+        talk = self.talk
+        self.talk_bar.show_state(talk, self._progress)
+        self.setup.set_running(talk.phase)
+        self.push.set_enabled(talk.phase == "running" and not talk.duplex)
+        self.status.show_state(talk, self._progress)
+
+    # -- from the user
+
+    def _press(self) -> None:
+        self.talk.held = True
+        if self.keeper.session is not None:
+            self.keeper.session.press()
+        self._show_state()
+
+    def _release(self) -> None:
+        self.talk.held = False
+        if self.keeper.session is not None:
+            self.keeper.session.release()
+        self._show_state()
+
+    def _pick_brain(self, choice: BackendChoice) -> None:
+        self.keeper.set_backend(choice)
+
+    def _brain_settled(self, choice: BackendChoice) -> None:
+        keep_backend(self.settings, choice)
+        self.setup.show_brain(choice)
+        self._save_timer.start()
+
+    def _pick_manner(self, manner: str) -> None:
+        self.settings.manner = manner
+        self.keeper.set_manner("after" if manner == "after" else "thinking")
+        self._save_timer.start()
+
+    def _switch_duplex(self, duplex: bool) -> None:
+        self.push.let_go_all()
+        self.settings.duplex = self.talk.duplex = duplex
+        self.keeper.set_duplex(duplex)
+        self._show_state()
+        self._save_timer.start()
+
+    def _pick(self, key: str, value: str) -> None:
+        """Takes over a setting that needs a new session."""
+        if getattr(self.settings, key) != value:
+            setattr(self.settings, key, value)
+            self._save_timer.start()
+            self._restart()
+
+    def _keep_recordings(self, keep: bool) -> None:
+        self.settings.keep_recordings = keep
+        self._save_timer.start()
+
+    def _save(self) -> None:
+        self._save_timer.stop()
+        try:
+            self.settings.save()
+        except OSError as error:
+            sentence = self.tr("The settings could not be saved ({0}); they hold until you close the window.")
+            self.messages.say(sentence.format(error.strerror or error))
+
+    # -- building
+
+    def _lay_out(self) -> None:
+        self.setObjectName("KAME")
+        self.setWindowTitle(self.tr("KAME"))
+        split = QSplitter(Qt.Orientation.Horizontal, self)
+        split.setChildrenCollapsible(False)
+        for title, pane, least in (
+            (self.tr("Conversation"), self.transcript, 320),
+            (self.tr("Oracle: what the brain thinks"), self.oracle, 260),
+        ):
+            side = QWidget(split)
+            side.setMinimumWidth(least)
+            heading = QLabel(title)
+            font = heading.font()
+            font.setBold(True)
+            heading.setFont(font)
+            column = QVBoxLayout(side)
+            column.setContentsMargins(0, 0, 0, 0)
+            column.addWidget(heading)
+            column.addWidget(pane, 1)
+            split.addWidget(side)
+        split.setStretchFactor(0, 3)
+        split.setStretchFactor(1, 2)
+        split.setSizes([600, 400])
+        split.setHandleWidth(12)
+        body = QWidget(self)
+        column = QVBoxLayout(body)
+        column.setContentsMargins(12, 10, 12, 10)
+        column.setSpacing(10)
+        for widget in (self.setup, self.messages, split, self.talk_bar, self.status):
+            column.addWidget(widget, 1 if widget is split else 0)
+        self.setCentralWidget(body)
+        self.setMinimumSize(720, 480)
+        room = self.screen().availableSize()
+        self.resize(min(1180, room.width()), min(760, room.height()))
+
+    def _connect(self) -> None:
+        self.keeper.phase_changed.connect(self._phase_changed)
+        self.keeper.progressed.connect(self._progressed)
+        self.keeper.failed.connect(self._failed)
+        self.keeper.backend_settled.connect(self._brain_settled)
+        self.push.pressed.connect(self._press)
+        self.push.released.connect(self._release)
+        button = self.talk_bar.button
+        button.pressed.connect(lambda: self.push.hold("mouse"))
+        button.released.connect(lambda: self.push.let_go("mouse"))
+        self.talk_bar.duplex.toggled.connect(self._switch_duplex)
+        self.messages.retried.connect(self._start_fresh)
+        self.setup.brain_picked.connect(self._pick_brain)
+        self.setup.manner_picked.connect(self._pick_manner)
+        self.setup.frontend_picked.connect(lambda key: self._pick("frontend", key))
+        self.setup.microphone_picked.connect(lambda name: self._pick("microphone", name))
+        self.setup.loudspeaker_picked.connect(lambda name: self._pick("loudspeaker", name))
+        self.setup.new_talk.connect(self._start_fresh)
+        self.setup.stop_talk.connect(self._stop)
+        self.setup.typed.connect(lambda: button.setFocus())
+        self.menu.new_talk.connect(self._start_fresh)
+        self.menu.stop_talk.connect(self._stop)
+        self.menu.keep_recordings.connect(self._keep_recordings)
+        self.menu.quit.connect(self.close)
+        self.menu.copy.connect(lambda: copy_selection(self.transcript.view, self.oracle.view))
+        self._save_timer.timeout.connect(self._save)
+
+    # -- Qt's own events
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The native window exists from now on: listens to its keys."""
+        super().showEvent(event)
+        if not self._filtered and self.windowHandle() is not None:
+            self.windowHandle().installEventFilter(self.push)
+            self._filtered = True
+
+    def changeEvent(self, event: QEvent) -> None:
+        """A window that loses the focus never hears the key go up: lets go for it."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange and not self.isActiveWindow():
+            self.push.let_go_all()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Goes away at once; `finish` does the rest out of sight."""
+        self.push.let_go_all()
+        if self._save_timer.isActive():
+            self._save()
+        event.accept()
+        self.closing.emit()

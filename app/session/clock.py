@@ -1,0 +1,89 @@
+"""The session's time in seconds, and a loop whose time only moves when nothing else can happen.
+
+`SessionClock` anchors real time to the sound; `VirtualTimeLoop` runs a minute of talk in a moment, the
+same way each time, because every wait ends exactly when it should and costs nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+import time
+from collections.abc import Callable
+from typing import Any
+
+from app.conversation.frame import end_of_frame
+
+
+class SessionClock:
+    """Seconds since the start of frame 0, finer than a frame.
+
+    `now` is any steady clock, which `frame_ended` anchors, once, at the first frame. None: the time stands
+    still between frames, for talks that are run faster than they sound.
+    """
+
+    def __init__(self, now: Callable[[], float] | None = time.perf_counter) -> None:
+        self._now = now
+        self._zero: float | None = None
+        self._frame_end = 0.0
+
+    def frame_ended(self, index: int) -> None:
+        """Frame `index` has just been heard whole."""
+        self._frame_end = end_of_frame(index)
+        if self._zero is None and self._now is not None:
+            self._zero = self._now() - self._frame_end
+
+    def __call__(self) -> float:
+        """The session's time now, to the millisecond; 0 before the first frame."""
+        if self._now is None:
+            return self._frame_end
+        return 0.0 if self._zero is None else round(max(0.0, self._now() - self._zero), 3)
+
+
+class _JumpingSelector(selectors.BaseSelector):
+    """A selector that, with nothing to select, moves the time on instead of sleeping."""
+
+    def __init__(self) -> None:
+        self._inner = selectors.DefaultSelector()
+        self.now = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = self._inner.select(0 if timeout is None or timeout > 0 else timeout)
+        if not ready and timeout is None:
+            return self._inner.select(None)  # only the outside world can go on
+        if not ready and timeout:
+            self.now += timeout
+        return ready
+
+    def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
+        return self._inner.register(fileobj, events, data)
+
+    def unregister(self, fileobj: Any) -> selectors.SelectorKey:
+        return self._inner.unregister(fileobj)
+
+    def modify(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
+        return self._inner.modify(fileobj, events, data)
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def get_map(self) -> Any:
+        return self._inner.get_map()
+
+
+class VirtualTimeLoop(asyncio.SelectorEventLoop):
+    """An event loop for simulations: `time()` starts at 0 and jumps to the next timer."""
+
+    def __init__(self) -> None:
+        self._jumping = _JumpingSelector()
+        super().__init__(self._jumping)
+
+    def time(self) -> float:
+        """The simulated time in seconds."""
+        return self._jumping.now
+
+
+def run_simulated(coroutine: Any) -> Any:
+    """Runs `coroutine` in simulated time and returns its result."""
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        return runner.run(coroutine)

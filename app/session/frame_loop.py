@@ -1,0 +1,251 @@
+"""The fast clock: one step every 80 ms, and the thread that repeats it.
+
+A step drains the mailbox, asks the voice detector and the turn tracker, steps the front-end, and hands the
+sound to the sink. What happened crosses to the event loop as one `StepMessage`. Knows nothing of Qt,
+asyncio's tasks, or what anybody does with the events.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.audio.endpoints import AudioSink, AudioSource, EndOfAudio
+from app.audio.errors import AudioError
+from app.audio.levels import peak_dbfs
+from app.conversation import events as e
+from app.conversation import turn as floor
+from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame, silence
+from app.conversation.turn import TurnEvent, TurnTracker
+from app.frontend.base import FrontEnd, FrontEndInput, Mark, OracleWords, SetManner
+from app.session.clock import SessionClock
+from app.session.mailbox import FinishedHint, Mailbox, SetDuplex, TalkButton, WordsHint
+from app.stt.base import VoiceActivity
+
+BACKLOG_FRAMES = 5
+"""More frames than this waiting (0.4 s) means that we have fallen behind: the newest one is next."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepMessage:
+    """What one step crossed with: the user's frame, what was given out for it, and all that happened."""
+
+    frame: Frame
+    samples: np.ndarray
+    voiced: bool
+    events: tuple[e.Event, ...]
+    turn_events: tuple[TurnEvent, ...]
+    flushed: int = 0
+    dropped: int = 0
+    user_dbfs: float = -120.0
+    assistant_dbfs: float = -120.0
+    late_ms: float = 0.0
+
+
+@dataclass(slots=True)
+class _Pending:
+    """Words on their way to the loudspeaker: heard when sample `end` of all that was written has played."""
+
+    end: int
+    event: e.AssistantSaid
+
+
+class FrameStepper:
+    """One step; see the module's docstring. All calls on one thread."""
+
+    def __init__(
+        self,
+        *,
+        frontend: FrontEnd,
+        sink: AudioSink,
+        voice_activity: VoiceActivity,
+        tracker: TurnTracker,
+        mailbox: Mailbox,
+        clock: SessionClock,
+    ) -> None:
+        self.frontend = frontend
+        self.tracker = tracker
+        self._sink = sink
+        self._voice = voice_activity
+        self._mailbox = mailbox
+        self._clock = clock
+        self._pending: deque[_Pending] = deque()
+        self._underruns = 0
+        self._written = 0
+
+    def step(self, frame: Frame, *, dropped: int = 0) -> StepMessage:
+        """Runs one step for `frame`. Raises AudioError when the sink is gone."""
+        self._clock.frame_ended(frame.index)
+        inputs: list[FrontEndInput] = []
+        events: list[e.Event] = []
+        for message in self._mailbox.drain():
+            match message:
+                case WordsHint(turn, text, until):
+                    self.tracker.hint_words(turn, text, until)
+                case FinishedHint(turn, probability, speech_end):
+                    self.tracker.hint_finished(turn, probability, speech_end)
+                case TalkButton(pressed):
+                    self.tracker.press() if pressed else self.tracker.release()
+                case SetDuplex(duplex):
+                    self.tracker.duplex = duplex
+                case SetManner(manner):
+                    self.tracker.eager = manner == "thinking"
+                    inputs.append(message)
+                case _:
+                    inputs.append(message)
+        for item in inputs:
+            if isinstance(item, OracleWords):
+                waited = max(0.0, (self._clock() - item.posted_at) * 1000)
+                words = len(item.text.split())
+                events.append(e.OracleFed(frame.at, item.revision, words, round(waited, 1)))
+        windows = self._voice.hear(frame)
+        turn_events: list[TurnEvent] = []
+        for fact in self.tracker.hear(frame.at, windows, assistant_speaks=self.frontend.speaking):
+            if isinstance(fact, floor.TakeFloor | floor.Hold | floor.GoOn | floor.Interrupt | floor.Yield):
+                inputs.append(fact)
+            else:
+                turn_events.append(fact)
+        step = self.frontend.step(frame, inputs)
+        flushed = self._flush() if step.flush else 0
+        self._write(step.samples)
+        for said in step.said:
+            end = self._written - FRAME_SAMPLES + said.end
+            event = e.AssistantSaid(frame.at, said.turn, said.text, said.revision)
+            self._pending.append(_Pending(end, event))
+        marks = [self._mark_event(frame.at, mark) for mark in step.marks]
+        ending = [m for m in marks if isinstance(m, e.AssistantEnded)]
+        events += [m for m in marks if not isinstance(m, e.AssistantEnded)]
+        events += self._heard(frame.at, everything=bool(ending))
+        events += ending
+        if step.problem:
+            events.append(e.Failure(frame.at, "tts", step.problem))
+        if self._sink.underruns > self._underruns:
+            events.append(e.Underrun(frame.at, self._sink.underruns - self._underruns))
+            self._underruns = self._sink.underruns
+        return StepMessage(
+            frame=frame,
+            samples=step.samples,
+            voiced=any(w.probability >= 0.5 for w in windows),
+            events=tuple(events),
+            turn_events=tuple(turn_events),
+            flushed=flushed,
+            dropped=dropped,
+            user_dbfs=peak_dbfs(frame.samples),
+            assistant_dbfs=peak_dbfs(step.samples),
+            late_ms=round((self._clock() - frame.at) * 1000, 1),
+        )
+
+    def _write(self, samples: np.ndarray) -> None:
+        if self._sink.keeps_time or self.frontend.speaking or samples.any():
+            self._sink.write(samples)
+            self._written += len(samples)
+        else:
+            # Nothing to say: the sink idles, so that the next answer starts at once and not behind silence.
+            self._sink.write(samples[:0])
+
+    def _flush(self) -> int:
+        """Silences what is not played yet; what nobody heard was not said."""
+        reached = self._written - self._sink.queued
+        thrown = self._sink.flush()
+        unheard = [p for p in self._pending if p.end > reached]
+        for _ in unheard:
+            self._pending.pop()
+        self.frontend.unheard(min(thrown, 2 * FRAME_SAMPLES), len(unheard))
+        return thrown
+
+    def _heard(self, at: float, *, everything: bool) -> list[e.AssistantSaid]:
+        reached = self._written - self._sink.queued
+        out: list[e.AssistantSaid] = []
+        while self._pending and (everything or self._pending[0].end <= reached):
+            event = self._pending.popleft().event
+            out.append(e.AssistantSaid(at, event.turn, event.text, event.revision))
+        return out
+
+    @staticmethod
+    def _mark_event(at: float, mark: Mark) -> e.Event:
+        match mark.what:
+            case "started":
+                return e.AssistantStarted(at, mark.turn, mark.revision)
+            case "mended":
+                return e.AssistantMended(at, mark.turn, mark.revision, mark.how)
+            case "held":
+                return e.AssistantHeld(at, mark.turn)
+            case "went_on":
+                return e.AssistantWentOn(at, mark.turn)
+            case _:
+                return e.AssistantEnded(at, mark.turn, mark.what == "interrupted")
+
+
+class FrameThread:
+    """Steps in real time on a thread of its own, until `stop`.
+
+    `deliver` gets each StepMessage, `failed` a sentence when the sound's edge is gone, `over` is called when
+    a finite source has ended (the user is silent from then on). They are called on this thread and must
+    only hand over.
+    """
+
+    def __init__(
+        self,
+        stepper: FrameStepper,
+        source: AudioSource,
+        deliver: Callable[[StepMessage], None],
+        failed: Callable[[str], None],
+        over: Callable[[], None],
+        *,
+        now: Callable[[], float],
+    ) -> None:
+        self._stepper = stepper
+        self._source = source
+        self._deliver = deliver
+        self._failed = failed
+        self._over = over
+        self._now = now
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="frames", daemon=True)
+
+    def start(self) -> None:
+        """Begins to step."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the thread and waits for it."""
+        self._stop.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(5)
+
+    def _run(self) -> None:
+        index, ended_at = 0, None
+        try:
+            while not self._stop.is_set():
+                dropped = 0
+                if ended_at is not None:
+                    # The file is over: silence, at the pace of the sound before it.
+                    ended_at += FRAME_SECONDS
+                    self._stop.wait(max(0.0, ended_at - self._now()))
+                    samples = silence()
+                else:
+                    if self._source.backlog > BACKLOG_FRAMES:
+                        dropped = self._source.drop_to_newest()
+                    try:
+                        taken = self._source.read_frame(0.2)
+                    except EndOfAudio:
+                        ended_at = self._now()
+                        self._over()
+                        continue
+                    if taken is None:
+                        continue
+                    samples = taken
+                index += dropped
+                self._deliver(self._stepper.step(Frame(index, samples), dropped=dropped))
+                index += 1
+        except AudioError as error:
+            self._failed(str(error))
+        except Exception as error:
+            self._failed(
+                f"The frame loop broke ({type(error).__name__}: {error}). This is a fault of the app: the talk is "
+                "over, what was said stays. Start it anew."
+            )

@@ -1,0 +1,122 @@
+"""Writes a session down: every event as a line of `events.jsonl`, and what both sides sounded like.
+
+`user.wav` and `assistant.wav` run on the session's clock, frame by frame, so they line up. Writing happens
+on a thread of its own; when the disk is full the talk goes on and the user is told once.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from app.audio.errors import AudioError
+from app.audio.wav import FileSink
+from app.conversation import events as e
+from app.conversation.frame import FRAME_SAMPLES, silence
+
+EVENTS_FILE = "events.jsonl"
+USER_FILE = "user.wav"
+ASSISTANT_FILE = "assistant.wav"
+DELAY_FRAMES = 8
+"""The assistant's sound is written this much later, since a barge-in takes back what was not yet played."""
+
+
+class RecorderError(Exception):
+    """The folder can't be written to; `str(error)` is a sentence for the user."""
+
+
+class Recorder:
+    """Records into `folder`, which is made. `on_failure` is called once, on the writer's thread."""
+
+    def __init__(self, folder: Path, on_failure: Callable[[str], None]) -> None:
+        self.folder = folder
+        self._on_failure = on_failure
+        self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._delayed: list[np.ndarray] = []
+        self._next_index = 0
+        self._broken = False
+
+    def __enter__(self) -> Recorder:
+        """Opens the files. Raises RecorderError."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._events = open(self.folder / EVENTS_FILE, "w", encoding="utf-8", newline="\n")
+            self._user = FileSink(self.folder / USER_FILE).__enter__()
+            self._assistant = FileSink(self.folder / ASSISTANT_FILE).__enter__()
+        except (OSError, AudioError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise RecorderError(
+                f"The talk can't be recorded in {self.folder}: {reason}. Choose another folder."
+            ) from None
+        self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        for samples in self._delayed:
+            self._queue.put(lambda samples=samples: self._assistant.write(samples))
+        self._queue.put(None)
+        self._thread.join()
+        for close in (self._events.close, lambda: self._user.__exit__(None, None, None),
+                      lambda: self._assistant.__exit__(None, None, None)):  # fmt: skip
+            try:
+                close()
+            except (OSError, AudioError) as error:
+                self._fail(error)
+
+    def event(self, event: e.Event) -> None:
+        """Writes an event down, unless it is only for meters."""
+        if isinstance(event, e.LevelMeasured):
+            return
+        line = e.to_json(event) + "\n"
+        self._queue.put(lambda: self._write_line(line))
+
+    def sound(self, index: int, user: np.ndarray, assistant: np.ndarray, flushed: int) -> None:
+        """Writes both sides of frame `index`; `flushed`: samples given out before and never played."""
+        for gap in range(self._next_index, index):  # frames that were dropped sounded like nothing
+            del gap
+            self._both(silence(), silence(), 0)
+        self._next_index = index + 1
+        self._both(user, assistant, flushed)
+
+    def _both(self, user: np.ndarray, assistant: np.ndarray, flushed: int) -> None:
+        for place in range(len(self._delayed) - 1, -1, -1):
+            if flushed <= 0:
+                break
+            cut = min(flushed, FRAME_SAMPLES)
+            frame = self._delayed[place].copy()
+            frame[FRAME_SAMPLES - cut :] = 0
+            self._delayed[place] = frame
+            flushed -= cut
+        self._delayed.append(assistant)
+        self._queue.put(lambda: self._user.write(user))
+        if len(self._delayed) > DELAY_FRAMES:
+            oldest = self._delayed.pop(0)
+            self._queue.put(lambda: self._assistant.write(oldest))
+
+    def _write_line(self, line: str) -> None:
+        self._events.write(line)
+        self._events.flush()
+
+    def _run(self) -> None:
+        while (job := self._queue.get()) is not None:
+            if self._broken:
+                continue
+            try:
+                job()
+            except (OSError, AudioError) as error:
+                self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        if self._broken:
+            return
+        self._broken = True
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        self._on_failure(
+            f"The recording has stopped: {reason}. The talk goes on, and what was recorded up to here is kept in "
+            f"{self.folder}. Make room there, and record anew."
+        )

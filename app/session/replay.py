@@ -1,0 +1,76 @@
+"""Tells a recorded talk again, from the folder that the recorder left."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from app.audio.endpoints import EndOfAudio
+from app.audio.portaudio import Loudspeaker
+from app.audio.wav import FileSource
+from app.conversation import events as e
+from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
+
+
+class ReplayError(Exception):
+    """The folder holds no talk that can be told; `str(error)` is a sentence for the user."""
+
+
+class Replay:
+    """A recorded talk. Raises ReplayError when `folder` holds none."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        path = folder / EVENTS_FILE
+        try:
+            lines = path.read_text("utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            raise ReplayError(
+                f"{folder} holds no recorded talk: {EVENTS_FILE} is missing there or can't be read. "
+                "Give the folder that “talk --record” was given."
+            ) from None
+        self._events: list[e.Event] = []
+        for number, line in enumerate(lines, 1):
+            try:
+                self._events.append(e.from_json(line))
+            except ValueError:
+                if number == len(lines):
+                    break  # the talk was cut off while this line was written
+                raise ReplayError(
+                    f"Line {number} of {path} is no event of this version of the app, so the talk can't be told. "
+                    "Use the version that recorded it."
+                ) from None
+        if not self._events:
+            raise ReplayError(f"{path} is empty: the talk was over before anything happened.")
+
+    def events(self, *, realtime: bool = False) -> Iterator[e.Event]:
+        """Every event, in order; in `realtime` at the pace at which they happened."""
+        begin = time.perf_counter()
+        for event in self._events:
+            if realtime:
+                time.sleep(max(0.0, event.at - (time.perf_counter() - begin)))
+            yield event
+
+    def counts(self) -> dict[str, int]:
+        """How many events of each type there are."""
+        return dict(sorted(Counter(type(event).__name__ for event in self._events).items()))
+
+    def play(self) -> None:
+        """Plays both sides on the default loudspeaker. Raises AudioError."""
+        with (
+            FileSource(self.folder / USER_FILE, realtime=True) as user,
+            FileSource(self.folder / ASSISTANT_FILE) as assistant,
+            Loudspeaker() as out,
+        ):
+            while True:
+                try:
+                    mine = user.read_frame(0.5)
+                    theirs = assistant.read_frame(0.0)
+                except EndOfAudio:
+                    return
+                if mine is not None and theirs is not None:
+                    out.write(np.clip(mine + theirs, -1.0, 1.0))

@@ -1,0 +1,407 @@
+"""The tandem: runs the two clocks side by side, and tells everyone what happens.
+
+Puts together what others do: frame loop, ears, oracle runner, recorder. Knows protocols only, no concrete
+front-end, back-end or device. Lives on one event loop; its only other threads are its parts' own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Literal
+
+from app.audio.endpoints import AudioSink, AudioSource, EndOfAudio
+from app.backend.base import Backend, BackendError, ChatRequest
+from app.conversation import events as e
+from app.conversation import turn as floor
+from app.conversation.frame import FRAME_SECONDS, Frame, silence
+from app.conversation.oracle import OraclePolicy
+from app.conversation.prompt import PERSONA, build_prompt
+from app.conversation.transcript import Transcript
+from app.conversation.turn import TurnTracker
+from app.frontend.base import FrontEnd, SetManner
+from app.session.clock import SessionClock
+from app.session.control import BackendChoice
+from app.session.frame_loop import FrameStepper, FrameThread, StepMessage
+from app.session.mailbox import FinishedHint, Mailbox, SetDuplex, TalkButton, WordsHint
+from app.session.oracle_runner import OracleRunner
+from app.session.recorder import Recorder
+from app.stt.base import Transcriber, TranscriptUpdate, VoiceActivity
+
+Pace = Literal["real", "simulated", "fast"]
+"""`real`: a thread follows the sound. `simulated`: a loop's virtual time, everything scripted. `fast`: as
+fast as the machine goes, each frame waiting for ears and voice, and the answer for the back-end."""
+
+QUIET_SECONDS = 0.4
+"""A file's talk is over when all has been silent for this long behind its end."""
+
+
+@dataclass(slots=True)
+class SessionParts:
+    """What a session is made of. Everything is opened and closed by the session, in this order."""
+
+    frontend: FrontEnd
+    transcriber: Transcriber
+    voice_activity: VoiceActivity
+    backend: Backend
+    source: AudioSource
+    sink: AudioSink
+    recorder: Recorder | None = None
+    make_backend: Callable[[BackendChoice], Backend] | None = None
+
+
+@dataclass(slots=True)
+class SessionConfig:
+    """How a session behaves. `interval`: least seconds between two requests on partial transcripts.
+
+    `end_with_input`: the session is over when the source is and everybody has finished.
+    """
+
+    manner: e.Manner = "thinking"
+    duplex: bool = True
+    pace: Pace = "real"
+    interval: float = 0.4
+    persona: str = PERSONA
+    end_with_input: bool = True
+    max_answer_seconds: float = 90.0
+    settings: floor.TurnSettings = field(default_factory=floor.TurnSettings)
+
+
+class Session:
+    """One talk. `async with Session(parts, config) as session: await session.ended()`.
+
+    Entering opens all parts (BackendError, TranscriberError, VoiceError, AudioError pass through) and
+    starts; leaving stops and waits for everything.
+    """
+
+    def __init__(self, parts: SessionParts, config: SessionConfig) -> None:
+        self.parts = parts
+        self.config = config
+        self.transcript = Transcript()
+        self.mailbox = Mailbox()
+        self.frames = 0
+        self._listeners: list[Callable[[e.Event], None]] = []
+        self._stack = ExitStack()
+        self._done = asyncio.Event()
+        self._main: asyncio.Task[None] | None = None
+        self._runner: OracleRunner | None = None
+        self._thread: FrameThread | None = None
+        self._input_over_at: float | None = None
+        self._last_activity = 0.0
+        self._shed = 0
+        self._manner: e.Manner = config.manner
+        self._retired: list[Backend] = []
+
+    # -- life --------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Session:
+        loop = asyncio.get_running_loop()
+        parts = self.parts
+        simulated = self.config.pace == "simulated"
+        clocks = {"real": time.perf_counter, "simulated": loop.time, "fast": None}
+        self.clock = SessionClock(clocks[self.config.pace])
+        try:
+            if parts.recorder is not None:
+                self._stack.enter_context(parts.recorder)
+            await parts.backend.open()
+            for part in (parts.frontend, parts.transcriber):
+                # Loading takes seconds: the window must not wait for it.
+                if simulated:
+                    self._stack.enter_context(part)
+                else:
+                    await asyncio.to_thread(self._stack.enter_context, part)
+            if not simulated:
+                gc.collect()
+                gc.freeze()  # a full collection over the models' objects would stop every thread for 0.2 s
+            self._stack.enter_context(parts.sink)
+            self._stack.enter_context(parts.source)
+        except BaseException:
+            await self._close_parts()
+            raise
+        parts.transcriber.on_update = self._on_transcript
+        parts.transcriber.on_finished = self._on_finished
+        parts.transcriber.on_failure = lambda text: self._emit(e.Failure(self.clock(), "stt", text))
+        self._stepper = FrameStepper(
+            frontend=parts.frontend,
+            sink=parts.sink,
+            voice_activity=parts.voice_activity,
+            tracker=TurnTracker(
+                self.config.settings, duplex=self.config.duplex, eager=self.config.manner == "thinking"
+            ),
+            mailbox=self.mailbox,
+            clock=self.clock,
+        )
+        self._started = asyncio.Event()
+        self._main = asyncio.create_task(self._run(), name="session")
+        await self._started.wait()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.stop()
+
+    async def ended(self) -> None:
+        """Waits until the session is over by itself. Raises what broke it, if that was a fault of ours."""
+        assert self._main is not None
+        await asyncio.wait([self._main])
+        if not self._main.cancelled() and (error := self._main.exception()) is not None:
+            raise error
+
+    async def stop(self) -> None:
+        """See `SessionControl.stop`."""
+        self._done.set()
+        if self._main is not None:
+            await asyncio.wait([self._main])
+            if not self._main.cancelled() and (error := self._main.exception()) is not None:
+                self._main = None
+                raise error
+
+    async def _run(self) -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                self._runner = OracleRunner(
+                    backend=self.parts.backend,
+                    policy=OraclePolicy(
+                        interval=self.config.interval, partials=self.config.manner == "thinking"
+                    ),
+                    request=self._chat_request,
+                    post=self.mailbox.post,
+                    emit=self._emit,
+                    now=self.clock,
+                    group=group,
+                )
+                parts = self.parts
+                self._emit(
+                    e.SessionStarted(
+                        0.0, parts.frontend.name, parts.transcriber.name, parts.backend.name, parts.backend.model,
+                        self._manner,
+                    )
+                )  # fmt: skip
+                self._started.set()
+                if self.config.pace == "real":
+                    await self._follow_sound()
+                else:
+                    await self._drive()
+                await self._runner.close()
+        finally:
+            self._started.set()
+            if self._thread is not None:
+                await asyncio.to_thread(self._thread.stop)
+            await self._close_parts(ended=True)
+
+    async def _close_parts(self, *, ended: bool = False) -> None:
+        recorder = self.parts.recorder
+        if ended:
+            self._emit(e.SessionEnded(self.clock(), self.frames))
+        for backend in [self.parts.backend, *self._retired]:
+            with contextlib.suppress(BackendError):
+                await backend.close()
+        if self.config.pace == "simulated" or recorder is None:
+            self._stack.close()
+        else:
+            await asyncio.to_thread(self._stack.close)
+        gc.unfreeze()
+
+    # -- the fast clock ----------------------------------------------------------------------------
+
+    async def _follow_sound(self) -> None:
+        """Real time: the frame thread steps, its messages come in here."""
+        loop = asyncio.get_running_loop()
+        self._thread = FrameThread(
+            self._stepper,
+            self.parts.source,
+            lambda message: loop.call_soon_threadsafe(self._on_step, message),
+            lambda sentence: loop.call_soon_threadsafe(self._on_sound_lost, sentence),
+            lambda: loop.call_soon_threadsafe(self.input_over),
+            now=time.perf_counter,
+        )
+        self._thread.start()
+        await self._done.wait()
+        await asyncio.to_thread(self._thread.stop)
+        await asyncio.sleep(0)  # the thread's last messages
+
+    async def _drive(self) -> None:
+        """Simulated or fast: frames are stepped one by one on the loop."""
+        index, over = 0, False
+        while not self._done.is_set():
+            samples = silence()
+            if not over:
+                try:
+                    taken = self.parts.source.read_frame(0.0)
+                    samples = taken if taken is not None else samples
+                except EndOfAudio:
+                    over = True
+                    self.input_over()
+            self._on_step(self._stepper.step(Frame(index, samples)))
+            index += 1
+            if self.config.pace == "simulated":
+                await asyncio.sleep(FRAME_SECONDS)
+            else:
+                await self._settle()
+
+    async def _settle(self) -> None:
+        """Fast: waits for what a frame set going, as if ears and voice took no time at all.
+
+        While the user talks the back-end is not waited for (a newer request would come anyway); once the
+        turn is answered, it is.
+        """
+        await asyncio.sleep(0)
+        assert self._runner is not None
+        while (
+            self.parts.transcriber.busy
+            or self.parts.frontend.busy
+            or (self._runner.busy and not self._stepper.tracker.user_holds_floor)
+        ) and not self._done.is_set():
+            await asyncio.sleep(0.002)
+
+    def input_over(self) -> None:
+        """The source has given its last frame: the session ends when everybody has finished."""
+        if self._input_over_at is None:
+            self._input_over_at = self.clock()
+            self._last_activity = self.clock()
+
+    def _on_sound_lost(self, sentence: str) -> None:
+        self._emit(e.Failure(self.clock(), "audio", sentence, fatal=True))
+        self._done.set()
+
+    def _on_step(self, message: StepMessage) -> None:
+        """One message of the frame loop, on the event loop's thread."""
+        if self._main is None or self._main.done():
+            return
+        frame, parts = message.frame, self.parts
+        self.frames = frame.index + 1
+        if message.dropped:
+            self._emit(e.FramesDropped(frame.at, message.dropped))
+        if parts.recorder is not None:
+            parts.recorder.sound(frame.index, frame.samples, message.samples, message.flushed)
+        parts.transcriber.push(frame, message.voiced)
+        for event in message.turn_events:
+            self._on_turn(event)
+        for event in message.events:
+            self._emit(event)
+            if isinstance(event, e.AssistantEnded) and event.interrupted and self._runner is not None:
+                self._runner.abandon(event.turn)
+        if parts.transcriber.shed > self._shed:
+            self._emit(e.SpeechShed(frame.at, parts.transcriber.shed - self._shed))
+            self._shed = parts.transcriber.shed
+        self._emit(e.LevelMeasured(frame.at, message.user_dbfs, message.assistant_dbfs, message.late_ms))
+        self._watch_end(frame.at)
+
+    def _on_turn(self, event: floor.TurnEvent) -> None:
+        ears = self.parts.transcriber
+        self._emit(event)
+        match event:
+            case e.UserStarted(at, turn):
+                ears.begin(turn, at)
+            case e.UserPaused(_, turn, speech_end):
+                ears.pause(turn, speech_end)
+            case e.UserResumed(_, turn):
+                ears.resume(turn)
+            case e.UserEnded(_, turn, speech_end):
+                ears.end(turn, speech_end)
+            case e.UserBackchannel(_, turn):
+                ears.discard(turn)
+                if self._runner is not None:
+                    self._runner.abandon(turn)
+
+    def _watch_end(self, at: float) -> None:
+        """Ends a talk from a file when its sound is over and nobody has anything left to say."""
+        if self._input_over_at is None or not self.config.end_with_input:
+            return
+        if not self.quiet:
+            self._last_activity = at
+        if at - self._last_activity >= QUIET_SECONDS or at - self._input_over_at > self.config.max_answer_seconds:
+            self._done.set()
+
+    @property
+    def quiet(self) -> bool:
+        """Nobody holds the floor, and nothing is under way that could make a sound."""
+        return not (
+            self._stepper.tracker.user_holds_floor
+            or not self.parts.frontend.idle
+            or self.parts.transcriber.busy
+            or (self._runner is not None and self._runner.busy)
+        )
+
+    # -- the slow clock ----------------------------------------------------------------------------
+
+    def _on_transcript(self, update: TranscriptUpdate) -> None:
+        if self._runner is None or self._main is None or self._main.done():
+            return
+        now, turn = self.clock(), update.turn
+        words = " ".join(part for part in (update.stable, update.unstable) if part)
+        if update.final:
+            self._emit(e.TranscriptFinal(now, turn, words, update.heard_until))
+            if not words:
+                # A cough, a door: nobody said anything, so there is nothing to answer.
+                self.mailbox.post(floor.Interrupt())
+                return
+        else:
+            self._emit(e.TranscriptPartial(now, turn, update.stable, update.unstable, update.heard_until))
+        self.mailbox.post(WordsHint(turn, words, update.heard_until))
+        self._runner.transcript(turn, words, final=update.final, settled=update.settled)
+
+    def _on_finished(self, turn: int, probability: float, speech_end: float) -> None:
+        self.mailbox.post(FinishedHint(turn, probability, speech_end))
+
+    def _chat_request(self, turn: int, words: str) -> ChatRequest:
+        return ChatRequest(build_prompt(self.transcript.turns, turn, words, persona=self.config.persona))
+
+    # -- commands ----------------------------------------------------------------------------------
+
+    def add_listener(self, listener: Callable[[e.Event], None]) -> None:
+        """See `SessionControl.add_listener`."""
+        self._listeners.append(listener)
+
+    def press(self) -> None:
+        """See `SessionControl.press`."""
+        self.mailbox.post(TalkButton(True))
+
+    def release(self) -> None:
+        """See `SessionControl.release`."""
+        self.mailbox.post(TalkButton(False))
+
+    def set_duplex(self, duplex: bool) -> None:
+        """See `SessionControl.set_duplex`."""
+        self.mailbox.post(SetDuplex(duplex))
+
+    def set_manner(self, manner: e.Manner) -> None:
+        """See `SessionControl.set_manner`."""
+        self._manner = manner
+        self.mailbox.post(SetManner(manner))
+        if self._runner is not None:
+            self._runner.policy.partials = manner == "thinking"
+        self._emit(e.MannerChanged(self.clock(), manner))
+
+    async def set_backend(self, choice: BackendChoice) -> None:
+        """See `SessionControl.set_backend`."""
+        if self.parts.make_backend is None or self._runner is None:
+            raise BackendError("This session can't change its brain.")
+        backend = self.parts.make_backend(choice)
+        try:
+            await backend.open()
+        except BaseException:
+            await backend.close()
+            raise
+        # The old brain's stream may still be speaking: it is closed with the session.
+        self._retired.append(self.parts.backend)
+        self.parts.backend = self._runner.backend = backend
+        self._emit(e.BackendChanged(self.clock(), backend.name, backend.model))
+
+    def recording_failed(self, sentence: str) -> None:
+        """The recorder has given up; the talk goes on."""
+        self._emit(e.Failure(self.clock(), "recorder", sentence))
+
+    # -- events ------------------------------------------------------------------------------------
+
+    def _emit(self, event: e.Event) -> None:
+        self.transcript.apply(event)
+        if self.parts.recorder is not None:
+            self.parts.recorder.event(event)
+        for listener in list(self._listeners):
+            listener(event)
+

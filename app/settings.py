@@ -1,0 +1,161 @@
+"""Every setting of the app, declared once: type, default, label, help and choices.
+
+The window, the table in the README and the file on disk all derive from the declaration. A leaf: knows
+nothing of sessions or windows. Holds no secrets; API keys live elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import platformdirs
+
+APP_NAME = "kame-desktop"
+
+
+def _setting(default: Any, label: str, help: str, choices: tuple[str, ...] = ()) -> Any:
+    return field(default=default, metadata={"label": label, "help": help, "choices": choices})
+
+
+@dataclass(slots=True)
+class Settings:
+    """The settings in force. `notice` tells, in a sentence, what was wrong with the file, if anything."""
+
+    frontend: str = _setting("cascade", "Voice", "What hears and speaks.", ("cascade",))
+    manner: str = _setting(
+        "thinking",
+        "Manner",
+        "When the answer begins: `thinking` works on it while you still talk, `after` waits for the end.",
+        ("thinking", "after"),
+    )
+    provider: str = _setting(
+        "embedded", "Brain", "Which language model thinks.", ("embedded", "ollama", "openai")
+    )
+    ollama_model: str = _setting("", "Ollama model", "The model's name; empty for the default one.")
+    ollama_url: str = _setting("http://localhost:11434", "Ollama server", "Where Ollama listens.")
+    openai_model: str = _setting("", "OpenAI model", "The model's name; empty for the default one.")
+    openai_url: str = _setting(
+        "https://api.openai.com/v1", "OpenAI server", "Any server that speaks the OpenAI protocol."
+    )
+    microphone: str = _setting("", "Microphone", "The device's name; empty for the system's default.")
+    loudspeaker: str = _setting("", "Loudspeaker", "The device's name; empty for the system's default.")
+    duplex: bool = _setting(
+        False, "Full duplex", "The voice alone opens and closes turns, without the button. Use headphones."
+    )
+    keep_recordings: bool = _setting(False, "Keep recordings", "Saves each talk's sound and events on disk.")
+
+    path: Path | None = field(default=None, compare=False)
+    notice: str = field(default="", compare=False)
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> Settings:
+        """The settings in the file at `path` (None: the user's own), defaults for what isn't in it.
+
+        Never raises: a file that can't be understood is set aside as `*.broken`, and `notice` says so.
+        """
+        settings = cls(path=path or default_path())
+        try:
+            values = json.loads(settings.path.read_text("utf-8"))
+            if not isinstance(values, dict):
+                raise ValueError("not an object")
+        except FileNotFoundError:
+            return settings
+        except ValueError:
+            settings.notice = _set_aside(settings.path)
+            return settings
+        except OSError as error:
+            settings.notice = (
+                f"The settings could not be read ({error.strerror}), so the defaults are in use. "
+                f"Check the file {settings.path}."
+            )
+            return settings
+        wrong = [declared for declared in declarations() if not settings._take(declared, values)]
+        if wrong:
+            names = ", ".join(f"“{declared.metadata['label']}”" for declared in wrong)
+            settings.notice = f"Some saved settings were not usable and are back at their defaults: {names}."
+        return settings
+
+    def save(self) -> None:
+        """Writes the file whole or not at all. Raises OSError."""
+        path = self.path or default_path()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        values = {declared.name: getattr(self, declared.name) for declared in declarations()}
+        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".draft")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(values, file, indent=2, ensure_ascii=False)
+                file.write("\n")
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(draft, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(draft)
+            raise
+
+    def _take(self, declared: Field[Any], values: dict[str, Any]) -> bool:
+        """Takes one value of the file over; False when it isn't of the declared type and choices."""
+        if declared.name not in values:
+            return True
+        value = values[declared.name]
+        choices = declared.metadata["choices"]
+        if type(value) is not type(declared.default) or (choices and value not in choices):
+            return False
+        setattr(self, declared.name, value)
+        return True
+
+
+def declarations() -> Iterator[Field[Any]]:
+    """The declared settings, in order: name, default, and `metadata` with label, help and choices."""
+    return (declared for declared in fields(Settings) if declared.metadata)
+
+
+def choices_of(key: str) -> tuple[str, ...]:
+    """What the setting `key` may be; empty when it is free text or a switch."""
+    return next(declared.metadata["choices"] for declared in declarations() if declared.name == key)
+
+
+def default_path() -> Path:
+    """The user's own settings file."""
+    return platformdirs.user_config_path(APP_NAME, appauthor=False) / "settings.json"
+
+
+def recordings_folder() -> Path:
+    """Where talks are kept when the user asks for it."""
+    return platformdirs.user_data_path(APP_NAME, appauthor=False) / "recordings"
+
+
+def settings_markdown() -> str:
+    """The settings as a Markdown table, for the README."""
+    types = get_type_hints(Settings)
+    rows = ["| Setting | Key | Default | Meaning |", "| --- | --- | --- | --- |"]
+    for declared in declarations():
+        meta = declared.metadata
+        if types[declared.name] is bool:
+            default = "on" if declared.default else "off"
+        else:
+            default = f"`{declared.default}`" if declared.default else "empty"
+        meaning = meta["help"]
+        if meta["choices"]:
+            meaning += " One of " + ", ".join(f"`{choice}`" for choice in meta["choices"]) + "."
+        rows.append(f"| {meta['label']} | `{declared.name}` | {default} | {meaning} |")
+    return "\n".join(rows) + "\n"
+
+
+def _set_aside(path: Path) -> str:
+    broken = path.with_name(path.name + ".broken")
+    try:
+        os.replace(path, broken)
+    except OSError as error:
+        return (
+            f"The settings file {path} is damaged and could not be set aside ({error.strerror}); "
+            "the defaults are in use."
+        )
+    return f"The settings file was damaged, so the defaults are in use. The damaged file is kept as {broken}."

@@ -1,0 +1,120 @@
+"""Ears and voice detector for tests: they hear what a script says, at the script's own times.
+
+A script is a list of turns. Times are session seconds, so a simulated talk is the same each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.conversation.frame import FRAME_SECONDS, Frame
+from app.conversation.turn import VoiceWindow
+from app.stt.base import TranscriptUpdate
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedTurn:
+    """Somebody says `words`, evenly, from `start` to `end`; `hum` for a closed-mouth "mhm".
+
+    `finished`: how finished the end sounds to the judge.
+    """
+
+    start: float
+    end: float
+    words: str
+    finished: float = 0.95
+    hum: bool = False
+
+
+class ScriptedVoiceActivity:
+    """Voice where the script has it, window by window of 32 ms."""
+
+    def __init__(self, script: list[ScriptedTurn]) -> None:
+        self._script = script
+        self._windows = 0
+
+    def hear(self, frame: Frame) -> list[VoiceWindow]:
+        """See `VoiceActivity.hear`."""
+        out = []
+        while (self._windows + 1) * 0.032 <= frame.at + 1e-9:
+            self._windows += 1
+            end = round(self._windows * 0.032, 6)
+            turn = next((t for t in self._script if t.start < end <= t.end + 1e-9), None)
+            out.append(VoiceWindow(end, 0.9 if turn else 0.02, bool(turn and turn.hum)))
+        return out
+
+
+class ScriptedTranscriber:
+    """Tells the words of the script, those spoken up to now, every `every` frames."""
+
+    name = "scripted"
+
+    def __init__(self, script: list[ScriptedTurn], *, every: int = 3) -> None:
+        self.shed = 0
+        self.on_update: Callable[[TranscriptUpdate], None] = lambda update: None
+        self.on_finished: Callable[[int, float, float], None] = lambda turn, probability, end: None
+        self.on_failure: Callable[[str], None] = lambda sentence: None
+        self._script = script
+        self._every = every
+        self._open = 0
+        self._from = 0.0
+        self._told = ""
+
+    @property
+    def busy(self) -> bool:
+        """Never: it answers at once."""
+        return False
+
+    def push(self, frame: Frame, voiced: bool) -> None:
+        """See `Transcriber.push`."""
+        if not self._open or frame.index % self._every:
+            return
+        words = self._words(frame.at - FRAME_SECONDS)
+        text = " ".join(words)
+        if words and text != self._told:
+            self._told = text
+            stable = " ".join(words[:-1])
+            self.on_update(TranscriptUpdate(self._open, stable, words[-1], frame.at))
+
+    def begin(self, turn: int, at: float) -> None:
+        """See `Transcriber.begin`."""
+        self._open, self._from, self._told = turn, at - 0.5, ""
+
+    def pause(self, turn: int, speech_end: float) -> None:
+        """See `Transcriber.pause`."""
+        text = " ".join(self._words(speech_end + 0.05))
+        self._told = text
+        self.on_update(TranscriptUpdate(turn, text, "", speech_end + 0.1, settled=True))
+        spoken = [t for t in self._script if t.end <= speech_end + 0.1]
+        self.on_finished(turn, spoken[-1].finished if spoken else 0.1, speech_end)
+
+    def resume(self, turn: int) -> None:
+        """See `Transcriber.resume`."""
+        self._open = turn
+
+    def end(self, turn: int, speech_end: float) -> None:
+        """See `Transcriber.end`."""
+        text = " ".join(self._words(speech_end + 0.05))
+        self._open = 0
+        self.on_update(TranscriptUpdate(turn, text, "", speech_end + 0.1, settled=True, final=True))
+
+    def discard(self, turn: int) -> None:
+        """See `Transcriber.discard`."""
+        self._open = 0
+
+    def _words(self, until: float) -> list[str]:
+        out: list[str] = []
+        for turn in self._script:
+            if turn.end < self._from or turn.start > until:
+                continue
+            words = turn.words.split()
+            share = min(1.0, (until - turn.start) / (turn.end - turn.start))
+            out += words[: int(share * len(words) + 1e-6)]
+        return out
+
+    def __enter__(self) -> ScriptedTranscriber:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None

@@ -1,0 +1,315 @@
+"""Streaming recognition: looks at the growing utterance again and again, and settles it at its pauses.
+
+Keeps the sound of the current turn only, cut at the user's pauses into stretches whose words are
+settled, so that a look costs the same however long the turn or the talk. One worker thread; the newest
+sound wins: a look that is overtaken is skipped and counted, never queued.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol
+
+import numpy as np
+import soxr
+
+from app.conversation.frame import SAMPLE_RATE, Frame
+from app.stt.base import EndOfTurn, TranscriptUpdate
+from app.stt.stable import StableWords
+
+RATE = 16_000
+PREROLL_SECONDS = 0.4
+"""Sound kept before the voice was noticed: an onset takes 64 to 100 ms to notice, and a consonant leads it."""
+LOOK_SECONDS = 0.24
+"""New sound after which the utterance is looked at again: three frames, so that 300 ms are never exceeded."""
+CUT_PAUSE_SECONDS = 0.24
+"""A pause of this length ends a stretch..."""
+CUT_STRETCH_SECONDS = 2.0
+"""... that is at least this long: shorter ones give Whisper too little to go by."""
+FORCED_CUT_SECONDS = 16.0
+"""A stretch without a pause is cut at its quietest place behind this length."""
+LINGER_SECONDS = 2.0
+"""How long the sound of an ended turn is kept, in case the user goes on with it."""
+
+
+class Decoder(Protocol):
+    """Sound to words; see `WhisperDecoder`."""
+
+    def decode(self, samples: np.ndarray) -> str:
+        """The words of `samples`: float32 at 16 kHz."""
+        ...
+
+
+class _Stretch:
+    """A piece of a turn's sound, from sample `start` (16 kHz, session time) on, and its words so far."""
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+        self.words = StableWords()
+
+
+class StreamingTranscriber:
+    """A `Transcriber` over a `Decoder`. `load` makes the decoder and the end-of-turn judge when entered.
+
+    `call_soon` hands a callback from the worker to the event loop (`loop.call_soon_threadsafe`).
+    """
+
+    shed: int
+
+    def __init__(
+        self,
+        name: str,
+        load: Callable[[], tuple[Decoder, EndOfTurn | None]],
+        call_soon: Callable[[Callable[[], None]], object],
+    ) -> None:
+        self.name = name
+        self.shed = 0
+        self.on_update: Callable[[TranscriptUpdate], None] = lambda update: None
+        self.on_finished: Callable[[int, float, float], None] = lambda turn, probability, end: None
+        self.on_failure: Callable[[str], None] = lambda sentence: None
+        self._load = load
+        self._call_soon = call_soon
+        self._resampler = soxr.ResampleStream(SAMPLE_RATE, RATE, 1, dtype="float32", quality="MQ")
+        self._blocks: deque[np.ndarray] = deque()
+        self._first = 0  # session sample (16 kHz) of the first block kept
+        self._last = 0  # session sample behind the last block
+        self._now = 0.0
+        self._turn = 0
+        self._open = False
+        self._ended_at = -1e9
+        self._settled: list[str] = []
+        self._stretch = _Stretch(0)
+        self._looked_until = 0  # sample up to which the last look reached
+        self._pause: float | None = None  # speech_end of the pause that is going on
+        self._settled_at: float | None = None  # speech_end that the words are settled for
+        self._wants_final: float | None = None
+        self._job: Future[None] | None = None
+        self._next: Callable[[], Future[None]] | None = None
+        self._judging = 0
+        self._due_skipped = False
+
+    # -- the protocol ------------------------------------------------------------------------------
+
+    def __enter__(self) -> StreamingTranscriber:
+        """Loads the model, on the calling thread. Raises TranscriberError."""
+        self._decoder, self._judge = self._load()
+        self._worker = ThreadPoolExecutor(1, "ears")
+        self._judge_worker = ThreadPoolExecutor(1, "end-of-turn")
+        # The first look is slow (buffers, caches): have it before the user speaks.
+        self._worker.submit(self._decoder.decode, np.zeros(RATE, np.float32)).result()
+        if self._judge is not None:
+            self._judge_worker.submit(self._judge.probability, np.zeros(RATE, np.float32)).result()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._turn, self._open, self._next = -1, False, None
+        self._worker.shutdown(wait=True, cancel_futures=True)
+        self._judge_worker.shutdown(wait=True, cancel_futures=True)
+
+    @property
+    def busy(self) -> bool:
+        """See `Transcriber.busy`."""
+        return self._job is not None or self._next is not None or self._judging > 0
+
+    def push(self, frame: Frame, voiced: bool) -> None:
+        """See `Transcriber.push`."""
+        block = self._resampler.resample_chunk(frame.samples)
+        self._blocks.append(block)
+        self._last += len(block)
+        self._now = frame.at
+        if not self._open:
+            linger = self._now - self._ended_at <= LINGER_SECONDS
+            if not linger:
+                self._forget_before(self._last - int(PREROLL_SECONDS * 1.5 * RATE))
+            return
+        if voiced and self._pause is not None:
+            self._go_on_after_pause()
+        if self._pause is None and self._last - self._looked_until >= LOOK_SECONDS * RATE - 160:
+            self._force_cut()
+            if self._job is None:
+                self._due_skipped = False
+                self._look(settle=False)
+            elif self._last - self._looked_until >= 2 * LOOK_SECONDS * RATE and not self._due_skipped:
+                self._due_skipped = True
+                self.shed += 1
+
+    def begin(self, turn: int, at: float) -> None:
+        """See `Transcriber.begin`."""
+        start = max(self._first, int((at - PREROLL_SECONDS) * RATE))
+        self._forget_before(start)
+        self._turn, self._open, self._settled = turn, True, []
+        self._stretch = _Stretch(max(start, self._first))
+        self._looked_until = self._last
+        self._pause = self._settled_at = self._wants_final = None
+        self._next = None
+
+    def pause(self, turn: int, speech_end: float) -> None:
+        """See `Transcriber.pause`."""
+        if turn != self._turn or not self._open:
+            return
+        self._pause = speech_end
+        self._look(settle=True)
+        if self._judge is not None:
+            self._judging += 1
+            samples = self._sound(max(self._first, self._last - 8 * RATE), self._last)
+            self._judge_worker.submit(self._run_judge, turn, speech_end, samples)
+
+    def resume(self, turn: int) -> None:
+        """See `Transcriber.resume`."""
+        if turn == self._turn:
+            self._open = True
+            self._wants_final = None
+            if self._pause is not None:
+                self._go_on_after_pause()
+
+    def end(self, turn: int, speech_end: float) -> None:
+        """See `Transcriber.end`."""
+        if turn != self._turn or not self._open:
+            return
+        self._open = False
+        self._ended_at = self._now
+        self._wants_final = speech_end
+        if self._settled_at == speech_end and self._pause == speech_end:
+            self._publish(final=True)
+        elif self._pause != speech_end or (self._job is None and self._next is None):
+            self._pause = speech_end
+            self._look(settle=True)
+
+    def discard(self, turn: int) -> None:
+        """See `Transcriber.discard`."""
+        if turn == self._turn:
+            self._open, self._wants_final, self._next = False, None, None
+            self._ended_at = -1e9
+
+    # -- sound -------------------------------------------------------------------------------------
+
+    def _forget_before(self, sample: int) -> None:
+        while self._blocks and self._first + len(self._blocks[0]) <= sample:
+            self._first += len(self._blocks.popleft())
+
+    def _sound(self, start: int, end: int) -> np.ndarray:
+        if not self._blocks:
+            return np.zeros(0, np.float32)
+        joined = np.concatenate(self._blocks)
+        return joined[max(0, start - self._first) : max(0, end - self._first)]
+
+    def _go_on_after_pause(self) -> None:
+        """The user speaks again: a settled stretch that was long enough is closed at the pause."""
+        pause, self._pause = self._pause, None
+        if pause is None or self._settled_at != pause:
+            return
+        cut = int((pause + 0.1) * RATE)
+        if self._now - pause >= CUT_PAUSE_SECONDS and cut - self._stretch.start >= CUT_STRETCH_SECONDS * RATE:
+            self._close_stretch(cut)
+
+    def _close_stretch(self, cut: int) -> None:
+        words = self._stretch.words.all
+        self._settled.append(words)
+        self._stretch = _Stretch(cut)
+        self._forget_before(cut - int(0.1 * RATE))
+
+    def _force_cut(self) -> None:
+        """Bounds the cost of somebody who never pauses: cuts at the quietest tenth of a second."""
+        length = self._last - self._stretch.start
+        if length < FORCED_CUT_SECONDS * RATE or self._job is not None:
+            return
+        lead = int(FORCED_CUT_SECONDS * 0.6 * RATE)
+        sound = self._sound(self._stretch.start + lead, self._last - RATE // 2)
+        step = RATE // 10
+        energy = [float(np.square(sound[i : i + step]).sum()) for i in range(0, max(1, len(sound) - step), step)]
+        cut = self._stretch.start + lead + int(np.argmin(energy)) * step + step // 2
+        stretch, turn = self._stretch, self._turn
+        samples = self._sound(stretch.start, cut)
+        self._stretch = _Stretch(cut)
+        place = len(self._settled)
+        self._settled.append(stretch.words.all)
+
+        def settle(words: str) -> None:
+            if turn == self._turn and place < len(self._settled):
+                self._settled[place] = words
+
+        self._submit(samples, settle)
+
+    # -- looking -----------------------------------------------------------------------------------
+
+    def _look(self, *, settle: bool) -> None:
+        """Looks at the current stretch up to now; after the look that is under way, if there is one."""
+        turn, stretch, end, at = self._turn, self._stretch, self._last, self._now
+        pause = self._pause if settle else None
+        samples = self._sound(stretch.start, end)
+        self._looked_until = end
+
+        def take(words: str) -> None:
+            if turn != self._turn or stretch is not self._stretch:
+                return
+            if pause is None:
+                if self._settled_at is None or self._pause is None:
+                    stable, unstable = stretch.words.update(words)
+                    self._publish(stable, unstable, until=at)
+                return
+            stretch.words.settle(words)
+            self._settled_at = pause
+            if self._wants_final == pause:
+                self._publish(final=True)
+            elif self._pause == pause:
+                self._publish(settled=True, until=at)
+
+        def start() -> Future[None]:
+            return self._submit(samples, take)
+
+        if self._job is None:
+            start()
+            return
+        if self._next is not None:
+            self.shed += 1
+        self._next = start
+
+    def _submit(self, samples: np.ndarray, take: Callable[[str], None]) -> Future[None]:
+        self._job = self._worker.submit(self._run, samples, take)
+        return self._job
+
+    def _run(self, samples: np.ndarray, take: Callable[[str], None]) -> None:
+        """On the worker: looks, and hands the words to the loop."""
+        words, problem = "", ""
+        try:
+            words = self._decoder.decode(samples)
+        except Exception as error:
+            problem = (
+                f"The ears failed ({type(error).__name__}), so some words may be missing from the transcript. "
+                "If it happens again, start the talk anew."
+            )
+        self._call_soon(lambda: self._done(words, problem, take))
+
+    def _done(self, words: str, problem: str, take: Callable[[str], None]) -> None:
+        self._job = None
+        if problem:
+            self.on_failure(problem)
+        following, self._next = self._next, None
+        if following is not None:
+            following()
+        take(words)
+
+    def _run_judge(self, turn: int, speech_end: float, samples: np.ndarray) -> None:
+        try:
+            probability = self._judge.probability(samples)  # type: ignore[union-attr]
+        except Exception:
+            probability = 0.5  # no opinion; the words and the silence decide alone
+        self._call_soon(lambda: self._judged(turn, speech_end, probability))
+
+    def _judged(self, turn: int, speech_end: float, probability: float) -> None:
+        self._judging -= 1
+        self.on_finished(turn, probability, speech_end)
+
+    def _publish(
+        self, stable: str = "", unstable: str = "", *, settled: bool = False, final: bool = False, until: float = 0.0
+    ) -> None:
+        before = " ".join(part for part in self._settled if part)
+        if settled or final:
+            stable, unstable = self._stretch.words.all, ""
+        stable = " ".join(part for part in (before, stable) if part)
+        if final:
+            until, self._wants_final = self._now, None
+        self.on_update(TranscriptUpdate(self._turn, stable, unstable, until, settled or final, final))
+

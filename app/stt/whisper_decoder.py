@@ -1,0 +1,87 @@
+"""Sound to words with a Whisper model through faster-whisper, fast enough to do it over and over.
+
+Whisper wants 30 s of sound; CTranslate2 also takes less. Sound plus 8 s of silence is as accurate as
+30 s (word error rate 3.5 % against 3.7 % on 20 spoken questions) and 2 to 6 times as fast; with less
+silence the model begins to repeat itself (4 s: 9 %, 1 s: 30 %).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from app.conversation.words import fold
+
+RATE = 16_000
+PADDING_SECONDS = 8
+LONGEST_SECONDS = 22
+"""Longest stretch that leaves room for the padding within Whisper's 30 s."""
+
+
+class WhisperDecoder:
+    """`model`: a folder with a CTranslate2 Whisper model. Not safe for two threads at once."""
+
+    def __init__(self, model: Path, *, language: str = "en", threads: int = 1) -> None:
+        from faster_whisper import WhisperModel
+        from faster_whisper.tokenizer import Tokenizer
+
+        # One thread: it's faster than two on two cores, and leaves one to everything else.
+        self._whisper = WhisperModel(str(model), device="cpu", compute_type="int8", cpu_threads=threads)
+        multilingual = self._whisper.model.is_multilingual
+        self._tokenizer = Tokenizer(
+            self._whisper.hf_tokenizer, multilingual, task="transcribe", language=language
+        )
+
+    def decode(self, samples: np.ndarray) -> str:
+        """The words of `samples`: float32, 16 kHz, at most `LONGEST_SECONDS`.
+
+        What was said before is not given as a prompt: with it the small models repeat themselves more.
+        """
+        samples = samples[-RATE * LONGEST_SECONDS :]
+        seconds = len(samples) / RATE
+        padded = np.concatenate([samples, np.zeros(RATE * PADDING_SECONDS, np.float32)]).astype(np.float32)
+        mel = self._whisper.feature_extractor(padded, padding=0)
+        prompt = self._whisper.get_prompt(self._tokenizer, [], without_timestamps=True)
+        encoded = self._whisper.encode(mel)
+        result = self._whisper.model.generate(
+            encoded,
+            [prompt],
+            beam_size=1,
+            # People speak at most some 6 tokens a second: what is longer repeats itself.
+            max_length=len(prompt) + 12 + int(seconds * 8),
+            suppress_blank=True,
+            suppress_tokens=[-1],
+            return_scores=True,
+            return_no_speech_prob=True,
+        )[0]
+        tokens = [token for token in result.sequences_ids[0] if token < self._tokenizer.eot]
+        if result.no_speech_prob > 0.8 and result.scores[0] < -1.0:
+            return ""
+        return without_loops(self._tokenizer.decode(tokens), seconds)
+
+
+FASTEST_SPEECH = 3.6
+"""Words a second beyond which repeated phrases are the model's and not the speaker's (fast talk: 3 to 3.5)."""
+
+
+def without_loops(text: str, seconds: float) -> str:
+    """Undoes the loops that Whisper falls into on short sound: a phrase said again and again is said once.
+
+    Only phrases of two words and more, and only where nobody could have spoken that much in `seconds`.
+    """
+    words = text.split()
+    if len(words) <= FASTEST_SPEECH * seconds:
+        return " ".join(words)
+    keys = [fold(word) for word in words]
+    for start in range(len(words)):
+        for length in range(2, 1 + (len(words) - start) // 2):
+            phrase = keys[start : start + length]
+            end = start + length
+            while end < len(words) and keys[end] == phrase[(end - start) % length]:
+                end += 1
+            if end - start >= 2 * length:
+                rest = " ".join(words[end:])
+                kept = " ".join(words[: start + length])
+                return without_loops(f"{kept} {rest}".strip(), seconds) if rest else kept
+    return " ".join(words)

@@ -1,0 +1,138 @@
+"""The voice of Piper, spoken by a child process (see `piper_worker`) so that it steals no time here.
+
+Starts the child, hands it texts one by one, resamples what comes back to 24 kHz. Ends it on leaving;
+the child also ends by itself when this process is gone, because its input closes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import queue
+import subprocess
+import threading
+from concurrent.futures import Future
+from pathlib import Path
+
+import numpy as np
+import soxr
+
+from app.childprocess import python_module_command, quiet_child
+from app.conversation.frame import SAMPLE_RATE
+from app.tts.base import Clip, VoiceError, make_clip
+
+START_SECONDS = 30.0
+"""How long the child may take to load a voice."""
+
+
+class PiperVoice:
+    """`model`: a Piper voice, `NAME.onnx` with `NAME.onnx.json` beside it."""
+
+    def __init__(self, model: Path) -> None:
+        self.name = f"piper {model.stem}"
+        self._model = model
+        self._work: queue.SimpleQueue[tuple[str, Future[Clip]] | None] = queue.SimpleQueue()
+        self._child: subprocess.Popen[bytes] | None = None
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> PiperVoice:
+        """Loads the voice. Raises VoiceError."""
+        if not self._model.is_file():
+            raise VoiceError(
+                f"The voice {self._model.name} is not installed, so nothing can be spoken. "
+                "Set the app up again: python3 packaging/bootstrap.py setup."
+            )
+        self._start()
+        self._thread = threading.Thread(target=self._run, name="voice", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._work.put(None)
+        self._stop_child()
+        if self._thread is not None:
+            self._thread.join(5)
+
+    def synthesize(self, text: str) -> Future[Clip]:
+        """Speaks `text` in the child; see `Voice`."""
+        future: Future[Clip] = Future()
+        self._work.put((text, future))
+        return future
+
+    def _start(self) -> None:
+        command = python_module_command("app.tts.piper_worker", str(self._model))
+        self._child = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **quiet_child()
+        )
+        timer = threading.Timer(START_SECONDS, self._child.kill)
+        timer.start()
+        try:
+            ready = self._child.stdout.readline()  # type: ignore[union-attr]
+        finally:
+            timer.cancel()
+        if not ready:
+            self._stop_child()
+            raise VoiceError(
+                "The voice could not be started, so nothing can be spoken. Set the app up again: "
+                "python3 packaging/bootstrap.py setup."
+            )
+
+    def _stop_child(self) -> None:
+        child = self._child
+        if child is None:
+            return
+        if child.stdin is not None:
+            with contextlib.suppress(OSError):
+                child.stdin.close()
+        try:
+            child.wait(2)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+        if child.stdout is not None:
+            child.stdout.close()
+
+    def _run(self) -> None:
+        while (item := self._work.get()) is not None:
+            text, future = item
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(self._speak(text))
+            except Exception as error:
+                future.set_exception(error if isinstance(error, VoiceError) else VoiceError(_BROKEN))
+        while True:  # whoever still waits is told
+            try:
+                item = self._work.get_nowait()
+            except queue.Empty:
+                return
+            if item is not None:
+                item[1].cancel()
+
+    def _speak(self, text: str) -> Clip:
+        try:
+            return self._ask(text)
+        except (OSError, ValueError, json.JSONDecodeError):
+            # The child died: once more with a new one, and only then is it an error.
+            self._stop_child()
+            self._start()
+            return self._ask(text)
+
+    def _ask(self, text: str) -> Clip:
+        child = self._child
+        assert child is not None and child.stdin is not None and child.stdout is not None
+        child.stdin.write(json.dumps({"text": text}).encode() + b"\n")
+        child.stdin.flush()
+        head = json.loads(child.stdout.readline())
+        if "error" in head:
+            raise VoiceError(f"The voice could not speak a sentence ({head['error']}); it is left out.")
+        raw = child.stdout.read(head["bytes"])
+        if len(raw) < head["bytes"]:
+            raise OSError("the voice's process ended")
+        samples = np.frombuffer(raw, "<f4")
+        if head["rate"] != SAMPLE_RATE:
+            samples = soxr.resample(samples, head["rate"], SAMPLE_RATE, quality="HQ")
+        return make_clip(np.asarray(samples, np.float32), text)
+
+
+_BROKEN = "The voice's process ended and could not be started again; a sentence is left out."

@@ -1,0 +1,167 @@
+"""Keep the licence tables of `resources/licences.md` true.
+
+    python packaging/licences.py            write the table of indirect packages anew
+    python packaging/licences.py --check    change nothing; fail if something would change
+
+Read which packages there are from the locks, and their licences from the metadata of what is installed
+beside the Python that runs this. A package that is not installed here (a graphics card's libraries)
+keeps its row as long as its version stays. Fail on a licence outside `KNOWN`, and on a direct
+dependency that the first table does not name with the version of the locks: that table is written by
+hand. Know nothing of the app.
+"""
+
+import importlib.metadata
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "resources" / "licences.md"
+BEGIN, END = "<!-- indirect: begin -->", "<!-- indirect: end -->"
+LOCKS = (("app", "app.txt"), ("tests", "dev.txt"), ("graphics card", "gpu.txt"))
+
+NVIDIA = "LicenseRef-NVIDIA-Proprietary"
+KNOWN = {
+    "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "LGPL-2.1-or-later", "LGPL-3.0-only",
+    "MIT", "MIT-0", "MPL-2.0", "PSF-2.0", NVIDIA,
+    "GPL-2.0-only", "GPL-3.0-only",  # only as PySide6's alternatives to the LGPL
+    "GPL-2.0-or-later",  # only in what av's wheels carry
+}  # fmt: skip
+
+# How packages that carry no licence expression call theirs.
+SPELLINGS = {
+    "apache": "Apache-2.0", "apache 2.0": "Apache-2.0", "apache license 2.0": "Apache-2.0",
+    "apache software license": "Apache-2.0", "mit license": "MIT", "bsd 2-clause license": "BSD-2-Clause",
+    "3-clause bsd license": "BSD-3-Clause", "bsd 3-clause license": "BSD-3-Clause",
+    "mozilla public license 2.0 (mpl 2.0)": "MPL-2.0", "nvidia proprietary software": NVIDIA,
+    "python software foundation license": "PSF-2.0",
+}  # fmt: skip
+
+# Read in the licence files and libraries that these packages carry: their metadata says too little.
+READ_BY_HAND = {
+    "av": "BSD-3-Clause AND GPL-2.0-or-later",  # its wheels carry FFmpeg with x264 and x265
+    "colorama": "BSD-3-Clause",
+    "jinja2": "BSD-3-Clause",
+    "mpmath": "BSD-3-Clause",
+    "nvidia-nvshmem-cu12": NVIDIA,
+    "sphn": "Apache-2.0",
+    "sympy": "BSD-3-Clause",
+}
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def pins(lock: str) -> dict[str, list[str]]:
+    """Return the versions that a lock pins; several where they differ by Python version.
+
+    What is only for a browser's Python is left out: the app does not run there.
+    """
+    found: dict[str, list[str]] = {}
+    for line in (ROOT / "packaging" / "locks" / lock).read_text(encoding="utf-8").splitlines():
+        match = re.match(r"([A-Za-z0-9][\w.-]*)==([^\s;\\]+)\s*(.*)", line)
+        if match and "sys_platform == 'emscripten'" not in match[3]:
+            found.setdefault(normal(match[1]), []).append(match[2])
+    return found
+
+
+def direct() -> set[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    return {normal(re.match(r"[\w.-]+", line)[0]) for group in groups for line in group}
+
+
+def licence_of(name: str) -> str | None:
+    """Return a package's licence as its metadata tells it; None if it is not installed."""
+    if name in READ_BY_HAND:
+        return READ_BY_HAND[name]
+    try:
+        metadata = importlib.metadata.metadata(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    field = (metadata.get("License") or "").strip()
+    classifiers = [
+        line.rsplit(" :: ", 1)[1]
+        for line in metadata.get_all("Classifier") or []
+        if line.startswith("License :: ") and line.count("::") > 1
+    ]
+    candidates = (metadata.get("License-Expression"), field if "\n" not in field else "", *classifiers)
+    told = next((text for text in candidates if text), "no licence in its metadata")
+    return SPELLINGS.get(told.lower(), told)
+
+
+def unknown_terms(licence: str) -> set[str]:
+    terms = {term.strip(" ()") for term in re.split(r"\b(?:AND|OR|WITH)\b", licence)}
+    return terms - KNOWN
+
+
+def table_rows(page: str) -> dict[str, tuple[str, str]]:
+    """Return what the written table says: a package's version and licence."""
+    written = page.partition(BEGIN)[2].partition(END)[0]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in written.splitlines()]
+    return {row[0]: (row[1], row[2]) for row in cells if len(row) == 4}
+
+
+def make_table(page: str) -> tuple[str, list[str]]:
+    """Return the page with its second table made anew, and the complaints."""
+    complaints, rows, seen = [], [], set(direct())
+    old = table_rows(page)
+    for used_for, lock in LOCKS:
+        for name, versions in sorted(pins(lock).items()):
+            if name in seen:
+                continue
+            seen.add(name)
+            version = " / ".join(versions)
+            licence = licence_of(name)
+            if licence is None and old.get(name, ("", ""))[0] == version:
+                licence = old[name][1]
+            if licence is None:
+                complaints.append(f"{name} {version} is not installed here, so its licence can't be read.")
+                continue
+            if unknown_terms(licence):
+                complaints.append(f"{name} {version} has a licence that nobody has looked at yet: {licence}.")
+            rows.append((used_for, f"| {name} | {version} | {licence} | {used_for} |"))
+    head, _, rest = page.partition(BEGIN)
+    tail = rest.partition(END)[2]
+    lines = ["| Package | Version | Licence | Needed by |", "|---|---|---|---|", *(row for _, row in rows)]
+    return f"{head}{BEGIN}\n" + "\n".join(lines) + f"\n{END}{tail}", complaints
+
+
+def missing_direct(page: str) -> list[str]:
+    """Complain about direct dependencies that the first table lacks, or names with another version."""
+    hand_written = page.partition(BEGIN)[0]
+    everything = pins("gpu.txt") | pins("models.txt") | pins("models-dev.txt")
+    named = {
+        (normal(match[1]), match[2])
+        for match in re.finditer(r"(?m)^\|\s*([\w.-]+)\s*\|\s*([^|]*?)\s*\|", hand_written)
+    }
+    wanted = direct() | pins("models.txt").keys() | pins("models-dev.txt").keys()
+    return [
+        f"{name} {' / '.join(everything[name])} is missing in the first table of {PAGE.name}."
+        for name in sorted(wanted)
+        if (name, " / ".join(everything[name])) not in named
+    ]
+
+
+def main(arguments: list[str]) -> int:
+    page = PAGE.read_text(encoding="utf-8")
+    if BEGIN not in page or END not in page:
+        print(f"{PAGE} has lost the marks around its second table: put them back.", file=sys.stderr)
+        return 2
+    new, complaints = make_table(page)
+    complaints += missing_direct(page)
+    if complaints:
+        print("\n".join(complaints), file=sys.stderr)
+        return 2
+    if "--check" in arguments:
+        if new != page:
+            print(f"{PAGE} is out of date: run python packaging/licences.py.", file=sys.stderr)
+        return 2 if new != page else 0
+    PAGE.write_text(new, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,46 @@
+"""Real widgets on the offscreen platform, and every async test on the loop that Qt and asyncio share."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterator
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before Qt is loaded
+
+import pytest
+import qasync
+from PySide6.QtWidgets import QApplication
+
+from app.gui.background import DaemonExecutor
+
+
+@pytest.fixture(scope="session")
+def qapp_cls():
+    return QApplication
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _collected_at_last() -> Iterator[None]:
+    yield
+    gc.collect()
+
+
+@pytest.fixture(autouse=True)
+def _qt(qapp: QApplication) -> QApplication:
+    """Every test here has the application, also those without a widget fixture."""
+    # A closed loop is a cycle with a Qt object whose timers still run. Were it collected by chance on
+    # a worker's thread, Qt could not end those timers, and would later send them to nobody and crash.
+    gc.collect()
+    # Closing the last window would end the event loop that the test itself runs on.
+    qapp.setQuitOnLastWindowClosed(False)
+    return qapp
+
+
+def pytest_asyncio_loop_factories(config, item):
+    def make():
+        loop = qasync.QEventLoop(QApplication.instance() or QApplication([]))
+        loop.set_default_executor(DaemonExecutor())  # as the app itself does
+        return loop
+
+    return {"qasync": make}

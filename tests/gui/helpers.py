@@ -1,0 +1,84 @@
+"""What the window's tests share: a shown window with its session, waiting, and keys."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QApplication
+
+from app.conversation import events as e
+from app.gui.choice import WindowChoices
+from app.gui.window import DeviceLister, MainWindow
+from app.settings import Settings
+from tests.gui.fakes import FakeFactory, no_devices
+
+
+async def until(condition: Callable[[], object], seconds: float = 5.0) -> None:
+    """Lets the loop run until `condition` holds; fails when it doesn't within `seconds`."""
+    deadline = asyncio.get_running_loop().time() + seconds
+    while not condition():
+        assert asyncio.get_running_loop().time() < deadline, f"still not so after {seconds} s"
+        await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def shown(
+    factory: FakeFactory,
+    settings: Settings | None = None,
+    *,
+    list_devices: DeviceLister = no_devices,
+    choices: WindowChoices | None = None,
+    running: bool = True,
+) -> AsyncIterator[MainWindow]:
+    """A window on screen; with `running`, its first session runs. Checks that no task is left behind."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = settings or Settings()
+        settings.path = settings.path or Path(folder) / "settings.json"
+        window = MainWindow(factory, settings, list_devices=list_devices, choices=choices or WindowChoices())
+        before = asyncio.all_tasks()
+        try:
+            window.show()
+            window.activateWindow()
+            window.begin()
+            if running:
+                await until(lambda: window.keeper.session is not None)
+            yield window
+        finally:
+            window.close()
+            await window.finish()
+            left = {task for task in asyncio.all_tasks() - before if not task.done()}
+            window.deleteLater()
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+        assert not left, f"tasks left behind: {left}"
+
+
+def say(window: MainWindow, factory: FakeFactory, *events: e.Event) -> None:
+    """Has the session say `events`, and the window show them."""
+    factory.session.say(*events)
+    window.pump.flush()
+
+
+def key(window: MainWindow, code: Qt.Key, *, down: bool, repeat: bool = False) -> None:
+    """A key as the keyboard sends it: to the native window, which finds the widget."""
+    kind = QEvent.Type.KeyPress if down else QEvent.Type.KeyRelease
+    text = " " if code == Qt.Key.Key_Space else ""
+    event = QKeyEvent(kind, code, Qt.KeyboardModifier.NoModifier, text, repeat)
+    QApplication.sendEvent(window.windowHandle(), event)
+
+
+def transcript(window: MainWindow) -> list[str]:
+    """The conversation's cards, as text: head, line break, body."""
+    view = window.transcript.view
+    return [view.card_text(place) for place in range(len(view.cards))]
+
+
+def oracle(window: MainWindow) -> list[str]:
+    """The oracle's cards, as text."""
+    view = window.oracle.view
+    return [view.card_text(place) for place in range(len(view.cards))]

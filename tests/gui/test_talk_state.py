@@ -1,0 +1,100 @@
+"""The state in one word, and the response time."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.conversation import events as e
+from app.gui.talk_state import TalkState
+
+
+def running(**wants: bool) -> TalkState:
+    return TalkState(phase="running", **wants)
+
+
+def feed(state: TalkState, *events: e.Event) -> list[str]:
+    words = []
+    for event in events:
+        state.apply(event)
+        words.append(state.word)
+    return words
+
+
+def asked(revision: int) -> e.OracleRequested:
+    return e.OracleRequested(2.0, revision, 1, "embedded", "", "hello there", True)
+
+
+def test_a_turn_goes_through_its_states() -> None:
+    state = running()
+    assert state.word == "ready"
+    words = feed(
+        state,
+        e.UserStarted(1, 1),
+        e.UserPaused(2, 1, 1.8),
+        e.UserEnded(2.2, 1, 1.8, "silence"),
+        e.AssistantStarted(2.4, 1, 1),
+        e.AssistantEnded(4, 1, False),
+    )
+    assert words == ["hearing", "hearing", "thinking", "speaking", "ready"]
+
+
+def test_duplex_listens_and_the_button_listens_while_held() -> None:
+    assert running(duplex=True).word == "listening"
+    assert running(held=True).word == "listening"
+    assert running().word == "ready"
+
+
+def test_loading_and_stopped_go_before_everything() -> None:
+    state = TalkState(phase="loading", speaking=True)
+    assert state.word == "loading"
+    state.phase = "stopped"
+    assert state.word == "stopped"
+
+
+def test_a_barge_in_is_heard_and_may_be_none() -> None:
+    state = running(duplex=True)
+    feed(state, e.AssistantStarted(1, 1, 1))
+    assert feed(state, e.UserStarted(2, 2), e.AssistantHeld(2.1, 1)) == ["speaking", "hearing"]
+    assert feed(state, e.UserBackchannel(2.5, 2, "mhm"), e.AssistantWentOn(2.6, 1)) == [
+        "listening",
+        "speaking",
+    ]
+
+
+@pytest.mark.parametrize("end", [e.OracleEnded(3, 2, "failed", 0), e.OracleEnded(3, 2, "complete", 0)])
+def test_nothing_is_thought_when_the_newest_revision_gave_nothing(end: e.OracleEnded) -> None:
+    state = running()
+    feed(state, e.UserStarted(1, 1), asked(1), asked(2), e.UserEnded(2, 1, 1.9, "button"))
+    assert feed(state, e.OracleEnded(2.5, 1, "failed", 0)) == ["thinking"]
+    assert feed(state, end) == ["ready"]
+
+
+def test_the_response_time_runs_from_the_end_of_speech() -> None:
+    state = running()
+    feed(state, e.UserEnded(2.2, 1, 1.8, "silence"))
+    assert state.response_seconds is None
+    feed(state, e.AssistantStarted(2.3, 1, 1))
+    assert state.response_seconds == pytest.approx(0.5)
+
+
+def test_an_answer_that_sets_in_before_the_end_is_known_counts_too() -> None:
+    state = running()
+    feed(state, e.UserStarted(0, 1), e.AssistantStarted(2.0, 1, 1), e.UserEnded(2.2, 1, 1.8, "silence"))
+    assert state.response_seconds == pytest.approx(0.2)
+
+
+def test_an_answer_into_a_gap_does_not_count() -> None:
+    state = running()
+    feed(state, e.UserEnded(2.2, 1, 1.8, "silence"), e.AssistantStarted(2.3, 1, 1), e.UserResumed(2.4, 1))
+    feed(state, e.UserEnded(4.2, 1, 4.0, "silence"))
+    assert state.response_seconds == pytest.approx(0.5)  # still that of the first answer
+    feed(state, e.AssistantStarted(4.6, 1, 2))
+    assert state.response_seconds == pytest.approx(0.6)
+
+
+def test_a_new_talk_forgets_the_old_one() -> None:
+    state = running(duplex=True)
+    feed(state, e.UserEnded(2, 1, 1, "words"), e.AssistantStarted(3, 1, 1))
+    state.begin()
+    assert state.response_seconds is None
+    assert state.word == "listening"

@@ -1,0 +1,357 @@
+"""Microphone and Loudspeaker on a real sound server, with virtual devices of the test's own.
+
+PortAudio reads its environment when it is initialised, so each check runs in a child process. The signal is
+noise, exact in 16 bits: any lost, doubled or changed sample shows.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+import soxr
+
+from tests.support.virtual_audio import RATE, VirtualAudio, virtual_audio
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 3
+PATIENCE_SECONDS = 15
+
+PRELUDE = """
+import json, sys, time
+import numpy as np
+from app.audio import stream
+from app.audio.devices import find_input, find_output, list_devices
+from app.audio.errors import AudioError, DeviceError
+from app.audio.portaudio import Loudspeaker, Microphone
+
+def say(**facts):
+    print(json.dumps(facts), flush=True)
+"""
+
+LISTEN = """
+with Microphone("kame_mic") as mic:
+    say(ready=True)
+    frames, late = [], 0
+    while len(frames) < 55:
+        frame = mic.read_frame(0.5)
+        if frame is None:
+            late += 1
+        else:
+            frames.append(frame)
+    np.save(sys.argv[1], np.concatenate(frames))
+    say(late=late, overruns=mic.overruns, backlog=mic.backlog)
+"""
+
+SPEAK = """
+samples = np.load(sys.argv[1])
+with Loudspeaker("kame_speaker") as box:
+    start = time.perf_counter()
+    for number, at in enumerate(range(0, samples.size, 1920)):
+        time.sleep(max(0.0, start + number * 0.08 - time.perf_counter()))
+        box.write(samples[at : at + 1920])
+    box.write(samples[:0])
+    while box.queued:
+        time.sleep(0.01)
+    say(underruns=box.underruns, overruns=box.overruns, played=box.played, written=box.written)
+"""
+
+OWN_SHAPE = """
+stream.shapes = lambda kind, device: iter([(48000, 2)])
+"""
+
+
+@pytest.fixture(params=[24_000, 48_000])
+def audio(request: pytest.FixtureRequest) -> Iterator[VirtualAudio]:
+    with virtual_audio(rate=request.param) as audio:
+        yield audio
+
+
+@pytest.fixture
+def exact_audio() -> Iterator[VirtualAudio]:
+    with virtual_audio() as audio:
+        yield audio
+
+
+class Child:
+    """A Python process with the virtual devices, which speaks JSON lines."""
+
+    def __init__(self, audio: VirtualAudio, script: str, *arguments: object) -> None:
+        command = [sys.executable, "-c", PRELUDE + script, *map(str, arguments)]
+        self._process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=audio.env,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        self._lines: queue.Queue[str] = queue.Queue()
+        self._reader = threading.Thread(target=self._read, name="child-output", daemon=True)
+        self._reader.start()
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(self, *ending: object) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        self._reader.join()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            pipe.close()
+
+    def hears(self) -> dict:
+        """The child's next line."""
+        try:
+            line = self._lines.get(timeout=PATIENCE_SECONDS)
+        except queue.Empty:
+            pytest.fail(f"the child process said nothing for {PATIENCE_SECONDS} s")
+        if not line:
+            pytest.fail(f"the child process ended: {self._process.stderr.read()}")
+        return json.loads(line)
+
+    def tell(self) -> None:
+        """Let the child's `sys.stdin.readline()` go on."""
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+
+    def end(self) -> str:
+        """Wait until it has ended well; what it printed on stderr (less than a pipe holds)."""
+        self._process.wait(PATIENCE_SECONDS)
+        complaint = self._process.stderr.read()
+        assert self._process.returncode == 0, complaint
+        return complaint
+
+    def _read(self) -> None:
+        for line in self._process.stdout:
+            self._lines.put(line)
+        self._lines.put("")
+
+
+@pytest.fixture
+def signal() -> np.ndarray:
+    """Low-passed noise of 3 s, int16, with silence of 50 ms at both ends: float32."""
+    noise = np.random.default_rng(11).normal(0, 0.1, RATE * SECONDS)
+    smooth = soxr.resample(soxr.resample(noise, RATE, 8_000), 8_000, RATE)
+    smooth[:1_200] = smooth[-1_200:] = 0
+    return (np.rint(np.clip(smooth, -0.9, 0.9) * 32_768) / 32_768).astype(np.float32)
+
+
+def best_match(heard: np.ndarray, signal: np.ndarray) -> tuple[float, float]:
+    """(correlation, largest difference) of `signal` and the part of `heard` that resembles it most."""
+    size = 1 << (heard.size + signal.size).bit_length()
+    spectrum = np.fft.rfft(heard, size) * np.conj(np.fft.rfft(signal, size))
+    at = int(np.fft.irfft(spectrum, size)[: heard.size - signal.size + 1].argmax())
+    part = heard[at : at + signal.size]
+    return float(np.corrcoef(part, signal)[0, 1]), float(np.abs(part - signal).max())
+
+
+def check_match(heard: np.ndarray, signal: np.ndarray, exact: bool) -> None:
+    correlation, difference = best_match(heard, signal)
+    print(f"correlation {correlation:.6f}, largest difference {difference:.6f}")
+    if exact:
+        assert difference == 0.0
+    else:
+        # Resampling shifts by a fraction of a sample; the signal ends at 4 kHz, where that matters little.
+        assert correlation > 0.999
+
+
+@pytest.mark.parametrize("shape", ["", OWN_SHAPE], ids=["24 kHz mono", "its own shape"])
+def test_microphone(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, shape: str) -> None:
+    said, heard = tmp_path / "said.wav", tmp_path / "heard.npy"
+    soundfile.write(said, signal, RATE, subtype="PCM_16")
+    with Child(audio, shape + LISTEN, heard) as child:
+        assert child.hears()["ready"]
+        audio.play_into_microphone(said)
+        assert child.hears() == {"late": 0, "overruns": 0, "backlog": 0}
+        assert not child.end()
+    check_match(np.load(heard), signal, exact=audio.rate == RATE and not shape)
+
+
+@pytest.mark.parametrize("shape", ["", OWN_SHAPE], ids=["24 kHz mono", "its own shape"])
+def test_loudspeaker(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, shape: str) -> None:
+    said, heard = tmp_path / "said.npy", tmp_path / "heard.wav"
+    np.save(said, signal)
+    with audio.record_loudspeaker(heard), Child(audio, shape + SPEAK, said) as child:
+        count = signal.size
+        assert child.hears() == {"underruns": 0, "overruns": 0, "played": count, "written": count}
+        assert not child.end()
+        time.sleep(0.2)
+    check_match(soundfile.read(heard, dtype="float32")[0], signal, exact=audio.rate == RATE and not shape)
+
+
+def test_samples_for_the_microphone(exact_audio: VirtualAudio, signal: np.ndarray, tmp_path: Path) -> None:
+    heard = tmp_path / "heard.npy"
+    with Child(exact_audio, LISTEN, heard) as child:
+        child.hears()
+        exact_audio.play_into_microphone(signal)
+        child.hears()
+    check_match(np.load(heard), signal, exact=True)
+
+
+def test_both_ways_for_three_seconds(audio: VirtualAudio) -> None:
+    script = """
+with Microphone() as mic, Loudspeaker() as box:
+    start, waits = time.perf_counter(), []
+    for _ in range(38):
+        frame = mic.read_frame(0.5)
+        waits.append(time.perf_counter())
+        box.write(frame)
+    say(name=mic.name, seconds=waits[-1] - start, longest=float(np.diff(waits).max()),
+        lost=mic.overruns + box.overruns, underruns=box.underruns)
+"""
+    with Child(audio, script) as child:
+        facts = child.hears()
+        assert not child.end()
+    print(facts)
+    assert facts["name"] == "default"
+    assert facts["lost"] == facts["underruns"] == 0
+    assert 2.8 < facts["seconds"] < 3.4
+    assert facts["longest"] < 0.16
+
+
+def test_flush_silences_within_60_ms(exact_audio: VirtualAudio, tmp_path: Path) -> None:
+    script = """
+with Loudspeaker("kame_speaker") as box:
+    box.write(np.full(24000 * 5, 0.25, np.float32))
+    sys.stdin.readline()
+    at = time.perf_counter()
+    count = box.flush()
+    took = time.perf_counter() - at
+    time.sleep(0.3)
+    say(at=at, took=took, count=count, played=box.played, queued=box.queued, flushed=box.flushed)
+"""
+    with (
+        exact_audio.record_loudspeaker(tmp_path / "heard.wav") as recording,
+        Child(exact_audio, script) as child,
+    ):
+        while not recording.samples.any():
+            time.sleep(0.01)
+        time.sleep(0.5)
+        child.tell()
+        facts = child.hears()
+    sounding = np.flatnonzero(recording.samples)
+    silent_at = recording.started_at + (sounding[-1] + 1) / RATE
+    delay_ms, took_ms = 1000 * (silent_at - facts["at"]), 1000 * facts["took"]
+    print(f"silent {delay_ms:.1f} ms after the flush, which took {took_ms:.2f} ms")
+    assert silent_at - facts["at"] < 0.06
+    assert facts["took"] < 0.005
+    assert facts["played"] + facts["flushed"] == RATE * 5 and facts["queued"] == 0
+    assert 0 <= facts["count"] - facts["flushed"] <= 480
+    assert abs(sounding.size - facts["played"]) <= 1_920  # what counts as played was heard, but for a buffer
+
+
+GONE = """
+try:
+    with {end}("{name}") as end:
+        say(ready=True)
+        while True:
+            {step}
+            sys.stdout.flush()
+            time.sleep(0.02)
+except DeviceError as error:
+    say(error=str(error), left=time.perf_counter())
+"""
+HEAR = GONE.format(end="Microphone", name="kame_mic", step="end.read_frame(0.2)")
+TALK = GONE.format(end="Loudspeaker", name="kame_speaker", step="end.write(np.zeros(480, np.float32))")
+
+
+@pytest.mark.parametrize(
+    ("script", "kind"), [(HEAR, "microphone “kame_mic”"), (TALK, "loudspeaker “kame_speaker”")]
+)
+def test_server_killed(exact_audio: VirtualAudio, script: str, kind: str) -> None:
+    with Child(exact_audio, script) as child:
+        child.hears()
+        time.sleep(0.3)
+        killed = time.perf_counter()
+        exact_audio.kill()
+        facts = child.hears()
+        child.end()
+    print(f"noticed and closed after {facts['left'] - killed:.2f} s")
+    assert f"The {kind} is gone" in facts["error"]
+    assert facts["left"] - killed < 5
+
+
+def test_last_source_unloaded(exact_audio: VirtualAudio) -> None:
+    # While another source is left, the server moves the stream to it, and the app hears that one.
+    with Child(exact_audio, HEAR) as child:
+        child.hears()
+        time.sleep(0.3)
+        exact_audio.control("unload-module", "module-remap-source")
+        exact_audio.control("unload-module", "module-null-sink")
+        assert "is gone" in child.hears()["error"]
+        child.end()
+
+
+OPEN = """
+try:
+    with {end}:
+        say(error="")
+except DeviceError as error:
+    say(error=str(error))
+"""
+
+
+def test_no_microphone_at_all() -> None:
+    with virtual_audio(devices=False) as audio, Child(audio, OPEN.format(end="Microphone()")) as child:
+        assert "No microphone was found" in child.hears()["error"]
+        assert not child.end()
+
+
+def test_a_name_without_a_microphone_behind_it() -> None:
+    with virtual_audio(devices=False) as audio:
+        config = Path(audio.env["ALSA_CONFIG_PATH"])
+        config.write_text("</usr/share/alsa/alsa.conf>\npcm.!default { type pulse }\n")
+        with Child(audio, OPEN.format(end="Microphone()")) as child:
+            assert "there is none behind this name" in child.hears()["error"]
+            assert not child.end()
+
+
+def test_unknown_name(exact_audio: VirtualAudio) -> None:
+    with Child(exact_audio, OPEN.format(end="Microphone('kame_mike')")) as child:
+        error = child.hears()["error"]
+        assert not child.end()
+    assert "no microphone named “kame_mike”" in error and "“kame_mic”" in error
+
+
+def test_no_server(exact_audio: VirtualAudio) -> None:
+    exact_audio.kill()
+    with Child(exact_audio, OPEN.format(end="Microphone('kame_mic')")) as child:
+        assert "microphone" in child.hears()["error"]
+        assert not child.end()
+
+
+def test_the_list_and_its_silence(exact_audio: VirtualAudio) -> None:
+    exact_audio.env.pop("ALSA_CONFIG_PATH")  # the system's own, which names cards that may not exist
+    with Child(exact_audio, "say(names=[device.name for device in list_devices()])") as child:
+        child.hears()
+        assert not child.end()
+
+
+def test_refresh_sees_what_came_later(exact_audio: VirtualAudio) -> None:
+    config = Path(exact_audio.env["ALSA_CONFIG_PATH"])
+    whole = config.read_text()
+    config.write_text(whole.replace("pcm.kame_mic ", "pcm.other "))
+    script = """
+say(names=[device.name for device in list_devices()])
+sys.stdin.readline()
+with Microphone("kame_mic") as mic:
+    say(frame=mic.read_frame(1.0) is not None)
+"""
+    with Child(exact_audio, script) as child:
+        assert "kame_mic" not in child.hears()["names"]
+        config.write_text(whole)
+        child.tell()
+        assert child.hears()["frame"]
+        assert not child.end()

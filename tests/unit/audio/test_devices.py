@@ -1,0 +1,197 @@
+"""Finding devices by name, and the sentences when that fails. No PortAudio is used."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from app.audio import native
+from app.audio.devices import find_input, find_output, list_devices, refresh
+from app.audio.errors import DeviceError
+from tests.unit.audio.fake_sounddevice import FakeSoundDevice, PortAudioError
+
+DESK = (
+    ("HDA Intel PCH: ALC257", "ALSA", 2, 2),
+    ("USB Headset: Audio", "ALSA", 1, 2),
+    ("USB Camera: Audio", "ALSA", 2, 0, 16_000),
+    ("pulse", "ALSA", 32, 32, 44_100),
+)
+
+
+@pytest.fixture
+def plug(monkeypatch: pytest.MonkeyPatch) -> Callable[..., FakeSoundDevice]:
+    def plug(*rows: tuple, **options) -> FakeSoundDevice:
+        fake = FakeSoundDevice(*rows, **options)
+        monkeypatch.setattr(native, "load", lambda: fake)
+        return fake
+
+    return plug
+
+
+def test_list(plug) -> None:
+    plug(*DESK, default=(2, 1))
+    devices = list_devices()
+    assert [device.name for device in devices] == [row[0] for row in DESK]
+    camera = devices[2]
+    assert (camera.inputs, camera.outputs, camera.default_rate, camera.host_api) == (2, 0, 16_000, "ALSA")
+    assert [device.is_default_input for device in devices] == [False, False, True, False]
+    assert [device.is_default_output for device in devices] == [False, True, False, False]
+
+
+def test_default(plug) -> None:
+    plug(*DESK, default=(2, 1))
+    assert find_input().name == "USB Camera: Audio"
+    assert find_output().name == "USB Headset: Audio"
+
+
+def test_without_a_default_the_first_will_do(plug) -> None:
+    plug(("Loudspeaker", "ALSA", 0, 2), ("Mic", "ALSA", 1, 0))
+    assert find_input().name == "Mic"
+    assert find_output().name == "Loudspeaker"
+
+
+def test_exact_name_in_any_case_wins_over_parts(plug) -> None:
+    plug(("Mic", "ALSA", 1, 0), ("Mic 2", "ALSA", 1, 0))
+    assert find_input("mic").name == "Mic"
+
+
+def test_a_part_that_only_one_has(plug) -> None:
+    plug(*DESK)
+    assert find_input("camera").name == "USB Camera: Audio"
+    assert find_output(" usb ").name == "USB Headset: Audio"  # the camera has no output
+
+
+def test_a_part_that_two_have(plug) -> None:
+    plug(*DESK)
+    with pytest.raises(DeviceError, match="name of the microphone") as caught:
+        find_input("usb")
+    assert "could be any of “USB Headset: Audio”, “USB Camera: Audio”." in str(caught.value)
+
+
+def test_unknown_names_the_near_ones(plug) -> None:
+    plug(*DESK)
+    with pytest.raises(DeviceError, match="no microphone named “USB Hedset Audio”") as caught:
+        find_input("USB Hedset Audio")
+    assert "“USB Headset: Audio”" in str(caught.value) and "pulse" not in str(caught.value)
+
+
+def test_unknown_with_nothing_near_names_what_there_is(plug) -> None:
+    plug(*[(f"Mic {index}", "ALSA", 1, 0) for index in range(9)])
+    with pytest.raises(DeviceError, match=r"There is “Mic 0”, .*“Mic 5” and 3 more"):
+        find_input("zzzzzz")
+
+
+@pytest.mark.parametrize("rows", [(), (("Loudspeaker", "ALSA", 0, 2),)])
+@pytest.mark.parametrize("name", [None, "Mic"])
+def test_no_microphone_at_all(plug, rows, name) -> None:
+    plug(*rows)
+    with pytest.raises(DeviceError, match=r"No microphone was found.*Plug one in"):
+        find_input(name)
+
+
+def test_no_loudspeaker_at_all(plug) -> None:
+    plug(("Mic", "ALSA", 1, 0))
+    with pytest.raises(DeviceError, match=r"No loudspeaker was found.*Plug in"):
+        find_output()
+
+
+def test_windows_shows_each_device_once_and_takes_wasapis_default(plug) -> None:
+    plug(
+        ("Microphone (Realtek High Defini", "MME", 2, 0),
+        ("Speakers (Realtek High Defini", "MME", 0, 2),
+        ("Microphone (Realtek High Definition Audio)", "Windows WASAPI", 2, 0),
+        ("Headset (USB)", "Windows WASAPI", 1, 0),
+        ("Speakers (Realtek High Definition Audio)", "Windows WASAPI", 0, 2),
+        default=(3, 4),
+    )
+    assert len(list_devices()) == 3
+    assert find_input().name == "Headset (USB)"
+    assert find_output("speakers").host_api == "Windows WASAPI"
+
+
+def test_one_name_under_two_hosts_means_the_default_one(plug) -> None:
+    plug(("Scarlett", "JACK", 2, 2), ("Scarlett", "ALSA", 2, 2), default=(1, 1), default_api=1)
+    assert find_input("scarlett").index == 1
+    assert find_input("scarl").index == 0
+
+
+def test_refresh_sees_new_devices(plug) -> None:
+    fake = plug(("Mic", "ALSA", 1, 0))
+    fake.on_restart = lambda: fake.set_devices(("New", "ALSA", 1, 0))
+    assert refresh()
+    assert find_input().name == "New"
+
+
+def test_refresh_waits_for_open_streams(plug) -> None:
+    fake = plug(("Mic", "ALSA", 1, 0))
+    native.count_stream(+1)
+    try:
+        assert not refresh()
+    finally:
+        native.count_stream(-1)
+    assert fake.restarts == 0
+
+
+def test_refresh_that_fails_says_so(plug) -> None:
+    fake = plug(("Mic", "ALSA", 1, 0))
+
+    def fail() -> None:
+        raise PortAudioError("Host error", -9999)
+
+    fake.on_restart = fail
+    with pytest.raises(DeviceError, match="couldn't be started again"):
+        refresh()
+
+
+@pytest.mark.parametrize(
+    ("platform", "advice"), [("linux", "sudo apt install libportaudio2"), ("win32", "Install the app again")]
+)
+def test_without_portaudio(monkeypatch: pytest.MonkeyPatch, platform: str, advice: str) -> None:
+    def fail(name: str) -> None:
+        raise OSError("PortAudio library not found")
+
+    monkeypatch.setattr(importlib, "import_module", fail)
+    monkeypatch.setattr(sys, "platform", platform)
+    with pytest.raises(DeviceError, match="PortAudio") as caught:
+        list_devices()
+    assert advice in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"), [(ImportError("no"), "pip install"), (ValueError("x"), "sound system")]
+)
+def test_other_failures_to_load(monkeypatch: pytest.MonkeyPatch, error: Exception, words: str) -> None:
+    def fail(name: str) -> None:
+        raise error
+
+    monkeypatch.setattr(importlib, "import_module", fail)
+    with pytest.raises(DeviceError, match=words):
+        list_devices()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only ALSA and JACK chatter")
+def test_c_level_chatter_is_hidden_and_stderr_comes_back(capfd: pytest.CaptureFixture[str]) -> None:
+    with native.quiet_stderr():
+        os.write(2, b"ALSA lib pcm.c: Unknown PCM\n")
+    os.write(2, b"ours\n")
+    assert capfd.readouterr().err == "ours\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (PortAudioError("Device unavailable", -9985), "in use by another program"),
+        (PortAudioError("Invalid device", -9996), "is gone"),
+        (PortAudioError("Host error", -9999, (2, -2147024891, "")), "doesn't let this app use"),
+        (PortAudioError("Host error", -9999, (0, -13, "Permission denied")), "doesn't let this app use"),
+        (PortAudioError("Something odd", -1), "Something odd"),
+        (PortAudioError(), "couldn't be opened"),
+    ],
+)
+def test_what_portaudio_refuses_in_words(error: PortAudioError, words: str) -> None:
+    sentence = str(native.explain(error, "microphone", "Mic"))
+    assert words in sentence and "microphone “Mic”" in sentence and sentence.endswith(".")

@@ -1,0 +1,160 @@
+"""The ring under every interleaving: order is kept, and every sample is somewhere in the counts."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.audio.ring import Ring
+
+OPERATION = st.one_of(
+    st.tuples(st.just("write"), st.integers(0, 40)),
+    st.tuples(st.just("read"), st.integers(0, 20)),
+    st.tuples(st.just("discard"), st.just(0)),
+    st.tuples(st.just("skip"), st.integers(0, 20)),
+)
+
+
+def ramp(start: int, count: int) -> np.ndarray:
+    return np.arange(start, start + count, dtype=np.float32)
+
+
+class Model:
+    """What a ring should do, said with a list: positions that are taken, flushed, lost or still queued."""
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.queue: list[int] = []
+        self.written = self.flushed = self.lost = 0
+
+    def write(self, count: int) -> None:
+        for _ in range(count):
+            self.queue.append(self.written)
+            self.written += 1
+        while len(self.queue) > self.capacity:
+            self.queue.pop(0)
+            self.lost += 1
+
+    def forget(self, count: int) -> int:
+        count = min(count, len(self.queue))
+        del self.queue[:count]
+        self.flushed += count
+        return count
+
+    def read(self, count: int) -> list[int]:
+        taken, self.queue = self.queue[:count], self.queue[count:]
+        return taken
+
+
+@settings(max_examples=300, deadline=None)
+@given(capacity=st.integers(1, 24), operations=st.lists(OPERATION, max_size=40))
+def test_any_interleaving_matches_the_model(capacity: int, operations: list[tuple[str, int]]) -> None:
+    ring, model = Ring(capacity), Model(capacity)
+    taken = 0
+    for name, count in operations:
+        if name == "write":
+            ring.write(ramp(model.written, count))
+            model.write(count)
+        elif name == "read":
+            out = np.full(count, -1.0, np.float32)
+            got = ring.read_into(out)
+            expected = model.read(count)
+            assert out[:got].tolist() == expected
+            taken += got
+        elif name == "discard":
+            assert ring.discard() == model.forget(len(model.queue))
+        else:
+            assert ring.skip(count) == model.forget(count)
+        counts = ring.counts()
+        assert counts == (model.written, taken, len(model.queue), model.flushed, model.lost)
+        assert ring.queued == len(model.queue)
+
+
+class Interrupting(np.ndarray):
+    """An output array into which the first copy is interrupted by the writer."""
+
+    def __setitem__(self, key, value) -> None:
+        super().__setitem__(key, value)
+        interruption, self.interruption = getattr(self, "interruption", None), None
+        if interruption:
+            interruption()
+
+
+def test_samples_overwritten_while_they_are_copied_are_lost_not_torn() -> None:
+    ring = Ring(8)
+    ring.write(ramp(0, 8))
+    out = np.zeros(4, np.float32).view(Interrupting)
+    out.interruption = lambda: ring.write(ramp(8, 6))
+    assert ring.read_into(out) == 4
+    assert out.tolist() == [6, 7, 8, 9]
+    assert ring.counts() == (14, 4, 4, 0, 6)
+
+
+def test_a_discard_in_the_middle_of_a_read_takes_effect_at_the_next_one() -> None:
+    ring = Ring(16)
+    ring.write(ramp(0, 10))
+    out = np.zeros(4, np.float32).view(Interrupting)
+    out.interruption = ring.discard
+    assert ring.read_into(out) == 4
+    assert ring.counts() == (10, 4, 0, 6, 0)
+    ring.write(ramp(10, 2))
+    rest = np.zeros(4, np.float32)
+    assert ring.read_into(rest) == 2
+    assert rest[:2].tolist() == [10, 11]
+
+
+def test_reads_into_one_channel_of_a_block() -> None:
+    ring = Ring(8)
+    ring.write(ramp(1, 3))
+    block = np.zeros((3, 2), np.float32)
+    assert ring.read_into(block[:, 0]) == 3
+    assert block.tolist() == [[1, 0], [2, 0], [3, 0]]
+
+
+def test_no_room_is_no_ring() -> None:
+    with pytest.raises(ValueError, match="room"):
+        Ring(0)
+
+
+def test_two_threads_keep_the_order_and_the_sum() -> None:
+    ring = Ring(2_000)
+    done = threading.Event()
+    wrong: list[str] = []
+
+    def write() -> None:
+        position, step = 0, 0
+        give_up = time.perf_counter() + 0.4
+        while position < 2**23 and time.perf_counter() < give_up:
+            count = (7, 480, 1_920, 3_000, 1)[step % 5]
+            ring.write(ramp(position, count))
+            position += count
+            step += 1
+            if step % 11 == 0:
+                ring.discard()
+            if step % 3 == 0:
+                time.sleep(0.0001)
+        done.set()
+
+    writer = threading.Thread(target=write, name="ring-writer")
+    writer.start()
+    out = np.empty(700, np.float32)
+    last = -1.0
+    while not done.is_set() or ring.queued:
+        got = ring.read_into(out)
+        if got:
+            if out[0] <= last or (np.diff(out[:got]) < 1).any():
+                wrong.append(f"{last} then {out[:got]}")
+            last = float(out[got - 1])
+        counts = ring.counts()
+        if counts.written != counts.taken + counts.queued + counts.flushed + counts.lost:
+            wrong.append(str(counts))
+        if min(counts) < 0:
+            wrong.append(str(counts))
+    writer.join()
+    assert not wrong
+    assert ring.counts().queued == 0
