@@ -98,7 +98,7 @@ class OllamaBackend:
             )
         if isinstance(error, ollama.ResponseError):
             return BackendError(
-                f"Ollama has a fault of its own (status {error.status_code}). Look into its log, or choose another brain."
+                f"Ollama has a fault of its own (status {error.status_code}). Look into its log, or choose another."
             )
         return BackendError(
             f"Ollama does not answer at {self.base_url}. Start it (“ollama serve”), or choose another brain."

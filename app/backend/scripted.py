@@ -38,7 +38,7 @@ class ScriptedBackend:
         self.model = model
         self.concurrent = concurrent
         self.requests: list[ChatRequest] = []
-        self.open_streams = 0
+        self.open_streams = self.most_open_streams = 0
         self._script = script
 
     async def open(self) -> None:
@@ -52,6 +52,7 @@ class ScriptedBackend:
         """See `Backend.stream`."""
         self.requests.append(request)
         self.open_streams += 1
+        self.most_open_streams = max(self.most_open_streams, self.open_streams)
         try:
             yield self._deltas(self._script(request))
         finally:

@@ -16,7 +16,8 @@ SAME = 0.6
 """Share of the said words that the newer revision must hold, in order, to count as the same answer."""
 
 _FILLERS = frozenset(
-    ["a", "an", "the", "and", "or", "but", "so", "of", "to", "in", "on", "at", "is", "are", "was", "were", "be", "it", "that", "this", "there", "i", "you", "we", "he", "she", "they", "well", "as", "for", "with", "by", "from"]
+    "a an the and or but so of to in on at is are was were be it that this there i you we he she they well as "
+    "for with by from".split()
 )
 _BRIDGES = ("Or rather,", "No, wait:", "Let me put that right:")
 

@@ -86,15 +86,21 @@ class TurnSettings:
 
 
 _QUESTION_HEADS = frozenset(
-    ["who", "whom", "whose", "what", "which", "when", "where", "why", "how", "is", "are", "was", "were", "am", "do", "does", "did", "can", "could", "will", "would", "shall", "should", "may", "might", "must", "have", "has", "had", "isn't", "aren't", "don't", "doesn't", "didn't", "can't", "couldn't", "won't", "wouldn't", "what's", "who's", "where's", "how's"]
+    "who whom whose what which when where why how is are was were am do does did can could will would shall "
+    "should may might must have has had isn't aren't don't doesn't didn't can't couldn't won't wouldn't "
+    "what's who's where's how's".split()
 )
 _REQUEST_HEADS = frozenset(
-    ["explain", "describe", "tell", "give", "name", "list", "compare", "summarize", "summarise", "provide", "define", "discuss", "write", "suggest", "calculate", "compute", "solve", "find", "show", "identify", "outline", "say", "help", "translate", "please", "let's", "recommend", "propose"]
+    "explain describe tell give name list compare summarize summarise provide define discuss write suggest "
+    "calculate compute solve find show identify outline say help translate please let's recommend propose".split()
 )
 _OPEN_TAILS = frozenset(
-    ["and", "or", "but", "because", "so", "if", "that", "which", "who", "the", "a", "an", "of", "to", "in", "on", "at", "with", "for", "from", "by", "as", "is", "are", "was", "were", "my", "your", "his", "her", "its", "our", "their", "this", "these", "those", "very", "um", "uh", "like", "than", "when", "while", "whether", "also", "then"]
+    "and or but because so if that which who the a an of to in on at with for from by as is are was were my "
+    "your his her its our their this these those very um uh like than when while whether also then".split()
 )
-_LEADS = frozenset(["so", "and", "but", "then", "now", "well", "also", "okay", "ok", "please", "or"])
+_LEADS = frozenset(
+    "so and but then now well also okay ok please or".split()
+)
 
 
 def end_silence(words: str, finished: float | None, settings: TurnSettings) -> float:

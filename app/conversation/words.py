@@ -29,7 +29,15 @@ def is_backchannel(text: str) -> bool:
     words = fold(text.replace("-", " "))
     if len(words) > 4:
         return False
-    return all(word in _BACKCHANNELS for word in words) or " ".join(words) in _BACKCHANNELS
+    place = 0
+    while place < len(words):
+        if " ".join(words[place : place + 2]) in _BACKCHANNELS:
+            place += 2
+        elif words[place] in _BACKCHANNELS:
+            place += 1
+        else:
+            return False
+    return True
 
 
 class WordGatherer:

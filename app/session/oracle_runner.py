@@ -130,6 +130,8 @@ class OracleRunner:
             async with stream.backend.stream(request) as deltas:
                 async for delta in deltas:
                     self._deliver(stream, gatherer.push(delta))
+                    if stream.over:
+                        return  # its own first words have set a newer one going
             self._deliver(stream, gatherer.flush())
             if not stream.count:
                 self._fail(stream, f"{stream.backend.name} gave an empty answer. Ask again, or choose another brain.")

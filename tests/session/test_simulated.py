@@ -1,1 +1,199 @@
-"""A whole talk in simulated time: everything scripted, the same to the byte each time."""
+"""Whole talks in simulated time, at the level where a listener would notice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.backend.base import ChatRequest
+from app.backend.scripted import ScriptedAnswer, answer
+from app.conversation import events as e
+from app.conversation.words import fold
+from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
+from app.session.replay import Replay
+from app.stt.scripted import ScriptedTurn
+from app.tts.scripted import ScriptedVoice
+from tests.support.talks import simulate
+
+QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
+TALK = [
+    *QUESTION,
+    ScriptedTurn(9.0, 10.5, "And what about Spain?"),
+    ScriptedTurn(13.0, 13.4, "mhm", hum=True),
+    ScriptedTurn(18.0, 19.6, "Stop, tell me about Rome instead."),
+]
+
+
+def _about(request: ChatRequest) -> ScriptedAnswer:
+    return answer(f"You asked about this. {request.messages[-1].content.rstrip('?.')} is a fine thing to ask me.")
+
+
+def test_the_same_talk_twice_leaves_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        simulate(TALK, _about, seconds=60, record=tmp_path / name)
+    for file in (EVENTS_FILE, USER_FILE, ASSISTANT_FILE):
+        first, second = ((tmp_path / name / file).read_bytes() for name in ("one", "two"))
+        assert first == second and len(first) > 1000
+    kinds = Replay(tmp_path / "one").counts()
+    assert kinds["AssistantStarted"] == 3 and kinds["TranscriptFinal"] == 3
+
+
+def test_a_question_is_answered_at_once_while_thinking() -> None:
+    talk = simulate(QUESTION, _about)
+    [started] = talk.of(e.AssistantStarted)
+    assert started.at - 3.0 <= 0.25
+    assert talk.said(1).startswith("You asked about this.")
+    assert talk.transcript.turns[-1].text == talk.said(1)
+    assert not talk.tasks_left and talk.backend.open_streams == 0
+
+
+def test_afterwards_it_waits_for_the_turn_the_words_and_a_complete_request() -> None:
+    talk = simulate(QUESTION, _about, manner="after")
+    assert [r.final for r in talk.of(e.OracleRequested)] == [True]
+    [started], [final] = talk.of(e.AssistantStarted), talk.of(e.TranscriptFinal)
+    assert started.at > final.at
+    quick = simulate(QUESTION, _about).of(e.AssistantStarted)[0].at - 3.0
+    assert started.at - 3.0 >= 3 * quick
+
+
+def test_a_better_revision_is_mended_in_and_nothing_is_said_twice() -> None:
+    def reply(request: ChatRequest) -> ScriptedAnswer:
+        words = request.messages[-1].content
+        if words.endswith("?"):
+            return answer("The capital of France is Paris. It lies on the river Seine.", first=1.0)
+        return answer("The capital of France is, let me see. It is a city that I know well.", first=0.05)
+
+    talk = simulate(QUESTION, reply)
+    assert talk.said(1) == "The capital of France is, It lies on the river Seine."
+    [mended] = talk.of(e.AssistantMended)
+    assert mended.how == "continued"
+
+
+def test_a_contradiction_is_bridged_in_speech() -> None:
+    def reply(request: ChatRequest) -> ScriptedAnswer:
+        if request.messages[-1].content.endswith("?"):
+            return answer("Paris, on the river Seine, is where its government sits.", first=1.0)
+        return answer("Nobody could possibly tell you that. Ask something else.", first=0.05)
+
+    talk = simulate(QUESTION, reply)
+    said = talk.said(1)
+    assert said.startswith("Nobody could possibly tell you that. Or rather, Paris,")
+    assert said.endswith("its government sits.")
+    assert [m.how for m in talk.of(e.AssistantMended)] == ["corrected"]
+    words = fold(said)
+    assert len(words) == len(set(words)) or said.count("that") == 1
+
+
+def test_a_slow_brain_still_gets_its_say() -> None:
+    """1.2 s to the first token and the user talks for 8 s: KAME's own server never hears a word of it."""
+    long = [ScriptedTurn(1.0, 9.0, " ".join(f"word{n}" for n in range(24)) + ", what is that?")]
+    talk = simulate(long, lambda r: answer("I will tell you. It is a lot.", first=1.2))
+    heard_early = [d for d in talk.of(e.OracleDelta) if d.at < 9.0]
+    assert heard_early, "no word of the slow brain came before the question was over"
+    assert talk.of(e.AssistantStarted)[0].at - 9.0 <= 0.4
+
+
+def test_the_old_oracle_feeds_on_until_the_new_one_speaks() -> None:
+    def reply(request: ChatRequest) -> ScriptedAnswer:
+        return answer("one two three four five six seven eight nine ten", first=0.3, every=0.1)
+
+    talk = simulate([ScriptedTurn(1.0, 5.0, "a b c d e f g h i j k l m n o p")], reply, interval=0.4)
+    for superseded in talk.of(e.OracleSuperseded):
+        last_old = max((d.at for d in talk.of(e.OracleDelta) if d.revision == superseded.revision), default=0)
+        first_new = min(d.at for d in talk.of(e.OracleDelta) if d.revision == superseded.by)
+        assert last_old <= first_new == superseded.at
+    order = [d.revision for d in talk.of(e.OracleDelta)]
+    assert order == sorted(order) and len(set(order)) > 3
+
+
+def test_barge_in_is_silent_within_200_ms_and_only_what_was_heard_is_kept() -> None:
+    talk = simulate(TALK[:1] + [ScriptedTurn(6.0, 8.0, "Stop, what about Rome then?")], lambda r: answer(
+        "This is a very long answer that would go on and on for a good many seconds, and then for some more."
+    ))  # fmt: skip
+    assert talk.speaker.sounding(5.8, 6.0)
+    assert not talk.speaker.sounding(6.2, 8.0)
+    first = next(t for t in talk.transcript.turns if t.speaker == "assistant" and t.number == 1)
+    assert first.interrupted
+    assert 3 < len(first.text.split()) < 14
+    # Each word stands in the transcript only once it was played, whole.
+    for event in talk.of(e.AssistantSaid):
+        assert talk.speaker.sounding(event.at - 0.2, event.at)
+
+
+def test_a_short_mhm_stops_nothing() -> None:
+    script = [*QUESTION, ScriptedTurn(5.0, 5.4, "mhm", hum=True)]
+    quiet, hummed = (simulate(s, _about) for s in (QUESTION, script))
+    assert [x for x in quiet.events if isinstance(x, e.AssistantSaid)] == hummed.of(e.AssistantSaid)
+    assert len(hummed.of(e.UserStarted)) == 1
+
+
+def test_okay_is_let_pass_and_the_answer_goes_on_at_its_word() -> None:
+    script = [*QUESTION, ScriptedTurn(5.0, 5.4, "Okay.")]
+    plain, talk = (simulate(s, _about) for s in (QUESTION, script))
+    assert talk.of(e.AssistantHeld) and talk.of(e.AssistantWentOn) and talk.of(e.UserBackchannel)
+    assert talk.said(1) == plain.said(1)
+    assert not any(x.interrupted for x in talk.of(e.AssistantEnded))
+    assert len(talk.of(e.TranscriptFinal)) == 1
+
+
+def test_a_turn_taken_too_early_is_given_back_whole() -> None:
+    script = [ScriptedTurn(1.0, 3.0, "What is superposition?"), ScriptedTurn(3.5, 5.5, "And what is entanglement?")]
+    talk = simulate(script, _about)
+    assert talk.of(e.UserResumed) and len(talk.of(e.UserStarted)) == 1
+    user = [t for t in talk.transcript.turns if t.speaker == "user"]
+    assert [t.text for t in user] == ["What is superposition? And what is entanglement?"]
+    assert talk.backend.requests[-1].messages[-1].content == user[0].text
+    assert not talk.speaker.sounding(3.72, 5.5)
+
+
+def test_a_brain_that_breaks_off_is_told_and_what_came_is_spoken() -> None:
+    talk = simulate(
+        QUESTION, lambda r: answer("Paris is the capital. It lies on", error="The brain broke off. Ask again.")
+    )
+    assert talk.said(1) == "Paris is the capital. It lies on"
+    assert [f.sentence for f in talk.of(e.Failure)] == ["The brain broke off. Ask again."]
+    assert talk.of(e.AssistantEnded)
+
+
+def test_a_brain_that_is_not_there_is_told_once_and_the_words_are_kept() -> None:
+    spoken = [turn for turn in TALK if not turn.hum]
+    talk = simulate(spoken, lambda r: answer("", error="No server answers. Start it."), seconds=30)
+    told = [f.sentence for f in talk.of(e.Failure)]
+    assert told and set(told) == {"No server answers. Start it."} and len(told) == len(spoken)  # once a turn
+    assert [t.text for t in talk.transcript.turns if t.speaker == "user"] == [t.words for t in spoken]
+    assert not talk.of(e.AssistantStarted)
+
+
+def test_a_sentence_that_cannot_be_spoken_is_left_out_and_told() -> None:
+    talk = simulate(
+        QUESTION,
+        lambda r: answer("It is Paris. Unspeakable things follow here. It lies on the Seine."),
+        voice=ScriptedVoice(fail_on="Unspeakable"),
+    )
+    assert talk.said(1) == "It is Paris. It lies on the Seine."
+    assert [f.source for f in talk.of(e.Failure)] == ["tts"]
+
+
+def test_noise_without_words_is_answered_by_nothing() -> None:
+    talk = simulate([ScriptedTurn(1.0, 1.6, "", finished=0.1)], _about)
+    assert not talk.of(e.OracleRequested, e.AssistantStarted, e.Failure)
+    assert talk.of(e.SessionEnded)
+
+
+def test_manner_changes_in_mid_talk() -> None:
+    talk = simulate(TALK[:2], _about, seconds=20, during=lambda s: s.set_manner("after"))
+    assert [r.final for r in talk.of(e.OracleRequested)] == [True, True]
+    assert [m.manner for m in talk.of(e.MannerChanged)] == ["after"]
+
+
+@pytest.mark.parametrize(("concurrent", "most"), [(True, 2), (False, 1)])
+def test_at_most_the_speaking_stream_goes_on_beside_the_newest(concurrent: bool, most: int) -> None:
+    talk = simulate(
+        [ScriptedTurn(1.0, 6.0, " ".join("abcdefghijklmnopqrst"))],
+        lambda r: answer("one two three four five six seven eight nine ten", first=0.5, every=0.3),
+        concurrent=concurrent,
+        seconds=25,
+    )
+    assert len(talk.of(e.OracleRequested)) > 3
+    assert talk.backend.most_open_streams == most and talk.backend.open_streams == 0

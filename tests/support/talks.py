@@ -1,0 +1,159 @@
+"""Whole talks in simulated time: everything scripted, with a loudspeaker that plays at the loop's pace."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from app.audio.endpoints import EndOfAudio
+from app.backend.base import ChatRequest
+from app.backend.scripted import ScriptedAnswer, ScriptedBackend
+from app.conversation import events as e
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
+from app.conversation.transcript import Transcript
+from app.frontend.cascade import CascadeFrontEnd
+from app.session.clock import run_simulated
+from app.session.recorder import Recorder
+from app.session.session import Session, SessionConfig, SessionParts
+from app.stt.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceActivity
+from app.tts.scripted import ScriptedVoice
+
+
+class QuietSource:
+    """`frames` frames of near-silence: what the scripted ears hear is in their script."""
+
+    name = "quiet"
+    overruns = backlog = 0
+
+    def __init__(self, frames: int) -> None:
+        self._left = frames
+
+    def read_frame(self, timeout: float) -> np.ndarray | None:
+        if not self._left:
+            raise EndOfAudio
+        self._left -= 1
+        return np.full(FRAME_SAMPLES, 1e-4, np.float32)
+
+    def drop_to_newest(self) -> int:
+        return 0
+
+    def __enter__(self) -> QuietSource:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+class LoopSpeaker:
+    """A loudspeaker that plays in the running loop's time. `heard` is what it has played, by time."""
+
+    name = "loop"
+    keeps_time = False
+    overruns = underruns = 0
+
+    def __init__(self) -> None:
+        self.written = self.flushed = 0
+        self.heard: list[tuple[float, np.ndarray]] = []
+        self._dry_at = 0.0
+
+    @property
+    def queued(self) -> int:
+        return max(0, round((self._dry_at - asyncio.get_running_loop().time()) * SAMPLE_RATE))
+
+    @property
+    def played(self) -> int:
+        return self.written - self.queued - self.flushed
+
+    def write(self, samples: np.ndarray) -> None:
+        if not len(samples):
+            return
+        begin = max(self._dry_at, asyncio.get_running_loop().time() + 0.04)
+        self.heard.append((begin, samples.copy()))
+        self._dry_at = begin + len(samples) / SAMPLE_RATE
+        self.written += len(samples)
+
+    def flush(self) -> int:
+        thrown, now = self.queued, asyncio.get_running_loop().time()
+        for begin, samples in self.heard:
+            samples[max(0, round((now - begin) * SAMPLE_RATE)) :] = 0
+        self.flushed += thrown
+        self._dry_at = 0.0
+        return thrown
+
+    def sounding(self, begin: float, end: float) -> bool:
+        """Whether anything was to be heard between two times."""
+        for at, samples in self.heard:
+            first, last = (round((t - at) * SAMPLE_RATE) for t in (begin, end))
+            if last > 0 and np.abs(samples[max(0, first) : last]).max(initial=0) > 0.01:
+                return True
+        return False
+
+    def __enter__(self) -> LoopSpeaker:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+@dataclass
+class Talk:
+    """What a simulated talk left behind."""
+
+    events: list[e.Event]
+    transcript: Transcript
+    speaker: LoopSpeaker
+    backend: ScriptedBackend
+    voice: ScriptedVoice
+    tasks_left: set[str] = field(default_factory=set)
+
+    def of(self, *types: type) -> list:
+        """The events of some types, in order."""
+        return [event for event in self.events if isinstance(event, types)]
+
+    def said(self, turn: int) -> str:
+        """What the listener heard as the answer to a turn."""
+        return " ".join(event.text for event in self.of(e.AssistantSaid) if event.turn == turn)
+
+
+def simulate(
+    script: list[ScriptedTurn],
+    reply: Callable[[ChatRequest], ScriptedAnswer],
+    *,
+    seconds: float = 20.0,
+    manner: e.Manner = "thinking",
+    record: Path | None = None,
+    voice: ScriptedVoice | None = None,
+    concurrent: bool = True,
+    during: Callable[[Session], None] | None = None,
+    **config: object,
+) -> Talk:
+    """Runs a talk and returns what happened. `during` is called once the session runs."""
+
+    async def run() -> Talk:
+        backend = ScriptedBackend(reply, concurrent=concurrent)
+        speaker, mouth = LoopSpeaker(), voice or ScriptedVoice()
+        failures: list[str] = []
+        parts = SessionParts(
+            frontend=CascadeFrontEnd(mouth, manner),
+            transcriber=ScriptedTranscriber(script),
+            voice_activity=ScriptedVoiceActivity(script),
+            backend=backend,
+            source=QuietSource(round(seconds / 0.08)),
+            sink=speaker,
+            recorder=Recorder(record, failures.append) if record else None,
+        )
+        session = Session(parts, SessionConfig(manner=manner, pace="simulated", **config))  # type: ignore[arg-type]
+        events: list[e.Event] = []
+        async with session:
+            session.add_listener(events.append)
+            if during is not None:
+                during(session)
+            await session.ended()
+        left = {t.get_name() for t in asyncio.all_tasks()} - {asyncio.current_task().get_name()}  # type: ignore
+        return Talk(events, session.transcript, speaker, backend, mouth, left)
+
+    return run_simulated(run())

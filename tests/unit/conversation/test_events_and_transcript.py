@@ -1,0 +1,95 @@
+"""Events survive the disk, the transcript is in the order of the sound, the prompt is made of whole turns."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import get_args
+
+import pytest
+
+from app.conversation import events as e
+from app.conversation.prompt import ChatMessage, build_prompt
+from app.conversation.transcript import Transcript
+
+_EXAMPLES = {"float": 1.25, "int": 3, "str": "„Grüße“, 5,895", "bool": True}
+
+
+def _example(cls: type) -> e.Event:
+    values = {}
+    for field in dataclasses.fields(cls):
+        kind = str(field.type)
+        values[field.name] = _EXAMPLES.get(kind, "complete")
+    return cls(**values)
+
+
+@pytest.mark.parametrize("cls", get_args(e.Event))
+def test_every_event_survives_the_disk(cls: type) -> None:
+    event = _example(cls)
+    line = e.to_json(event)
+    assert "\n" not in line
+    assert e.from_json(line) == event
+
+
+@pytest.mark.parametrize("line", ["", "{}", "[1]", '{"type":"Nothing","at":1}', '{"type":"UserStarted","at":1}', "x"])
+def test_what_is_no_event_is_refused(line: str) -> None:
+    with pytest.raises(ValueError, match="not an event"):
+        e.from_json(line)
+
+
+def test_turns_stand_in_the_order_of_their_sound() -> None:
+    transcript = Transcript()
+    transcript.apply(e.UserStarted(1.0, 1))
+    transcript.apply(e.AssistantStarted(3.0, 1, 1))
+    transcript.apply(e.AssistantSaid(3.5, 1, "Well,", 1))
+    # The words of the question settle only after the answer has begun.
+    transcript.apply(e.TranscriptFinal(3.6, 1, "What is it?", 2.9))
+    transcript.apply(e.AssistantSaid(3.8, 1, "no.", 2))
+    transcript.apply(e.AssistantEnded(4.0, 1, True))
+    assert [(t.speaker, t.text, t.interrupted) for t in transcript.turns] == [
+        ("user", "What is it?", False),
+        ("assistant", "Well, no.", True),
+    ]
+
+
+def test_the_prompt_has_roles_whole_words_and_a_stable_beginning() -> None:
+    transcript = Transcript()
+    for event in (
+        e.UserStarted(1.0, 1),
+        e.TranscriptFinal(2.0, 1, "Who was Fitzwilliam?", 2.0),
+        e.AssistantSaid(3.0, 1, "A viscount.", 1),
+        e.AssistantEnded(3.5, 1, True),
+        e.UserBackchannel(3.6, 2, "mhm"),
+        e.UserStarted(5.0, 3),
+        e.TranscriptPartial(6.0, 3, "And where", "is", 6.0),
+    ):
+        transcript.apply(event)
+    short = build_prompt(transcript.turns, 3, "And where is", persona="P")
+    long = build_prompt(transcript.turns, 3, "And where is his museum?", persona="P")
+    assert short == (
+        ChatMessage("system", "P"),
+        ChatMessage("user", "Who was Fitzwilliam?"),
+        ChatMessage("assistant", "A viscount. …"),
+        ChatMessage("user", "And where is"),
+    )
+    assert long[:-1] == short[:-1] and long[-1].content == "And where is his museum?"
+
+
+def test_old_turns_leave_the_prompt_when_there_are_too_many_words() -> None:
+    transcript = Transcript()
+    for number in range(1, 40):
+        transcript.apply(e.UserStarted(number * 10.0, number))
+        transcript.apply(e.TranscriptFinal(number * 10.0 + 1, number, "word " * 29 + str(number), 0.0))
+        transcript.apply(e.AssistantSaid(number * 10.0 + 2, number, "answer " * 30, 1))
+    messages = build_prompt(transcript.turns, 40, "Now?")
+    assert sum(len(m.content.split()) for m in messages[1:]) < 700
+    assert messages[1].role == "user" and messages[-2].role == "assistant"
+    assert messages[-3].content.endswith("39")
+
+
+def test_a_question_that_was_never_answered_does_not_break_the_alternation() -> None:
+    transcript = Transcript()
+    for number, text in ((1, "First?"), (2, "Second?")):
+        transcript.apply(e.UserStarted(number * 1.0, number))
+        transcript.apply(e.TranscriptFinal(number + 0.5, number, text, 0.0))
+    roles = [m.role for m in build_prompt(transcript.turns, 3, "Third?")]
+    assert all(a != b for a, b in zip(roles, roles[1:], strict=False))

@@ -1,0 +1,189 @@
+"""The floor: onset, endpointing by words and silence, barge-in, backchannel, taking a turn back, the button."""
+
+from __future__ import annotations
+
+from app.conversation import events as e
+from app.conversation.turn import (
+    GoOn,
+    Hold,
+    Interrupt,
+    TakeFloor,
+    TurnSettings,
+    TurnTracker,
+    VoiceWindow,
+    Yield,
+    end_silence,
+)
+
+S = TurnSettings()
+
+
+class Talk:
+    """Feeds a tracker frames of 80 ms made of windows of 32 ms."""
+
+    def __init__(self, **options: bool) -> None:
+        self.tracker = TurnTracker(**options)
+        self.at = 0.0
+        self.speaks = False
+        self.log: list[tuple[float, object]] = []
+        self._windows = 0
+
+    def run(self, seconds: float, probability: float, *, hum: bool = False) -> list[object]:
+        out: list[object] = []
+        for _ in range(round(seconds / 0.08)):
+            self.at = round(self.at + 0.08, 6)
+            windows = []
+            while (self._windows + 1) * 0.032 <= self.at + 1e-9:
+                self._windows += 1
+                windows.append(VoiceWindow(round(self._windows * 0.032, 6), probability, hum))
+            for fact in self.tracker.hear(self.at, windows, assistant_speaks=self.speaks):
+                self.log.append((self.at, fact))
+                out.append(fact)
+        return out
+
+    def kinds(self, facts: list[object]) -> list[type]:
+        return [type(fact) for fact in facts]
+
+
+def _say(talk: Talk, words: str, seconds: float = 1.6, finished: float = 0.95) -> list[object]:
+    facts = talk.run(seconds, 0.9)
+    silence: list[object] = []
+    for _ in range(40):
+        new = talk.run(0.08, 0.02)
+        silence += new
+        for fact in new:
+            if isinstance(fact, e.UserPaused):
+                talk.tracker.hint_words(talk.tracker.turn, words, talk.at)
+                talk.tracker.hint_finished(talk.tracker.turn, finished, fact.speech_end)
+            if isinstance(fact, e.UserEnded):
+                return facts + silence
+    return facts + silence
+
+
+def test_a_question_that_sounds_finished_is_answered_within_a_quarter_of_a_second() -> None:
+    talk = Talk()
+    _say(talk, "What is the capital of France?")
+    ended = next(f for _, f in talk.log if isinstance(f, e.UserEnded))
+    assert ended.reason == "words"
+    assert ended.at - 1.6 <= 0.25
+    assert TakeFloor(1) in [f for _, f in talk.log]
+
+
+def test_a_statement_waits_for_its_question_and_an_open_clause_longer() -> None:
+    for words, low, high in [
+        ("David has three sisters.", 0.7, 0.9),
+        ("David has three sisters and", 1.3, 1.6),
+    ]:
+        talk = Talk()
+        _say(talk, words)
+        ended = next(f for _, f in talk.log if isinstance(f, e.UserEnded))
+        assert low <= ended.at - 1.6 <= high, words
+
+
+def test_without_any_word_silence_alone_decides() -> None:
+    assert end_silence("", None, S) == S.normal_silence
+    assert end_silence("What is it?", 0.1, S) > end_silence("What is it?", 0.9, S)
+
+
+def test_the_cascade_waits_a_plain_silence_whatever_the_words() -> None:
+    talk = Talk(eager=False)
+    _say(talk, "What is the capital of France?")
+    ended = next(f for _, f in talk.log if isinstance(f, e.UserEnded))
+    assert ended.reason == "silence" and 0.48 <= ended.at - 1.6 <= 0.64
+
+
+def test_who_goes_on_gets_the_same_turn_back_and_the_assistant_yields() -> None:
+    talk = Talk()
+    _say(talk, "What is superposition?")
+    talk.speaks = True
+    facts = talk.run(0.8, 0.9)
+    assert [f for f in facts if isinstance(f, e.UserResumed)][0].turn == 1
+    assert Yield(1) in facts and Hold(2) not in facts
+    assert not [f for f in facts if isinstance(f, e.UserStarted)]
+
+
+def test_a_new_turn_begins_when_the_old_one_is_long_over() -> None:
+    talk = Talk()
+    _say(talk, "What is superposition?")
+    talk.run(3.0, 0.02)
+    facts = talk.run(0.8, 0.9)
+    assert [f.turn for f in facts if isinstance(f, e.UserStarted)] == [2]
+
+
+def _barge(talk: Talk) -> None:
+    _say(talk, "What is superposition?")
+    talk.speaks = True
+    talk.run(3.2, 0.02)
+
+
+def test_barge_in_holds_within_200_ms_and_then_interrupts() -> None:
+    talk = Talk()
+    _barge(talk)
+    begin = talk.at
+    facts = talk.run(1.6, 0.9)
+    held = next(at for at, f in talk.log if isinstance(f, Hold))
+    assert held - begin <= 0.2
+    assert Interrupt() in facts and GoOn() not in facts
+
+
+def test_a_short_mhm_does_not_even_hold() -> None:
+    talk = Talk()
+    _barge(talk)
+    facts = talk.run(0.48, 0.9, hum=True) + talk.run(2.0, 0.02)
+    assert facts == []
+
+
+def test_a_hum_that_will_not_end_is_no_mhm() -> None:
+    talk = Talk()
+    _barge(talk)
+    assert any(isinstance(f, Hold) for f in talk.run(1.2, 0.9, hum=True))
+
+
+def test_okay_holds_and_then_lets_the_assistant_go_on() -> None:
+    talk = Talk()
+    _barge(talk)
+    facts = talk.run(0.4, 0.9)
+    assert Hold(2) in facts
+    talk.run(0.16, 0.02)
+    talk.tracker.hint_words(2, "Okay.", talk.at)
+    facts = talk.run(0.4, 0.02)
+    assert GoOn() in facts and any(isinstance(f, e.UserBackchannel) for f in facts)
+    assert not talk.tracker.user_holds_floor
+
+
+def test_a_short_stop_interrupts_by_its_words() -> None:
+    talk = Talk()
+    _barge(talk)
+    talk.run(0.4, 0.9)
+    talk.run(0.16, 0.02)
+    talk.tracker.hint_words(2, "Stop!", talk.at)
+    facts = talk.run(0.16, 0.02)
+    assert Interrupt() in facts and GoOn() not in facts
+
+
+def test_a_click_is_no_turn() -> None:
+    talk = Talk()
+    talk.run(0.8, 0.02)
+    assert talk.run(0.04, 0.9) + talk.run(0.8, 0.1) == []
+
+
+def test_the_button_opens_and_closes_whatever_the_sound() -> None:
+    talk = Talk(duplex=False)
+    assert talk.run(1.0, 0.9) == []  # nobody pressed
+    talk.tracker.press()
+    assert talk.kinds(talk.run(0.16, 0.9)) == [e.UserStarted, Interrupt]
+    assert talk.run(3.0, 0.02) == []  # a pause is no end while the button is down
+    talk.tracker.release()
+    facts = talk.run(0.16, 0.02)
+    assert [f.reason for f in facts if isinstance(f, e.UserEnded)] == ["button"] and TakeFloor(1) in facts
+    # What is said right after is a turn of its own, not the same one gone on.
+    talk.tracker.press()
+    assert [f.turn for f in talk.run(0.16, 0.9) if isinstance(f, e.UserStarted)] == [2]
+
+
+def test_the_end_of_the_input_closes_an_open_turn() -> None:
+    talk = Talk()
+    talk.run(1.0, 0.9)
+    facts = talk.tracker.end_input(talk.at)
+    assert [f.reason for f in facts if isinstance(f, e.UserEnded)] == ["input_end"]
+    assert talk.tracker.end_input(talk.at) == []
