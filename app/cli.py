@@ -233,8 +233,10 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
         record_folder=args.record,
     )
     report = TalkReport(terminal)
-    terminal.progress("Getting ready …")
     try:
+        # What is wrong with files and devices is said at once, not after the models have loaded.
+        _check_ends(args)
+        terminal.progress("Getting ready …")
         talk = compose.session(choice, source, sink, pace="real" if paced else "fast")
         async with talk:
             talk.add_listener(report.take)
@@ -254,6 +256,22 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
     report.say_summary()
     terminal.document({"ok": not report.failures, **report.summary(), "output": args.output, "record": args.record})
     return 2 if report.failures else 0
+
+
+def _check_ends(args: argparse.Namespace) -> None:
+    from app.audio.devices import find_input, find_output
+    from app.audio.filecheck import check_sound_file
+    from app.audio.wav import FileSink
+
+    if args.input:
+        check_sound_file(Path(args.input))
+    else:
+        find_input(args.microphone or None)
+    if args.output:
+        with FileSink(args.output):
+            pass
+    else:
+        find_output(args.loudspeaker or None)
 
 
 def _stop_on_interrupt(talk: Any) -> None:

@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from app.conversation.prompt import ChatMessage
+from app.conversation.prompt import HISTORY_WORDS, PERSONA, ChatMessage
 
 CONNECT_SECONDS = 5.0
 FIRST_TOKEN_SECONDS = 20.0
@@ -32,16 +32,30 @@ class ChatRequest:
     temperature: float = 0.3
 
 
-class Backend(Protocol):
-    """A brain, ready to answer. `name` and `model` are for people.
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a brain can take, and how it is best asked.
 
     `concurrent`: it answers two requests at once without slowing the newer one down much; otherwise the
     stream that is superseded is ended as soon as the new one begins, once it has given words.
+    `history_words`: how many words of earlier turns it is given. `persona`: its system prompt.
+    `enough_words`: its answer is ended at the first sentence's end behind so many words; 0: never.
     """
+
+    concurrent: bool = True
+    history_words: int = HISTORY_WORDS
+    persona: str = PERSONA
+    max_tokens: int = 160
+    temperature: float = 0.3
+    enough_words: int = 0
+
+
+class Backend(Protocol):
+    """A brain, ready to answer. `name` and `model` are for people."""
 
     name: str
     model: str
-    concurrent: bool
+    traits: Traits
 
     async def open(self) -> None:
         """Makes it ready (starts a child, finds the model). Raises BackendError."""
@@ -52,6 +66,10 @@ class Backend(Protocol):
 
         Leaving it closes the connection, whatever is still to come. Raises BackendError from both.
         """
+        ...
+
+    async def prime(self, request: ChatRequest) -> None:
+        """Has the beginning of the next request read in advance, where that makes it quicker. Never raises."""
         ...
 
     async def close(self) -> None:

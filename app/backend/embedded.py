@@ -12,12 +12,13 @@ import json
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from pathlib import Path
 
-from app.backend.base import BackendError, ChatRequest
+from app.backend.base import BackendError, ChatRequest, Traits
 from app.backend.openai_compatible import OpenAICompatibleBackend
 from app.childprocess import python_module_command, quiet_child
-from app.conversation.prompt import PERSONA, ChatMessage
+from app.conversation.prompt import ChatMessage
 
 START_SECONDS = 60.0
 
@@ -26,13 +27,21 @@ class EmbeddedBackend:
     """`model_file`: a GGUF file. `threads`: for the model; one leaves a core of two to ears and voice."""
 
     name = "Embedded"
-    concurrent = False
+    # It reads some 200 words a second on one core, and understands little of a long talk. Its persona was
+    # chosen by ear among three; a small model repeats longer ones. Left alone it would never end.
+    traits = Traits(
+        concurrent=False,
+        history_words=120,
+        persona="You answer spoken questions briefly and correctly, in plain words.",
+        max_tokens=110,
+        temperature=0.0,
+        enough_words=24,
+    )
 
-    def __init__(self, model_file: Path, *, threads: int = 1, persona: str = PERSONA) -> None:
+    def __init__(self, model_file: Path, *, threads: int = 1) -> None:
         self.model = model_file.stem
         self._file = model_file
         self._threads = threads
-        self._persona = persona
         self._child: subprocess.Popen[bytes] | None = None
         self._client: OpenAICompatibleBackend | None = None
 
@@ -81,6 +90,13 @@ class EmbeddedBackend:
             raise BackendError("The embedded brain is not running. Choose it anew, or choose another brain.")
         return self._client.stream(request)
 
+    async def prime(self, request: ChatRequest) -> None:
+        """Reads the talk so far while nobody waits for it."""
+        with contextlib.suppress(BackendError):
+            async with self.stream(replace(request, max_tokens=1)) as deltas:
+                async for _ in deltas:
+                    pass
+
     async def close(self) -> None:
         """Ends the child."""
         client, self._client = self._client, None
@@ -93,7 +109,7 @@ class EmbeddedBackend:
 
     async def _warm_up(self) -> None:
         """Has the persona read once: the first request then starts as quickly as the later ones."""
-        request = ChatRequest((ChatMessage("system", self._persona), ChatMessage("user", "Hello.")), max_tokens=1)
+        request = ChatRequest((ChatMessage("system", self.traits.persona), ChatMessage("user", "Hello.")), max_tokens=1)
         for attempt in range(100):
             try:
                 async with self._client.stream(request) as deltas:  # type: ignore[union-attr]

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from app.backend.base import CONNECT_SECONDS, BackendError, ChatRequest, with_deadlines
+from app.backend.base import CONNECT_SECONDS, BackendError, ChatRequest, Traits, with_deadlines
 
 DEFAULT_URL = "http://127.0.0.1:11434"
 KEEP_ALIVE = "30m"
@@ -17,7 +17,7 @@ class OllamaBackend:
     """`base_url` empty: this machine's own Ollama. `model` empty: the first that it has."""
 
     name = "Ollama"
-    concurrent = True
+    traits = Traits()
 
     def __init__(self, *, base_url: str = "", model: str = "") -> None:
         self.base_url = base_url or DEFAULT_URL
@@ -58,6 +58,9 @@ class OllamaBackend:
             yield with_deadlines(deltas, f"Ollama's {self.model}")
         finally:
             await deltas.aclose()
+
+    async def prime(self, request: ChatRequest) -> None:
+        """Nothing: the server's own cache has to do."""
 
     async def close(self) -> None:
         """Closes the connections."""

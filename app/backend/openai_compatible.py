@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.backend.base import BackendError, ChatRequest, with_deadlines
+from app.backend.base import BackendError, ChatRequest, Traits, with_deadlines
 
 OPENAI_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-4.1-mini"
@@ -22,7 +22,7 @@ class OpenAICompatibleBackend:
     `api_key` is kept in memory alone and is in no text that this class makes.
     """
 
-    concurrent = True
+    traits = Traits()
 
     def __init__(
         self, *, base_url: str = "", model: str = "", api_key: str = "", name: str = "", extra: dict | None = None
@@ -73,6 +73,9 @@ class OpenAICompatibleBackend:
             raise self._explain(error) from None
         async with stream:
             yield with_deadlines(self._deltas(stream), self.name)
+
+    async def prime(self, request: ChatRequest) -> None:
+        """Nothing: the server's own cache has to do."""
 
     async def close(self) -> None:
         """Closes the connections."""

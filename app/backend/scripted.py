@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from app.backend.base import BackendError, ChatRequest
+from app.backend.base import BackendError, ChatRequest, Traits
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,16 @@ class ScriptedBackend:
         self, script: Callable[[ChatRequest], ScriptedAnswer], *, model: str = "script", concurrent: bool = True
     ) -> None:
         self.model = model
-        self.concurrent = concurrent
+        self.traits = Traits(concurrent=concurrent)
         self.requests: list[ChatRequest] = []
         self.open_streams = self.most_open_streams = 0
         self._script = script
 
     async def open(self) -> None:
         """Nothing to make ready."""
+
+    async def prime(self, request: ChatRequest) -> None:
+        """Nothing: the server's own cache has to do."""
 
     async def close(self) -> None:
         """Nothing to free."""

@@ -15,6 +15,9 @@ from app.conversation.words import fold
 SAME = 0.6
 """Share of the said words that the newer revision must hold, in order, to count as the same answer."""
 
+FRAGMENT_WORDS = 4
+"""So few words are gone on with only where the newer revision begins with the very same."""
+
 _FILLERS = frozenset(
     "a an the and or but so of to in on at is are was were be it that this there i you we he she they well as "
     "for with by from".split()
@@ -27,11 +30,12 @@ class Mend:
     """What to do at a clause's end.
 
     `wait`: too little of the newer revision is known. `continue`: say its clauses from number
-    `next_clause` on. `correct`: the same, after the words of `bridge`.
+    `next_clause` on, without that clause's first `skip` words. `correct`: after the words of `bridge`.
     """
 
     action: Literal["wait", "continue", "correct"]
     next_clause: int = 0
+    skip: int = 0
     bridge: str = ""
 
 
@@ -49,19 +53,20 @@ def mend(said: str, clauses: list[str], *, complete: bool, corrections: int = 0)
     for clause in clauses:
         words.extend(fold(clause))
         ends.append(len(words))
-    matcher = SequenceMatcher(None, spoken, words, autojunk=False)
-    blocks = [block for block in matcher.get_matching_blocks() if block.size]
-    matched = [spoken[block.a + i] for block in blocks for i in range(block.size)]
-    if _weight(matched) >= SAME * _weight(spoken):
-        reached = max(block.b + block.size for block in blocks)
-        done = next((i + 1 for i, end in enumerate(ends) if end >= reached), len(clauses))
-        return Mend("continue", done)
+    reached = _reached(spoken, words)
+    if reached:
+        place = next((i for i, end in enumerate(ends) if end >= reached), len(clauses) - 1)
+        skip = _tokens_until(clauses[place], reached - (ends[place - 1] if place else 0))
+        rest = fold(" ".join(clauses[place].split()[skip:]))
+        if any(word not in _FILLERS for word in rest):
+            return Mend("continue", place, skip)
+        return Mend("continue", place + 1)
     if not complete and len(words) < len(spoken):
         return Mend("wait")
     first = _first_unsaid(said, clauses)
     if first == len(clauses):
         return Mend("continue", first) if complete else Mend("wait")
-    return Mend("correct", first, _BRIDGES[corrections % len(_BRIDGES)])
+    return Mend("correct", first, bridge=_BRIDGES[corrections % len(_BRIDGES)])
 
 
 def after_bridge(clause: str) -> str:
@@ -71,6 +76,29 @@ def after_bridge(clause: str) -> str:
         return clause
     starters = _FILLERS | {"yes", "no", "if", "when", "because", "your", "my", "his", "her", "our", "their", "what"}
     return f"{head.lower()} {rest}".strip() if fold(head)[0] in starters else clause
+
+
+def _reached(spoken: tuple[str, ...], words: list[str]) -> int:
+    """How many of the newer revision's `words` account for what was `spoken`; 0: it says something else."""
+    if tuple(words[: len(spoken)]) == spoken:
+        return len(spoken)
+    if len(spoken) < FRAGMENT_WORDS:
+        return 0  # too little to tell the same thing from a chance
+    near = words[: 2 * len(spoken) + 4]
+    blocks = [b for b in SequenceMatcher(None, spoken, near, autojunk=False).get_matching_blocks() if b.size]
+    matched = [spoken[block.a + i] for block in blocks for i in range(block.size)]
+    if _weight(matched) < SAME * _weight(spoken):
+        return 0
+    return max(block.b + block.size for block in blocks)
+
+
+def _tokens_until(clause: str, words: int) -> int:
+    """How many of a clause's tokens hold its first `words` folded words."""
+    for count, token in enumerate(clause.split()):
+        if words <= 0:
+            return count
+        words -= len(fold(token))
+    return len(clause.split())
 
 
 def _weight(words: list[str] | tuple[str, ...]) -> float:

@@ -17,7 +17,10 @@ PERSONA = (
 """The default system prompt."""
 
 HISTORY_WORDS = 600
-"""Older turns beyond this many words are left out: a small model's context is 2,048 tokens."""
+"""When earlier turns hold more words than this, the oldest leave, down to half of it in one go.
+
+In one go, because each change of the beginning makes a server read the whole prompt anew.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,23 +31,22 @@ class ChatMessage:
     content: str
 
 
-def build_prompt(turns: list[Turn], turn: int, words: str, *, persona: str = PERSONA) -> tuple[ChatMessage, ...]:
+def build_prompt(
+    turns: list[Turn], turn: int, words: str, *, persona: str = PERSONA, history_words: int = HISTORY_WORDS
+) -> tuple[ChatMessage, ...]:
     """The messages that ask for an answer to `words`, the user's words so far in turn `turn`.
 
-    Earlier turns are kept from the newest backwards up to `HISTORY_WORDS`; what the assistant has been
-    heard to say in this very turn is not among them, since the oracle is always the whole answer.
+    What the assistant has been heard to say in this very turn is not among them, since the oracle is
+    always the whole answer.
     """
     history: list[ChatMessage] = []
-    budget = HISTORY_WORDS
-    for past in reversed(turns):
+    for past in turns:
         if past.number >= turn or past.backchannel or not past.text:
             continue
-        budget -= len(past.text.split())
-        if budget < 0 and past.speaker == "user":
-            break
-        text = f"{past.text} …" if past.interrupted else past.text
-        history.append(ChatMessage(past.speaker, text))
-    history.reverse()
+        history.append(ChatMessage(past.speaker, f"{past.text} …" if past.interrupted else past.text))
+        if _words(history) > history_words:
+            while _words(history) > history_words // 2:
+                history.pop(0)
     while history and history[0].role == "assistant":
         history.pop(0)
     merged: list[ChatMessage] = []
@@ -57,3 +59,7 @@ def build_prompt(turns: list[Turn], turn: int, words: str, *, persona: str = PER
     if merged and merged[-1].role == "user":
         merged.append(ChatMessage("assistant", "…"))
     return (ChatMessage("system", persona), *merged, ChatMessage("user", words))
+
+
+def _words(messages: list[ChatMessage]) -> int:
+    return sum(len(message.content.split()) for message in messages)

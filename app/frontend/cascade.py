@@ -18,6 +18,7 @@ from app.conversation.clauses import split_clauses
 from app.conversation.events import Manner
 from app.conversation.frame import FRAME_SAMPLES, Frame
 from app.conversation.mend import after_bridge, mend
+from app.conversation.spoken import spoken
 from app.frontend.base import (
     FrontEndInput,
     FrontEndStep,
@@ -52,7 +53,6 @@ class _Choice:
     index: int
     text: str
     bridge: str = ""
-    joined: bool = False
 
 
 @dataclass(slots=True)
@@ -239,7 +239,7 @@ class CascadeFrontEnd:
     def _choose(self, said: list[str]) -> _Choice | None:
         """The clause to say after `said`: of the newest revision that can be joined, else of the one in use."""
         for revision in self._candidates():
-            clauses = split_clauses(revision.text, complete=revision.done)
+            clauses = split_clauses(spoken(revision.text), complete=revision.done)
             if revision.number == self._source:
                 if self._next < len(clauses):
                     return _Choice(revision.number, self._next, clauses[self._next])
@@ -247,10 +247,12 @@ class CascadeFrontEnd:
             join = mend(" ".join(said), clauses, complete=revision.done, corrections=self._corrections)
             if join.action == "wait" or join.next_clause >= len(clauses):
                 continue
-            clause = clauses[join.next_clause]
-            if join.action == "correct":
-                clause = f"{join.bridge} {after_bridge(clause)}"
-            return _Choice(revision.number, join.next_clause, clause, join.bridge, True)
+            clause = " ".join(clauses[join.next_clause].split()[join.skip :])
+            # Somebody who was cut short by the rest of the question begins anew, and corrects nothing.
+            bridge = join.bridge if self._source else ""
+            if bridge:
+                clause = f"{bridge} {after_bridge(clause)}"
+            return _Choice(revision.number, join.next_clause, clause, bridge)
         return None
 
     def _candidates(self) -> list[_Revision]:
@@ -272,7 +274,7 @@ class CascadeFrontEnd:
         return [newest, current]
 
     def _all_said(self, revision: _Revision) -> bool:
-        clauses = split_clauses(revision.text, complete=True)
+        clauses = split_clauses(spoken(revision.text), complete=True)
         return mend(" ".join(self._said), clauses, complete=True).next_clause >= len(clauses)
 
     def _exhausted(self) -> bool:

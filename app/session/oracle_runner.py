@@ -29,6 +29,7 @@ class _Stream:
     task: asyncio.Task[None] | None = None
     count: int = 0
     over: bool = False
+    enough: bool = False
 
 
 class OracleRunner:
@@ -80,6 +81,11 @@ class OracleRunner:
             self._emit(e.OraclePromoted(self._now(), self._newest.revision))
             self._post(OracleCompleted(self._newest.revision))
 
+    def prime(self, turn: int) -> None:
+        """Lets the back-end read in advance what the request for `turn` will begin with."""
+        if not self._streams:
+            self._group.create_task(self.backend.prime(self._request(turn, "")), name=f"prime-{turn}")
+
     def abandon(self, turn: int) -> None:
         """The answer to `turn` is not wanted any more: its streams are closed."""
         for stream in list(self._streams.values()):
@@ -118,7 +124,7 @@ class OracleRunner:
     def _may_go_on(self, old: _Stream, before: _Stream | None) -> bool:
         if old.turn != self._newest.turn:  # type: ignore[union-attr]
             return False
-        if old.backend is self.backend and not self.backend.concurrent:
+        if old.backend is self.backend and not self.backend.traits.concurrent:
             return old is before and not old.count
         return old is before or old.revision == self._track.speaking
 
@@ -132,6 +138,8 @@ class OracleRunner:
                     self._deliver(stream, gatherer.push(delta))
                     if stream.over:
                         return  # its own first words have set a newer one going
+                    if stream.enough:
+                        break
             self._deliver(stream, gatherer.flush())
             if not stream.count:
                 self._fail(stream, f"{stream.backend.name} gave an empty answer. Ask again, or choose another brain.")
@@ -169,6 +177,8 @@ class OracleRunner:
                     self._emit(e.OracleSuperseded(now, old.revision, stream.revision))
                     self._cancel(old)
         stream.count += len(text.split())
+        enough = stream.backend.traits.enough_words
+        stream.enough = 0 < enough <= stream.count and text.rstrip().endswith((".", "!", "?"))
         self._emit(e.OracleDelta(now, stream.revision, text))
         self._post(OracleWords(stream.revision, stream.turn, text, now))
         if first and stream is self._newest:

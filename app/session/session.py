@@ -21,7 +21,7 @@ from app.conversation import events as e
 from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SECONDS, Frame, silence
 from app.conversation.oracle import OraclePolicy
-from app.conversation.prompt import PERSONA, build_prompt
+from app.conversation.prompt import build_prompt
 from app.conversation.transcript import Transcript
 from app.conversation.turn import TurnTracker
 from app.frontend.base import FrontEnd, SetManner
@@ -59,14 +59,15 @@ class SessionParts:
 class SessionConfig:
     """How a session behaves. `interval`: least seconds between two requests on partial transcripts.
 
-    `end_with_input`: the session is over when the source is and everybody has finished.
+    `persona`: a system prompt in place of the brain's own. `end_with_input`: the session is over when the
+    source is and everybody has finished.
     """
 
     manner: e.Manner = "thinking"
     duplex: bool = True
     pace: Pace = "real"
     interval: float = 0.4
-    persona: str = PERSONA
+    persona: str = ""
     end_with_input: bool = True
     max_answer_seconds: float = 90.0
     settings: floor.TurnSettings = field(default_factory=floor.TurnSettings)
@@ -283,8 +284,11 @@ class Session:
             self._on_turn(event)
         for event in message.events:
             self._emit(event)
-            if isinstance(event, e.AssistantEnded) and event.interrupted and self._runner is not None:
-                self._runner.abandon(event.turn)
+            if isinstance(event, e.AssistantEnded) and self._runner is not None:
+                if event.interrupted:
+                    self._runner.abandon(event.turn)
+                else:
+                    self._runner.prime(event.turn + 1)
         if parts.transcriber.shed > self._shed:
             self._emit(e.SpeechShed(frame.at, parts.transcriber.shed - self._shed))
             self._shed = parts.transcriber.shed
@@ -349,7 +353,15 @@ class Session:
         self.mailbox.post(FinishedHint(turn, probability, speech_end))
 
     def _chat_request(self, turn: int, words: str) -> ChatRequest:
-        return ChatRequest(build_prompt(self.transcript.turns, turn, words, persona=self.config.persona))
+        traits = self.parts.backend.traits
+        messages = build_prompt(
+            self.transcript.turns,
+            turn,
+            words,
+            persona=self.config.persona or traits.persona,
+            history_words=traits.history_words,
+        )
+        return ChatRequest(messages, traits.max_tokens, traits.temperature)
 
     # -- commands ----------------------------------------------------------------------------------
 

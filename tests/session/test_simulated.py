@@ -65,7 +65,7 @@ def test_a_better_revision_is_mended_in_and_nothing_is_said_twice() -> None:
         return answer("The capital of France is, let me see. It is a city that I know well.", first=0.05)
 
     talk = simulate(QUESTION, reply)
-    assert talk.said(1) == "The capital of France is, It lies on the river Seine."
+    assert talk.said(1) == "The capital of France is, Paris. It lies on the river Seine."
     [mended] = talk.of(e.AssistantMended)
     assert mended.how == "continued"
 
@@ -108,7 +108,7 @@ def test_the_old_oracle_feeds_on_until_the_new_one_speaks() -> None:
 
 
 def test_barge_in_is_silent_within_200_ms_and_only_what_was_heard_is_kept() -> None:
-    talk = simulate(TALK[:1] + [ScriptedTurn(6.0, 8.0, "Stop, what about Rome then?")], lambda r: answer(
+    talk = simulate([*QUESTION, ScriptedTurn(6.0, 8.0, "Stop, what about Rome then?")], lambda r: answer(
         "This is a very long answer that would go on and on for a good many seconds, and then for some more."
     ))  # fmt: skip
     assert talk.speaker.sounding(5.8, 6.0)

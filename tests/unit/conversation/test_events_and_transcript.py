@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from typing import get_args
 
 import pytest
@@ -92,4 +93,4 @@ def test_a_question_that_was_never_answered_does_not_break_the_alternation() -> 
         transcript.apply(e.UserStarted(number * 1.0, number))
         transcript.apply(e.TranscriptFinal(number + 0.5, number, text, 0.0))
     roles = [m.role for m in build_prompt(transcript.turns, 3, "Third?")]
-    assert all(a != b for a, b in zip(roles, roles[1:], strict=False))
+    assert all(a != b for a, b in itertools.pairwise(roles))

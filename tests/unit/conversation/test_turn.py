@@ -97,7 +97,7 @@ def test_who_goes_on_gets_the_same_turn_back_and_the_assistant_yields() -> None:
     _say(talk, "What is superposition?")
     talk.speaks = True
     facts = talk.run(0.8, 0.9)
-    assert [f for f in facts if isinstance(f, e.UserResumed)][0].turn == 1
+    assert next(f for f in facts if isinstance(f, e.UserResumed)).turn == 1
     assert Yield(1) in facts and Hold(2) not in facts
     assert not [f for f in facts if isinstance(f, e.UserStarted)]
 

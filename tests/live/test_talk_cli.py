@@ -1,0 +1,167 @@
+"""`talk` as its user meets it: real ears, brain and voice on real files, and a sentence for whatever is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from app import cli
+from app.conversation.words import fold
+from app.evaluation.latency import word_distance
+from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
+from tests.support import sounds
+from tests.support.ear import transcribe
+from tests.support.servers import Script, closed_port_url, peer
+
+RUN = """
+import re, sys
+from app.__main__ import main
+code = main()
+try:  # the process' own peak; getrusage would count what it was forked from
+    print("PEAK", re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1], file=sys.stderr)
+except OSError:
+    pass
+raise SystemExit(code)
+"""
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def talk(*arguments: str | Path, env: dict[str, str] | None = None) -> tuple[int, dict, str]:
+    """Runs `talk … --json` in a process of its own: exit code, document, standard error."""
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, "talk", *map(str, arguments), "--json"],
+        capture_output=True, text=True, cwd=ROOT, env={**os.environ, **(env or {})}, timeout=240,
+    )  # fmt: skip
+    assert done.stdout, done.stderr
+    document = json.loads(done.stdout)
+    if peak := re.search(r"PEAK (\d+)", done.stderr):
+        document["peak_kib"] = int(peak[1])
+    return done.returncode, document, done.stderr
+
+
+def _text(document: dict, speaker: str) -> str:
+    return " ".join(t["text"] for t in document["turns"] if t["speaker"] == speaker)
+
+
+def test_a_spoken_question_gets_a_spoken_answer(tmp_path: Path) -> None:
+    question = "What assumptions have you made in your response? Are they valid?"
+    asked = sounds.write(tmp_path / "q.wav", sounds.question("141_2"), rate=96_000, channels=2, subtype="PCM_U8")
+    code, document, stderr = talk("--input", asked, "--output", tmp_path / "a.wav", "--record", tmp_path / "rec")
+    assert code == 0, stderr
+    heard, said = fold(_text(document, "user")), fold(_text(document, "assistant"))
+    assert word_distance(fold(question), heard) <= 0.15 * len(fold(question))
+    # An independent ear reads back what the transcript says was spoken.
+    read_back = fold(transcribe(tmp_path / "a.wav"))
+    assert len(said) >= 3 and word_distance(said, read_back) <= max(1, 0.15 * len(said)), (said, read_back)
+    assert {p.name for p in (tmp_path / "rec").iterdir()} == {EVENTS_FILE, USER_FILE, ASSISTANT_FILE}
+    user, assistant = (soundfile.info(tmp_path / "rec" / name) for name in (USER_FILE, ASSISTANT_FILE))
+    assert user.frames == assistant.frames and user.samplerate == 24_000
+
+
+BAD_FILES = {
+    "missing": (None, "doesn't exist"),
+    "text": (b"To be, or not to be", "isn't a sound file"),
+    "empty": (b"", "empty"),
+    "short": (sounds.room(0.1, dbfs=-20), "too short"),
+    "silent": (np.zeros(48_000, np.float32), "silence"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_FILES)
+def test_a_bad_file_is_a_sentence_and_exit_code_2(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content, words = BAD_FILES[kind]
+    path = tmp_path / "q.wav"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif content is not None:
+        sounds.write(path, content)
+    assert cli.main(["talk", "--input", str(path), "--output", str(tmp_path / "a.wav")]) == 2
+    told = capsys.readouterr().err
+    assert words in told and "q.wav" in told and told.strip().endswith(".") and "Traceback" not in told
+
+
+def test_noise_without_words_says_that_nothing_was_heard(tmp_path: Path) -> None:
+    path = sounds.write(tmp_path / "q.wav", sounds.room(2.0, dbfs=-30))
+    code, document, _ = talk("--input", path, "--output", tmp_path / "a.wav")
+    assert code == 2 and "No words were heard" in document["failures"][0]
+
+
+def test_a_back_end_that_does_not_run_keeps_the_words(tmp_path: Path) -> None:
+    path = sounds.write(tmp_path / "q.wav", sounds.question("141_2"))
+    code, document, _ = talk(
+        "--input", path, "--output", tmp_path / "a.wav",
+        "--backend", "openai", "--base-url", closed_port_url() + "/v1", "--model", "any",
+    )  # fmt: skip
+    assert code == 2
+    assert "assumptions" in _text(document, "user")
+    assert document["failures"] and all("No server answers" in f for f in document["failures"])
+
+
+def test_a_back_end_that_breaks_off_is_spoken_as_far_as_it_came(tmp_path: Path) -> None:
+    path = sounds.write(tmp_path / "q.wav", sounds.question("141_2"))
+    script = Script(("The", " answer", " is", " quite", " simple.", " But", " then"))
+    script.break_after = 5
+    with peer(script) as url:
+        code, document, _ = talk(
+            "--input", path, "--output", tmp_path / "a.wav", "--backend", "openai", "--base-url", url + "/v1",
+            "--model", "any",
+        )  # fmt: skip
+    assert code == 2
+    assert _text(document, "assistant") == "The answer is quite simple."
+    assert "broke off" in document["failures"][-1]
+    assert fold(transcribe(tmp_path / "a.wav")) == fold("The answer is quite simple.")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk is played by Linux's /dev/full")
+def test_a_full_disk_stops_the_recording_and_not_the_talk(tmp_path: Path) -> None:
+    path = sounds.write(tmp_path / "q.wav", sounds.question("141_2"))
+    record = tmp_path / "rec"
+    record.mkdir()
+    (record / EVENTS_FILE).symlink_to("/dev/full")
+    with peer(Script(("It", " is", " fine."))) as url:
+        code, document, _ = talk(
+            "--input", path, "--output", tmp_path / "a.wav", "--record", record,
+            "--backend", "openai", "--base-url", url + "/v1", "--model", "any",
+        )  # fmt: skip
+    assert code == 2 and _text(document, "assistant") == "It is fine."
+    assert len(document["failures"]) == 1 and "recording has stopped" in document["failures"][0]
+
+
+def test_half_an_hour_in_bounded_memory(tmp_path: Path) -> None:
+    """Two questions, half an hour apart: both are answered, and the memory does not grow with the time."""
+    begin = sounds.question("141_2")
+    long = np.concatenate([begin, sounds.room(1800 - 2 * len(begin) / 24_000), begin, sounds.room(1.0)])
+    path = sounds.write(tmp_path / "q.wav", long)
+    del long
+    short = sounds.write(tmp_path / "short.wav", begin)
+    with peer(Script(("It", " is", " fine."))) as url:
+        common = ("--output", tmp_path / "a.wav", "--backend", "openai", "--base-url", url + "/v1", "--model", "any")
+        _, little, _ = talk("--input", short, *common)
+        code, document, stderr = talk("--input", path, *common)
+    assert code == 0, stderr
+    assert [t["speaker"] for t in document["turns"]] == ["user", "assistant", "user", "assistant"]
+    assert document["seconds"] > 1799
+    # Half an hour of sound is 170 MB as float32; models and libraries take some 400 MB.
+    assert document["peak_kib"] - little["peak_kib"] < 40_000, (little["peak_kib"], document["peak_kib"])
+
+
+def test_a_wrong_name_is_a_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = sounds.write(tmp_path / "q.wav", sounds.question("141_2"))
+    common = ["talk", "--input", str(path), "--output", str(tmp_path / "a.wav")]
+    assert cli.main([*common, "--backend", "hal9000"]) == 2
+    assert cli.main([*common, "--frontend", "hal9000"]) == 2
+    assert cli.main(["talk", "--input", str(path), "--output", str(path)]) == 2
+    assert cli.main(["talk", "--input", str(path), "--output", str(tmp_path / "no" / "a.wav")]) == 2
+    assert cli.main(["replay", str(tmp_path)]) == 2
+    told = capsys.readouterr().err.strip().splitlines()
+    assert len(told) == 5 and all(line.endswith(".") for line in told), told

@@ -1,0 +1,36 @@
+"""Sound files that tests make: good, odd and broken ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import soundfile
+import soxr
+
+from app.conversation.frame import SAMPLE_RATE
+from app.resources import resource
+
+
+def question(name: str = "141_2") -> np.ndarray:
+    """A spoken question of the bench: float32 mono 24 kHz."""
+    samples, rate = soundfile.read(resource("bench", "questions", f"{name}.flac"), dtype="float32")
+    assert rate == SAMPLE_RATE
+    return samples
+
+
+def write(
+    path: Path, samples: np.ndarray, *, rate: int = SAMPLE_RATE, channels: int = 1, subtype: str = "PCM_16"
+) -> Path:
+    """Writes 24 kHz mono `samples` at another rate and channel count."""
+    if rate != SAMPLE_RATE:
+        samples = soxr.resample(samples, SAMPLE_RATE, rate)
+    data = np.repeat(samples[:, None], channels, axis=1)
+    soundfile.write(path, data, rate, subtype=subtype)
+    return path
+
+
+def room(seconds: float, *, dbfs: float = -65.0) -> np.ndarray:
+    """A quiet room: noise of the given level, the same each time."""
+    noise = np.random.default_rng(7).standard_normal(round(seconds * SAMPLE_RATE)).astype(np.float32)
+    return (noise * 10 ** (dbfs / 20)).astype(np.float32)
