@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 from app.audio.endpoints import AudioSink, AudioSource
@@ -72,9 +74,15 @@ def session(
 
 
 async def device_session(choice: SessionChoice, progress: Callable[[str], None]) -> Session:
-    """A started session on the machine's devices. Raises UserError. See `SessionFactory`."""
+    """A started session on the machine's devices. Raises UserError. See `SessionFactory`.
+
+    The choice's `record_folder` is where recordings are kept: each talk gets a folder of its own in it.
+    """
     from app.audio.portaudio import Loudspeaker, Microphone
 
+    if choice.record_folder:
+        folder = Path(choice.record_folder) / datetime.now().strftime("talk-%Y-%m-%d-%H%M%S")
+        choice = dataclasses.replace(choice, record_folder=str(folder))
     try:
         progress("the ears, the voice and the brain are loading")
         await asyncio.to_thread(_import_slow_packages)

@@ -6,8 +6,8 @@ Adapters raise `BackendError` alone, with a sentence; everything else that escap
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -77,7 +77,18 @@ class Backend(Protocol):
         ...
 
 
-async def with_deadlines(deltas: AsyncIterator[str], who: str) -> AsyncIterator[str]:
+@asynccontextmanager
+async def guarded(deltas: AsyncGenerator[str, None], who: str) -> AsyncIterator[AsyncIterator[str]]:
+    """`deltas` under `with_deadlines`, as a context whose leaving closes them, read to the end or not."""
+    limited = with_deadlines(deltas, who)
+    try:
+        yield limited
+    finally:
+        await limited.aclose()
+        await deltas.aclose()
+
+
+async def with_deadlines(deltas: AsyncIterator[str], who: str) -> AsyncGenerator[str, None]:
     """Passes `deltas` on; raises BackendError when the first or a later one takes too long.
 
     `who` names the brain in the sentence.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from app.backend.base import CONNECT_SECONDS, BackendError, ChatRequest, Traits, with_deadlines
+from app.backend.base import CONNECT_SECONDS, BackendError, ChatRequest, Traits, guarded
 
 DEFAULT_URL = "http://127.0.0.1:11434"
 KEEP_ALIVE = "30m"
@@ -53,11 +53,8 @@ class OllamaBackend:
         """See `Backend.stream`."""
         if self._client is None:
             raise BackendError("Ollama has not been opened yet.")
-        deltas = self._deltas(request)
-        try:
-            yield with_deadlines(deltas, f"Ollama's {self.model}")
-        finally:
-            await deltas.aclose()
+        async with guarded(self._deltas(request), f"Ollama's {self.model}") as deltas:
+            yield deltas
 
     async def prime(self, request: ChatRequest) -> None:
         """Nothing: the server's own cache has to do."""
@@ -68,7 +65,7 @@ class OllamaBackend:
         if client is not None:
             await client.close()
 
-    async def _deltas(self, request: ChatRequest) -> AsyncIterator[str]:
+    async def _deltas(self, request: ChatRequest) -> AsyncGenerator[str, None]:
         import httpx
         import ollama
 

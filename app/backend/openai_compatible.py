@@ -5,12 +5,12 @@ OpenAI itself, llama.cpp, vLLM, LM Studio and others by their base URL. Knows no
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.backend.base import BackendError, ChatRequest, Traits, with_deadlines
+from app.backend.base import BackendError, ChatRequest, Traits, guarded
 
 OPENAI_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-4.1-mini"
@@ -71,8 +71,8 @@ class OpenAICompatibleBackend:
             )
         except (openai.OpenAIError, OSError) as error:
             raise self._explain(error) from None
-        async with stream:
-            yield with_deadlines(self._deltas(stream), self.name)
+        async with stream, guarded(self._deltas(stream), self.name) as deltas:
+            yield deltas
 
     async def prime(self, request: ChatRequest) -> None:
         """Nothing: the server's own cache has to do."""
@@ -83,7 +83,7 @@ class OpenAICompatibleBackend:
         if client is not None:
             await client.close()
 
-    async def _deltas(self, stream: Any) -> AsyncIterator[str]:
+    async def _deltas(self, stream: Any) -> AsyncGenerator[str, None]:
         import openai
 
         try:

@@ -107,7 +107,7 @@ class OracleTrack:
         """Whether these words of `revision` may go to the front-end. Raises ValueError if never begun."""
         if not 0 < revision <= self.newest:
             raise ValueError(f"revision {revision} was never begun")
-        if not text.strip() or revision < self.speaking:
+        if revision < self.speaking or (revision > self.speaking and not fold(text)):
             return False
         self.speaking = revision
         return True

@@ -43,7 +43,7 @@ def build_prompt(
     for past in turns:
         if past.number >= turn or past.backchannel or not past.text:
             continue
-        history.append(ChatMessage(past.speaker, f"{past.text} …" if past.interrupted else past.text))
+        history.append(ChatMessage(past.speaker, past.text))
         if _words(history) > history_words:
             while _words(history) > history_words // 2:
                 history.pop(0)
@@ -51,13 +51,13 @@ def build_prompt(
         history.pop(0)
     merged: list[ChatMessage] = []
     for message in history:
-        # Two turns of one side in a row (an answer that failed): chat templates want them joined.
+        # Two turns of one side in a row (an answer that failed): chat templates want roles to alternate.
         if merged and merged[-1].role == message.role:
             merged[-1] = ChatMessage(message.role, f"{merged[-1].content} {message.content}")
         else:
             merged.append(message)
     if merged and merged[-1].role == "user":
-        merged.append(ChatMessage("assistant", "…"))
+        words = f"{merged.pop().content} {words}"
     return (ChatMessage("system", persona), *merged, ChatMessage("user", words))
 
 

@@ -55,7 +55,7 @@ class WordGatherer:
         cut = max((i for i, char in enumerate(self._tail) if char.isspace()), default=-1)
         # The space stays with the word behind it: a growing text then only ever appends " word".
         whole, self._tail = self._tail[: max(cut, 0)], self._tail[max(cut, 0) :]
-        if not whole.strip():
+        if not fold(whole):  # a dash is no word yet: it goes with the next one
             self._tail = whole + self._tail
             return ""
         return whole
@@ -63,4 +63,4 @@ class WordGatherer:
     def flush(self) -> str:
         """The rest, at the stream's end."""
         whole, self._tail = self._tail, ""
-        return whole if whole.strip() else ""
+        return whole if whole.strip() else ""  # a last closing quote is part of the text

@@ -19,6 +19,7 @@ from app.conversation.events import Manner
 from app.conversation.frame import FRAME_SAMPLES, Frame
 from app.conversation.mend import after_bridge, mend
 from app.conversation.spoken import spoken
+from app.conversation.words import fold
 from app.frontend.base import (
     FrontEndInput,
     FrontEndStep,
@@ -261,7 +262,7 @@ class CascadeFrontEnd:
         fitting = [
             r
             for r in self._revisions.values()
-            if r.turn == turn and r.text.strip() and (self._manner == "thinking" or r.complete)
+            if r.turn == turn and fold(r.text) and (self._manner == "thinking" or r.complete)
         ]
         if not fitting:
             return []

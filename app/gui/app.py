@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import contextmanager
 
 from PySide6.QtCore import QCoreApplication, QTimer
@@ -51,7 +52,7 @@ def run_window(
     try:
         window = MainWindow(factory, settings, list_devices=list_devices, choices=choices)
         task = loop.create_task(_live(window), name="window")
-        with _interruptible(window):
+        with _interruptible(window), _generators_closed(loop):
             while not task.done():
                 try:
                     loop.run_until_complete(task)
@@ -86,6 +87,25 @@ async def _end_tasks() -> None:
         task.cancel()
     if rest:
         await asyncio.wait(rest, timeout=0.5)
+
+
+@contextmanager
+def _generators_closed(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    """Has forgotten asynchronous generators closed on the loop, as asyncio's own loops do and qasync does not.
+
+    A stream that is left half read (a superseded revision) holds such generators, down to the socket.
+    """
+
+    def close(generator: AsyncGenerator[object, None]) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(lambda: loop.create_task(generator.aclose()))  # type: ignore[arg-type]
+
+    before = sys.get_asyncgen_hooks()
+    sys.set_asyncgen_hooks(finalizer=close)
+    try:
+        yield
+    finally:
+        sys.set_asyncgen_hooks(*before)
 
 
 @contextmanager

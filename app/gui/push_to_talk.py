@@ -5,7 +5,7 @@ Turns both into one press and one release. Knows nothing of what they do.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -17,6 +17,9 @@ from PySide6.QtWidgets import (
     QTextEdit,
     QWidget,
 )
+
+REPEAT_MS = 40
+"""A keyboard repeats at most some 30 ms apart; a finger is never that quick."""
 
 
 class PushToTalk(QObject):
@@ -33,6 +36,10 @@ class PushToTalk(QObject):
         super().__init__(parent)
         self._holders: set[str] = set()
         self._enabled = False
+        # Some X servers repeat a held key as releases and presses that nothing marks as repeats: a release
+        # only counts when no press follows at once.
+        self._space_up = QTimer(self, singleShot=True, interval=REPEAT_MS)
+        self._space_up.timeout.connect(lambda: self.let_go("space"))
 
     @property
     def held(self) -> bool:
@@ -63,6 +70,7 @@ class PushToTalk(QObject):
 
     def let_go_all(self) -> None:
         """Nothing holds any more, for example since the window lost the focus."""
+        self._space_up.stop()
         if self._holders:
             self._holders.clear()
             self.released.emit()
@@ -82,6 +90,7 @@ class PushToTalk(QObject):
             return False
         if event.key() == Qt.Key.Key_Space:
             if "space" in self._holders:
+                self._space_up.stop()
                 return True  # the keyboard repeats itself
             if takes_text(focus):
                 return False
@@ -101,7 +110,7 @@ class PushToTalk(QObject):
             # Its press was taken here, so a button must not see only the release.
             return QApplication.activePopupWidget() is None and not takes_text(QApplication.focusWidget())
         if not event.isAutoRepeat():
-            self.let_go("space")
+            self._space_up.start()
         return True
 
 

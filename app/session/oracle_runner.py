@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from app.backend.base import Backend, BackendError, ChatRequest
 from app.conversation import events as e
 from app.conversation.oracle import OraclePolicy, OracleTrack
-from app.conversation.words import WordGatherer
+from app.conversation.words import WordGatherer, fold
 from app.frontend.base import OracleAsked, OracleCompleted, OracleDone, OracleWords
 from app.session.mailbox import Message
 
@@ -176,7 +176,7 @@ class OracleRunner:
                 if old.revision < stream.revision:
                     self._emit(e.OracleSuperseded(now, old.revision, stream.revision))
                     self._cancel(old)
-        stream.count += len(text.split())
+        stream.count += len(fold(text))
         enough = stream.backend.traits.enough_words
         stream.enough = 0 < enough <= stream.count and text.rstrip().endswith((".", "!", "?"))
         self._emit(e.OracleDelta(now, stream.revision, text))

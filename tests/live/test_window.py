@@ -1,0 +1,115 @@
+"""The real window on a virtual screen, with a virtual microphone and loudspeaker: asked aloud, answered aloud."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from app.conversation import events as e
+from app.conversation.words import fold
+from app.evaluation.latency import word_distance
+from tests.support import sounds
+from tests.support.ear import transcribe
+from tests.support.screen import virtual_screen
+from tests.support.virtual_audio import VirtualAudio, virtual_audio
+
+ROOT = Path(__file__).resolve().parents[2]
+QUESTION = "What assumptions have you made in your response? Are they valid?"
+
+
+def events_in(folder: Path) -> list[e.Event]:
+    """What the newest talk has written down so far."""
+    files = sorted(folder.rglob("events.jsonl"))
+    out = []
+    for line in files[-1].read_text("utf-8").splitlines() if files else []:
+        try:
+            out.append(e.from_json(line))
+        except ValueError:
+            break  # the line that is being written
+    return out
+
+
+def wait_until(holds: Callable[[], bool], seconds: float, what: str) -> None:
+    """Polls; fails with `what` after `seconds`."""
+    give_up = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < give_up, f"waited {seconds} s in vain: {what}"
+        time.sleep(0.1)
+
+
+@contextmanager
+def window(audio: VirtualAudio, display: str, home: Path, **settings: object) -> Iterator[subprocess.Popen]:
+    """The app's window, with its settings and its data in `home`."""
+    config = home / "config" / "kame-desktop"
+    config.mkdir(parents=True)
+    (config / "settings.json").write_text(json.dumps({"keep_recordings": True, **settings}))
+    env = {
+        **os.environ, **audio.env, "DISPLAY": display, "QT_QPA_PLATFORM": "xcb",
+        "XDG_CONFIG_HOME": str(home / "config"), "XDG_DATA_HOME": str(home / "data"),
+    }  # fmt: skip
+    with open(home / "log.txt", "wb") as log:
+        child = subprocess.Popen([sys.executable, "-m", "app"], cwd=ROOT, env=env, stdout=log, stderr=log)
+        try:
+            yield child
+        finally:
+            if child.poll() is None:
+                child.terminate()
+                try:
+                    child.wait(5)
+                except subprocess.TimeoutExpired:
+                    child.kill()
+                    child.wait()
+
+
+def check_talk(talk: list[e.Event], spoken: Path) -> None:
+    """The question stands in the transcript, and what was heard is what the transcript says was spoken."""
+    final = [x.text for x in talk if isinstance(x, e.TranscriptFinal) and x.text][-1]
+    reference = fold(QUESTION)
+    assert word_distance(reference, fold(final)) <= 0.15 * len(reference), final
+    said = fold(" ".join(x.text for x in talk if isinstance(x, e.AssistantSaid)))
+    read_back = fold(transcribe(spoken))
+    assert len(said) >= 3 and word_distance(said, read_back) <= max(1, 0.15 * len(said)), (said, read_back)
+
+
+@pytest.mark.parametrize("duplex", [True, False], ids=["full duplex", "push to talk"])
+def test_a_question_asked_aloud_is_answered_aloud(duplex: bool, tmp_path: Path) -> None:
+    with (
+        virtual_audio() as audio,
+        virtual_screen() as screen,
+        window(audio, screen.display, tmp_path, duplex=duplex) as child,
+    ):
+        recordings = tmp_path / "data"
+        wait_until(lambda: bool(events_in(recordings)) or child.poll() is not None, 40, "the session starts")
+        assert child.poll() is None, (tmp_path / "log.txt").read_text()
+        screen.focus()
+        with audio.record_loudspeaker(tmp_path / "heard.wav") as heard:
+            if not duplex:
+                screen.key_down("space")
+                time.sleep(0.3)
+            asked = audio.play_into_microphone(sounds.question("141_2"))
+            asked.wait(20)
+            if not duplex:
+                screen.key_up("space")
+            wait_until(
+                lambda: any(isinstance(x, e.AssistantEnded) and not x.interrupted for x in events_in(recordings)),
+                40,
+                "the answer ends",
+            )
+            time.sleep(0.5)
+        check_talk(events_in(recordings), heard.path)
+        begin = time.monotonic()
+        screen.close_window()
+        wait_until(lambda: child.poll() is not None, 5, "the window closes")
+        assert child.returncode == 0 and time.monotonic() - begin < 5
+    assert not [x for x in events_in(recordings) if isinstance(x, e.Failure | e.FramesDropped)]
+    assert isinstance(events_in(recordings)[-1], e.SessionEnded)
+    log = (tmp_path / "log.txt").read_text()
+    assert "Traceback" not in log and "Task was destroyed" not in log, log

@@ -1,0 +1,65 @@
+"""A virtual screen (Xvfb) with a keyboard (xdotool), ended by its own process id."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+TITLE = "KAME"
+
+
+class Screen:
+    """`display` is for DISPLAY."""
+
+    def __init__(self, display: str) -> None:
+        self.display = display
+
+    def focus(self) -> None:
+        """Gives the app's window the keyboard: there is no window manager here that would."""
+        self._do("search", "--sync", "--onlyvisible", "--name", TITLE, "windowfocus", "--sync")
+
+    def key_down(self, key: str) -> None:
+        """Presses a key and keeps it down."""
+        self._do("keydown", key)
+
+    def key_up(self, key: str) -> None:
+        """Lets a key go."""
+        self._do("keyup", key)
+
+    def close_window(self) -> None:
+        """Asks the app to quit by its own shortcut."""
+        self._do("key", "ctrl+q")
+
+    def shot(self, path: Path) -> None:
+        """A picture of the whole screen."""
+        subprocess.run(["import", "-window", "root", str(path)], env=self._env(), check=True, timeout=30)
+
+    def _do(self, *arguments: str) -> None:
+        subprocess.run(["xdotool", *arguments], env=self._env(), check=True, timeout=20)
+
+    def _env(self) -> dict[str, str]:
+        return {**os.environ, "DISPLAY": self.display}
+
+
+@contextmanager
+def virtual_screen(size: str = "1280x800") -> Iterator[Screen]:
+    """A screen of its own number."""
+    for program in ("Xvfb", "xdotool"):
+        assert shutil.which(program), f"{program} is missing: python3 packaging/bootstrap.py test installs it"
+    read, write = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{size}x24", "-nolisten", "tcp"],
+        pass_fds=(write,), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    os.close(write)
+    try:
+        with os.fdopen(read) as number:
+            display = f":{number.readline().strip()}"
+        yield Screen(display)
+    finally:
+        server.terminate()
+        server.wait(10)
