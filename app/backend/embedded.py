@@ -21,6 +21,8 @@ from app.childprocess import python_module_command, quiet_child
 from app.conversation.prompt import ChatMessage
 
 START_SECONDS = 60.0
+SAMPLING = {"cache_prompt": True, "dry_multiplier": 0.8, "dry_allowed_length": 3, "dry_penalty_last_n": 96}
+"""DRY sampling keeps a small model from saying the same phrase again and again, or "1.1.1.1"."""
 
 
 class EmbeddedBackend:
@@ -70,7 +72,7 @@ class EmbeddedBackend:
                     model=self.model,
                     api_key=where["key"],
                     name="The embedded brain",
-                    extra={"cache_prompt": True},
+                    extra=SAMPLING,
                 )
                 await self._client.open()
                 await self._warm_up()

@@ -18,7 +18,7 @@ def main(argv: list[str]) -> int:
     out = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # llama.cpp prints there
     with contextlib.suppress(OSError, AttributeError):
-        os.nice(5)  # behind the frame loop, the ears and the voice
+        os.nice(15)  # behind the frame loop, the ears and the voice
     import xllamacpp
 
     key = secrets.token_urlsafe(16)

@@ -18,10 +18,21 @@ _STRONG = re.compile(r"[.!?…][\"'”’)\]]*$")
 _WEAK = re.compile(r"[,;:—–][\"'”’)\]]*$")
 
 
+FIRST_WORDS = 6
+LONGEST_FIRST_WORDS = 11
+"""The first clause is cut early, before a word that often begins a phrase: its sound is waited for."""
+
+_PHRASE_STARTERS = frozenset(
+    "that which who because and but or so when where while if of in on for to with by as from is are was were "
+    "has have can will at into than".split()
+)
+
+
 def split_clauses(text: str, *, complete: bool) -> list[str]:
     """The clauses of `text` that are closed, in order; joined by spaces they are its words.
 
     A clause is closed by what follows it, so the last one is only given when the text is `complete`.
+    The first one is kept short.
     """
     clauses: list[str] = []
     words: list[str] = []
@@ -31,12 +42,19 @@ def split_clauses(text: str, *, complete: bool) -> list[str]:
         followed = place + 1 < len(tokens)
         if not followed:
             break
-        if _closes(token, words, tokens[place + 1]):
+        following = tokens[place + 1]
+        if _closes(token, words, following) or (not clauses and _early(words, following)):
             clauses.append(" ".join(words))
             words = []
     if words and complete:
         clauses.append(" ".join(words))
     return clauses
+
+
+def _early(words: list[str], following: str) -> bool:
+    if len(words) >= LONGEST_FIRST_WORDS:
+        return True
+    return len(words) >= FIRST_WORDS and following.lower() in _PHRASE_STARTERS
 
 
 def _closes(token: str, words: list[str], following: str) -> bool:

@@ -10,6 +10,7 @@ be told from its end by their sound alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -92,7 +93,8 @@ _QUESTION_HEADS = frozenset(
 )
 _REQUEST_HEADS = frozenset(
     "explain describe tell give name list compare summarize summarise provide define discuss write suggest "
-    "calculate compute solve find show identify outline say help translate please let's recommend propose".split()
+    "calculate compute solve find show identify outline say help translate please let's recommend propose "
+    "create make draw".split()
 )
 _OPEN_TAILS = frozenset(
     "and or but because so if that which who the a an of to in on at with for from by as is are was were my "
@@ -123,16 +125,21 @@ def end_silence(words: str, finished: float | None, settings: TurnSettings) -> f
         return settings.quick_silence if finished >= 0.5 else settings.unsure_silence
     if head in _REQUEST_HEADS or any(word in _REQUEST_HEADS for word in folded):
         return settings.request_silence if finished >= 0.5 else settings.normal_silence
-    return settings.normal_silence
+    # Something was asked already, and this may be what it was asked about ("… which one? Tyre, car, wheel.").
+    opening = next((word for word in fold(words) if word not in _LEADS), "")
+    asked = "?" in words or opening in _REQUEST_HEADS | _QUESTION_HEADS
+    return settings.unsure_silence if asked and finished >= 0.9 else settings.normal_silence
 
 
 _ASKING = ("what", "why", "how many", "how much", "how do", "how does", "how can", "how would", "where", "who is")
 
 
+_SENTENCE_START = re.compile(r"(?<=[.?!]) (?=[A-Z\"“])")
+"""A full stop before a small letter is the recogniser's, between two stretches of one sentence."""
+
+
 def _last_sentence(words: str) -> str:
-    text = words.strip()
-    cut = max((text.rfind(mark, 0, len(text) - 1) for mark in (". ", "? ", "! ")), default=-1)
-    return text[cut + 1 :].strip() if cut >= 0 else text
+    return _SENTENCE_START.split(words.strip())[-1]
 
 
 class TurnTracker:

@@ -1,0 +1,1 @@
+"""Measures the tandem: benches that print a table."""

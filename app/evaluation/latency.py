@@ -346,14 +346,18 @@ def machine() -> str:
 
 
 async def run_latency(
-    make: MakeSession, choice: SessionChoice, count: int, progress: Callable[[str], None]
+    make: MakeSession,
+    choice: SessionChoice,
+    count: int,
+    progress: Callable[[str], None],
+    manners_wanted: tuple[e.Manner, ...] = ("after", "thinking"),
 ) -> LatencyResult:
     """Asks `count` questions in each manner. Raises what opening a session raises."""
     import dataclasses
 
     questions = load_questions(max(1, min(count, 10)))
     manners: dict[str, Measured] = {}
-    for manner in ("after", "thinking"):
+    for manner in manners_wanted:
         measured = manners[manner] = Measured()
         asker, listener = PacedAsker(), PacedListener()
         source: AudioSource = asker

@@ -82,6 +82,8 @@ class CascadeFrontEnd:
         self._next = 0  # its next clause
         self._corrections = 0
         self._playing: _Playing | None = None
+        self._previous: _Playing | None = None  # the clause before, whose end may not have been heard
+        self._again: _Playing | None = None  # a clause that was begun and taken back whole
         self._ahead: tuple[_Choice, Future[Clip]] | None = None
         self._marks: list[Mark] = []
         self._problem = ""
@@ -128,10 +130,18 @@ class CascadeFrontEnd:
         if words:
             del self._said[-words:]
         playing = self._playing
-        if playing is None:
-            return
-        playing.position = max(0, playing.position - samples)
-        self._rewind_to_word(playing)
+        begun = playing.position if playing is not None else 0
+        if begun < samples and self._previous is not None:
+            # The silence reaches back into the clause before: that one is taken up, this one comes again.
+            if playing is not None:
+                playing.position = playing.word = 0
+                self._again = playing
+            playing, self._previous = self._previous, None
+            samples -= begun
+        if playing is not None:
+            playing.position = max(0, playing.position - samples)
+            self._rewind_to_word(playing)
+            self._playing = playing
 
     # -- what arrives ------------------------------------------------------------------------------
 
@@ -172,14 +182,15 @@ class CascadeFrontEnd:
             self._said, self._corrections = [], 0
             self._turn = turn
         self._source, self._next = 0, 0
-        self._has_floor, self._held, self._started, self._playing = True, False, False, None
+        self._has_floor, self._held, self._started = True, False, False
+        self._playing = self._previous = self._again = None
 
     def _give_floor_away(self) -> bool:
         sounding = self.speaking
         if sounding:
             self._marks.append(Mark("interrupted", self._turn, self._source))
         self._has_floor = self._held = self._started = False
-        self._playing = None
+        self._playing = self._previous = self._again = None
         return sounding
 
     # -- speaking ----------------------------------------------------------------------------------
@@ -205,11 +216,14 @@ class CascadeFrontEnd:
                 playing.word += 1
             filled += count
             if playing.position >= len(clip.samples):
-                self._playing = None
+                self._previous, self._playing = playing, None
 
     def _begin_clause(self) -> _Playing | None:
         """The next clause, if its sound is ready; ends the answer when there is none to come."""
-        choice = self._choose(self._said)
+        if self._again is not None:
+            self._playing, self._again = self._again, None
+            return self._playing
+        choice = self._prepared() or self._choose(self._said)
         if choice is None:
             if self._exhausted():
                 if self._started:
@@ -236,6 +250,16 @@ class CascadeFrontEnd:
         self._corrections += bool(choice.bridge)
         self._playing = _Playing(choice, clip)
         return self._playing
+
+    def _prepared(self) -> _Choice | None:
+        """The clause that was made ready while the user talked: an answer begins with it, at once."""
+        if self._started or self._ahead is None:
+            return None
+        choice = self._ahead[0]
+        revision = self._revisions.get(choice.revision)
+        if revision is None or revision.turn != self._turn:
+            return None
+        return choice if self._manner == "thinking" or revision.complete else None
 
     def _choose(self, said: list[str]) -> _Choice | None:
         """The clause to say after `said`: of the newest revision that can be joined, else of the one in use."""

@@ -109,16 +109,7 @@ class Session:
         try:
             if parts.recorder is not None:
                 self._stack.enter_context(parts.recorder)
-            await parts.backend.open()
-            for part in (parts.frontend, parts.transcriber):
-                # Loading takes seconds: the window must not wait for it.
-                if simulated:
-                    self._stack.enter_context(part)
-                else:
-                    await asyncio.to_thread(self._stack.enter_context, part)
-            if not simulated:
-                gc.collect()
-                gc.freeze()  # a full collection over the models' objects would stop every thread for 0.2 s
+            await self._load(simulated)
             self._stack.enter_context(parts.sink)
             self._stack.enter_context(parts.source)
         except BaseException:
@@ -141,6 +132,29 @@ class Session:
         self._main = asyncio.create_task(self._run(), name="session")
         await self._started.wait()
         return self
+
+    async def _load(self, simulated: bool) -> None:
+        """Opens brain, front-end and ears: side by side and off the loop's thread, since it takes seconds."""
+        parts = self.parts
+        if simulated:
+            await parts.backend.open()
+            self._stack.enter_context(parts.frontend)
+            self._stack.enter_context(parts.transcriber)
+            return
+        loaded = await asyncio.gather(
+            parts.backend.open(),
+            _enter(parts.frontend),
+            _enter(parts.transcriber),
+            return_exceptions=True,
+        )
+        for part, result in zip((parts.frontend, parts.transcriber), loaded[1:], strict=True):
+            if not isinstance(result, BaseException):
+                self._stack.push(part.__exit__)
+        for result in loaded:
+            if isinstance(result, BaseException):
+                raise result
+        gc.collect()
+        gc.freeze()  # a full collection over the models' objects would stop every thread for 0.2 s
 
     async def __aexit__(self, *exc: object) -> None:
         await self.stop()
@@ -417,3 +431,19 @@ class Session:
         for listener in list(self._listeners):
             listener(event)
 
+
+
+async def _enter(part: FrontEnd | Transcriber) -> None:
+    """Enters a part on a thread. Cancelled meanwhile, it is left again as soon as it has loaded."""
+    loop = asyncio.get_running_loop()
+    entering = asyncio.ensure_future(asyncio.to_thread(part.__enter__))
+    try:
+        await asyncio.shield(entering)
+    except asyncio.CancelledError:
+
+        def leave(done: asyncio.Future) -> None:
+            if not done.cancelled() and done.exception() is None:
+                loop.run_in_executor(None, part.__exit__, None, None, None)
+
+        entering.add_done_callback(leave)
+        raise

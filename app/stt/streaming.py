@@ -126,7 +126,7 @@ class StreamingTranscriber:
             return
         if voiced and self._pause is not None:
             self._go_on_after_pause()
-        if self._pause is None and self._last - self._looked_until >= LOOK_SECONDS * RATE - 160:
+        if self._pause is None and self._last - self._looked_until >= LOOK_SECONDS * RATE - RATE // 50:
             self._force_cut()
             if self._job is None:
                 self._due_skipped = False

@@ -1,0 +1,1 @@
+"""The mouth: voices that turn text into clips of sound."""

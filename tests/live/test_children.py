@@ -1,0 +1,134 @@
+"""The app's child processes: the voice and the embedded brain come up, do their work, and never outlive it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.backend import make_backend
+from app.backend.base import BackendError, ChatRequest
+from app.backend.embedded import EmbeddedBackend
+from app.conversation.prompt import ChatMessage, build_prompt
+from app.conversation.words import fold
+from app.offline_models import model_path
+from app.tts.base import VoiceError
+from app.tts.piper import PiperVoice
+from tests.support.ear import transcribe
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().split(")")[1][:3]
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+def test_the_voice_says_what_it_is_given_and_knows_where_its_words_are() -> None:
+    text = "The capital of France is Paris, and it lies on the river Seine."
+    with PiperVoice(model_path("voice")) as voice:
+        clip = voice.synthesize(text).result(20)
+        again = voice.synthesize("Yes.")
+        cancelled = voice.synthesize("This is never said.")
+        cancelled.cancel()
+        assert len(again.result(20).words) == 1
+    assert fold(transcribe(clip.samples)) == fold(text)
+    assert [word.text for word in clip.words] == text.split()
+    assert all(a.end == b.start for a, b in zip(clip.words, clip.words[1:], strict=False))
+    # The first and the last word are where the ear hears them, to a tenth of a second or two.
+    middle = clip.words[6].start
+    assert fold(transcribe(np.concatenate([clip.samples[:middle], np.zeros(12_000, np.float32)])))[:5] == fold(text)[:5]
+    assert np.abs(clip.samples[:480]).max() > 0.01, "a clip begins with silence"
+
+
+def test_a_voice_that_dies_is_started_again() -> None:
+    with PiperVoice(model_path("voice")) as voice:
+        voice.synthesize("One.").result(20)
+        voice._child.kill()
+        assert len(voice.synthesize("Two.").result(30).samples) > 1000
+
+
+def test_a_missing_voice_is_a_sentence() -> None:
+    with pytest.raises(VoiceError, match="not installed"), PiperVoice(Path("no/such.onnx")):
+        pass
+
+
+async def test_the_embedded_brain_answers_and_ends() -> None:
+    brain = make_backend("embedded")
+    await brain.open()
+    child = brain._child.pid
+    request = ChatRequest(build_prompt([], 1, "What is the capital of France?", persona=brain.traits.persona), 30, 0.0)
+    async with brain.stream(request) as deltas:
+        text = "".join([delta async for delta in deltas])
+    assert "Paris" in text
+    await brain.close()
+    assert not _alive(child)
+    await brain.close()  # twice is fine
+
+
+async def test_a_stream_that_is_left_stops_the_engine() -> None:
+    brain = make_backend("embedded")
+    await brain.open()
+    long = ChatRequest((ChatMessage("user", "Count from one to two hundred."),), 400, 0.0)
+    async with brain.stream(long) as deltas:
+        await anext(aiter(deltas))
+    begin = time.monotonic()
+    short = ChatRequest((ChatMessage("user", "Say yes."),), 3, 0.0)
+    async with brain.stream(short) as deltas:
+        async for _ in deltas:
+            pass
+    # The one slot is free again: 400 tokens would have taken over three seconds.
+    assert time.monotonic() - begin < 2.5
+    await brain.close()
+
+
+async def test_a_missing_model_is_a_sentence() -> None:
+    with pytest.raises(BackendError, match="not installed"):
+        await EmbeddedBackend(Path("no/such.gguf")).open()
+
+
+async def test_a_broken_model_is_a_sentence(tmp_path: Path) -> None:
+    broken = tmp_path / "model.gguf"
+    broken.write_bytes(b"GGUF" + bytes(100))
+    with pytest.raises(BackendError, match="could not be started"):
+        await EmbeddedBackend(broken).open()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of a Unix")
+async def test_children_end_when_the_app_is_killed() -> None:
+    program = """
+import asyncio, sys, time
+from app.backend import make_backend
+from app.offline_models import model_path
+from app.tts.piper import PiperVoice
+
+async def main():
+    brain = make_backend("embedded")
+    await brain.open()
+    with PiperVoice(model_path("voice")) as voice:
+        print(brain._child.pid, voice._child.pid, flush=True)
+        time.sleep(60)
+
+asyncio.run(main())
+"""
+    parent = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    children = [int(pid) for pid in parent.stdout.readline().split()]
+    assert len(children) == 2 and all(map(_alive, children))
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    parent.stdout.close()
+    for _ in range(100):
+        if not any(map(_alive, children)):
+            break
+        await asyncio.sleep(0.05)
+    assert not any(map(_alive, children))

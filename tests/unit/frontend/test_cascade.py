@@ -1,0 +1,220 @@
+"""The cascade step by step: it never waits, says everything once, and can be stopped anywhere."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.conversation.frame import Frame, silence
+from app.conversation.turn import GoOn, Hold, Interrupt, TakeFloor, Yield
+from app.frontend.base import (
+    FrontEndInput,
+    FrontEndStep,
+    OracleAsked,
+    OracleCompleted,
+    OracleDone,
+    OracleWords,
+    SetManner,
+)
+from app.frontend.cascade import CascadeFrontEnd
+from app.tts.base import Clip
+from app.tts.scripted import ScriptedVoice
+
+
+class SlowVoice(ScriptedVoice):
+    """Clips are ready only when the test says so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting: list[tuple[Future[Clip], Clip]] = []
+
+    def synthesize(self, text: str) -> Future[Clip]:
+        clip = super().synthesize(text).result()
+        future: Future[Clip] = Future()
+        self.waiting.append((future, clip))
+        return future
+
+    def finish(self) -> None:
+        for future, clip in self.waiting:
+            if not future.cancelled():
+                future.set_result(clip)
+        self.waiting.clear()
+
+
+class Rig:
+    def __init__(self, voice: ScriptedVoice | None = None, manner: str = "thinking") -> None:
+        self.voice = voice or ScriptedVoice()
+        self.front = CascadeFrontEnd(self.voice, manner)  # type: ignore[arg-type]
+        self.index = 0
+        self.steps: list[FrontEndStep] = []
+
+    def step(self, *inputs: FrontEndInput) -> FrontEndStep:
+        step = self.front.step(Frame(self.index, silence()), inputs)
+        assert step.samples.shape == (1920,) and step.samples.dtype == np.float32
+        self.index += 1
+        self.steps.append(step)
+        return step
+
+    def until_silent(self, limit: int = 600) -> None:
+        while not self.front.idle and limit:
+            self.step()
+            limit -= 1
+        assert limit, "it never came to an end"
+
+    @property
+    def said(self) -> str:
+        return " ".join(word.text for step in self.steps for word in step.said)
+
+    @property
+    def marks(self) -> list[str]:
+        return [mark.what for step in self.steps for mark in step.marks]
+
+
+def _answer(revision: int, text: str, *, turn: int = 1, complete: bool = True) -> list[FrontEndInput]:
+    words = [OracleWords(revision, turn, f" {word}", 0.0) for word in text.split()]
+    return [OracleAsked(revision, turn, complete), *words, OracleDone(revision)]
+
+
+def test_an_answer_is_said_whole_and_then_it_is_over() -> None:
+    rig = Rig()
+    rig.step(TakeFloor(1))
+    rig.step(*_answer(1, "It is Paris. It lies on the Seine, as you know."))
+    rig.until_silent()
+    assert rig.said == "It is Paris. It lies on the Seine, as you know."
+    assert rig.marks == ["started", "ended"]
+
+
+def test_the_first_clause_is_synthesised_while_the_user_still_talks() -> None:
+    rig = Rig()
+    rig.step(*_answer(1, "It is Paris. It lies on the Seine.", complete=False))
+    assert rig.voice.spoken == ["It is Paris."]
+    step = rig.step(TakeFloor(1))
+    assert np.abs(step.samples).max() > 0.1, "it should sound in the very step in which it takes the floor"
+
+
+def test_it_never_waits_for_the_voice() -> None:
+    voice = SlowVoice()
+    rig = Rig(voice)
+    rig.step(TakeFloor(1), *_answer(1, "It is Paris."))
+    for _ in range(5):
+        assert not rig.step().samples.any()
+    assert rig.front.busy and not rig.front.speaking
+    voice.finish()
+    assert rig.step().samples.any()
+
+
+def test_after_waits_for_the_answer_to_the_complete_turn() -> None:
+    rig = Rig(manner="after")
+    rig.step(*_answer(1, "A guess at it.", complete=False), TakeFloor(1))
+    rig.step()
+    assert rig.said == "" and not rig.front.speaking
+    rig.step(*_answer(2, "The real thing."))
+    rig.until_silent()
+    assert rig.said == "The real thing."
+
+
+def test_a_guess_that_turns_out_to_be_complete_is_enough() -> None:
+    rig = Rig(manner="after")
+    rig.step(*_answer(1, "It was right.", complete=False), TakeFloor(1))
+    rig.step(OracleCompleted(1))
+    rig.until_silent()
+    assert rig.said == "It was right."
+
+
+def test_the_manner_changes_at_once() -> None:
+    rig = Rig(manner="after")
+    rig.step(*_answer(1, "A guess at it.", complete=False), TakeFloor(1))
+    rig.step(SetManner("thinking"))
+    assert rig.front.speaking
+
+
+def test_the_newer_answer_takes_over_at_a_clauses_end_and_not_within() -> None:
+    rig = Rig()
+    rig.step(*_answer(1, "I think it is Lyon. That is a city in the south.", complete=False), TakeFloor(1))
+    rig.step(*_answer(2, "Nothing but Paris has ever been the capital."))
+    rig.until_silent()
+    assert rig.said == "I think it is Lyon. Or rather, Nothing but Paris has ever been the capital."
+    assert rig.marks == ["started", "mended", "ended"]
+
+
+def test_a_cut_off_elder_is_not_read_to_its_ragged_end() -> None:
+    rig = Rig()
+    cut = [OracleAsked(1, 1, False), *(OracleWords(1, 1, f" {w}", 0.0) for w in "It is fine. But then the".split())]
+    rig.step(*cut, TakeFloor(1))
+    rig.step(*_answer(2, "It is fine. Really."))
+    rig.until_silent()
+    assert rig.said == "It is fine. Really."
+
+
+def test_another_turns_oracle_is_never_said() -> None:
+    rig = Rig()
+    rig.step(*_answer(1, "Old news.", turn=1))
+    rig.step(TakeFloor(2))
+    for _ in range(5):
+        rig.step()
+    assert rig.said == ""
+    rig.step(*_answer(2, "New things.", turn=2))
+    rig.until_silent()
+    assert rig.said == "New things."
+
+
+def test_interrupt_and_yield_fall_silent_at_once() -> None:
+    for command in (Interrupt(), Yield(1)):
+        rig = Rig()
+        rig.step(TakeFloor(1), *_answer(1, "A long answer that goes on and on."))
+        rig.step()
+        step = rig.step(command)
+        assert step.flush and not step.samples.any() and rig.marks[-1] == "interrupted"
+        assert rig.front.idle and not rig.step().samples.any()
+
+
+@pytest.mark.parametrize("after", range(1, 12))
+def test_what_the_listener_did_not_hear_is_said_after_a_hold(after: int) -> None:
+    """Held behind each of its words, also behind the last of a clause: the last frame's were never heard."""
+    rig = Rig()
+    text = "A long answer that goes on and on, and then some more."
+    rig.step(TakeFloor(1), *_answer(1, text))
+    while len(rig.said.split()) < after:
+        last = rig.step()
+    heard = rig.said.split()
+    assert rig.step(Hold(2)).flush
+    rig.front.unheard(1920, len(last.said))
+    for _ in range(10):
+        assert not rig.step().samples.any()
+    rig.step(GoOn())
+    rig.until_silent()
+    assert rig.said.split() == [*heard, *text.split()[len(heard) - len(last.said) :]]
+    assert rig.marks == ["started", "held", "went_on", "ended"]
+
+
+def test_markup_is_not_read_aloud() -> None:
+    rig = Rig()
+    rig.step(TakeFloor(1), *_answer(1, "## Paris. **It** is `old`. See [this](https://example.org/x) now."))
+    rig.until_silent()
+    assert rig.said == "Paris. It is old. See this now."
+
+
+WORDS = st.lists(st.sampled_from(["one", "two,", "three.", "four", "five;", "six?"]), min_size=1, max_size=30)
+
+
+@settings(max_examples=100, deadline=None)
+@given(WORDS, st.data())
+def test_however_the_words_arrive_each_is_said_once_in_order(words: list[str], data: st.DataObject) -> None:
+    rig = Rig()
+    rig.step(OracleAsked(1, 1, True))
+    taken = data.draw(st.integers(0, len(words)))
+    for number, word in enumerate(words):
+        if number == taken:
+            rig.step(TakeFloor(1))
+        rig.step(OracleWords(1, 1, f" {word}", 0.0))
+        for _ in range(data.draw(st.integers(0, 12))):
+            rig.step()
+    if taken == len(words):
+        rig.step(TakeFloor(1))
+    rig.step(OracleDone(1))
+    rig.until_silent(2000)
+    assert rig.said.split() == words

@@ -1,0 +1,229 @@
+"""Streaming recognition over a decoder that tells how much sound it was given: bounded, shed, settled."""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import threading
+from collections.abc import Callable
+
+import numpy as np
+
+from app.conversation.frame import FRAME_SAMPLES, Frame
+from app.stt.base import TranscriptUpdate
+from app.stt.stable import StableWords
+from app.stt.streaming import FORCED_CUT_SECONDS, LOOK_SECONDS, RATE, StreamingTranscriber
+from app.stt.whisper_decoder import without_loops
+
+
+class Counting:
+    """Hears "wN" for every half second of sound that is not silent; keeps the lengths it was given."""
+
+    def __init__(self) -> None:
+        self.lengths: list[float] = []
+        self.gate: threading.Event | None = None
+        self.broken = False
+
+    def decode(self, samples: np.ndarray) -> str:
+        if self.gate is not None:
+            self.gate.wait(5)
+        if self.broken:
+            raise RuntimeError("no more")
+        self.lengths.append(len(samples) / RATE)
+        voiced = int(np.count_nonzero(np.abs(samples) > 0.05) / RATE / 0.5 + 0.1)
+        return " ".join(f"w{n}" for n in range(voiced))
+
+
+class Half:
+    def probability(self, samples: np.ndarray) -> float:
+        return 0.5
+
+
+class Ears:
+    """Drives a transcriber frame by frame, waiting for each look unless told otherwise."""
+
+    def __init__(self) -> None:
+        self.calls: queue.Queue[Callable[[], None]] = queue.Queue()
+        self.decoder = Counting()
+        self.stt = StreamingTranscriber("test", lambda: (self.decoder, Half()), self.calls.put)
+        self.updates: list[TranscriptUpdate] = []
+        self.finished: list[tuple[int, float, float]] = []
+        self.failures: list[str] = []
+        self.stt.on_update = self.updates.append
+        self.stt.on_finished = lambda *args: self.finished.append(args)
+        self.stt.on_failure = self.failures.append
+        self.index = 0
+
+    @property
+    def at(self) -> float:
+        return self.index * 0.08
+
+    def hear(self, seconds: float, *, voiced: bool, wait: bool = True) -> None:
+        level = 0.1 if voiced else 0.0
+        for _ in range(round(seconds / 0.08)):
+            self.stt.push(Frame(self.index, np.full(FRAME_SAMPLES, level, np.float32)), voiced)
+            self.index += 1
+            if wait:
+                self.settle()
+
+    def settle(self) -> None:
+        while self.stt.busy:
+            self.calls.get(timeout=5)()
+        while not self.calls.empty():
+            self.calls.get()()
+
+
+def test_partials_come_at_least_every_300_ms_and_words_become_stable() -> None:
+    ears = Ears()
+    with ears.stt:
+        ears.hear(0.8, voiced=False)
+        ears.stt.begin(1, ears.at)
+        ears.hear(4.0, voiced=True)
+    times = [round(u.heard_until, 2) for u in ears.updates]
+    assert max(b - a for a, b in itertools.pairwise(times)) <= 0.3
+    assert LOOK_SECONDS <= 0.3
+    last = ears.updates[-1]
+    assert last.stable.split() == [f"w{n}" for n in range(len(last.stable.split()))] and len(last.stable.split()) >= 6
+    assert len(last.unstable.split()) <= 1
+
+
+def test_the_final_is_there_at_once_when_the_pause_has_settled_it() -> None:
+    ears = Ears()
+    with ears.stt:
+        ears.stt.begin(1, ears.at)
+        ears.hear(2.0, voiced=True)
+        end = ears.at
+        ears.hear(0.08, voiced=False)
+        ears.stt.pause(1, end)
+        ears.settle()
+        assert ears.updates[-1].settled and not ears.updates[-1].final
+        assert ears.finished == [(1, 0.5, end)]
+        looks = len(ears.decoder.lengths)
+        ears.stt.end(1, end)
+        assert ears.updates[-1].final and ears.updates[-1].stable == "w0 w1 w2 w3"
+        assert len(ears.decoder.lengths) == looks  # no look was needed
+
+
+def test_the_final_comes_without_a_pause_too() -> None:
+    ears = Ears()
+    with ears.stt:
+        ears.stt.begin(1, ears.at)
+        ears.hear(2.0, voiced=True)
+        ears.stt.end(1, ears.at)  # the button went up in mid-word
+        ears.settle()
+    assert [u.stable for u in ears.updates if u.final] == ["w0 w1 w2 w3"]
+
+
+def test_pauses_cut_the_turn_into_stretches_and_no_word_is_lost() -> None:
+    ears = Ears()
+    with ears.stt:
+        ears.stt.begin(1, ears.at)
+        for _ in range(10):
+            ears.hear(2.4, voiced=True)
+            end = ears.at
+            ears.hear(0.08, voiced=False)
+            ears.stt.pause(1, end)
+            ears.hear(0.32, voiced=False)
+        ears.stt.end(1, end)
+        ears.settle()
+    final = ears.updates[-1]
+    assert final.final and len(final.stable.split()) == 10 * 4
+    assert max(ears.decoder.lengths) < 6.0, "the cost of a look grew with the turn"
+
+
+def test_somebody_who_never_pauses_is_cut_and_bounded() -> None:
+    ears = Ears()
+    with ears.stt:
+        ears.stt.begin(1, ears.at)
+        ears.hear(60.0, voiced=True)
+        ears.stt.end(1, ears.at)
+        ears.settle()
+    assert max(ears.decoder.lengths) <= FORCED_CUT_SECONDS + 1.0
+    assert abs(len(ears.updates[-1].stable.split()) - 120) <= 6
+
+
+def test_a_resumed_turn_keeps_the_words_and_the_sound_in_between() -> None:
+    ears = Ears()
+    with ears.stt:
+        ears.stt.begin(1, ears.at)
+        ears.hear(2.4, voiced=True)
+        end = ears.at
+        ears.hear(0.16, voiced=False)
+        ears.stt.pause(1, end)
+        ears.settle()
+        ears.stt.end(1, end)
+        ears.hear(0.4, voiced=False)
+        ears.hear(0.16, voiced=True)  # the onset, before it is noticed
+        ears.stt.resume(1)
+        ears.hear(2.24, voiced=True)
+        ears.stt.end(1, ears.at)
+        ears.settle()
+    finals = [u.stable.split() for u in ears.updates if u.final]
+    assert len(finals[0]) == 4 and len(finals[1]) == 8
+
+
+def test_a_backlog_is_skipped_and_counted_and_never_piles_up() -> None:
+    ears = Ears()
+    with ears.stt:
+        ears.stt.begin(1, ears.at)
+        ears.hear(0.8, voiced=True)
+        ears.decoder.gate = threading.Event()
+        ears.hear(4.0, voiced=True, wait=False)
+        looks = len(ears.decoder.lengths)
+        assert ears.stt.shed >= 1
+        ears.decoder.gate.set()
+        ears.settle()
+        assert len(ears.decoder.lengths) - looks <= 2
+        ears.stt.end(1, ears.at)
+        ears.settle()
+    assert len(ears.updates[-1].stable.split()) == 9  # 4.8 s, all of it heard in the end
+
+
+def test_nothing_is_kept_while_nobody_speaks() -> None:
+    ears = Ears()
+    with ears.stt:
+        ears.hear(120.0, voiced=False)
+        assert ears.stt._last - ears.stt._first < RATE
+    assert ears.updates == [] and ears.decoder.lengths[1:] == []
+
+
+def test_ears_that_fail_say_so_and_hear_on() -> None:
+    ears = Ears()
+    with ears.stt:
+        ears.stt.begin(1, ears.at)
+        ears.decoder.broken = True
+        ears.hear(0.8, voiced=True)
+        assert ears.failures and ears.failures[0].endswith(".")
+        ears.decoder.broken = False
+        ears.hear(1.2, voiced=True)
+        ears.stt.end(1, ears.at)
+        ears.settle()
+    assert ears.updates[-1].stable == "w0 w1 w2 w3"
+
+
+def test_what_was_discarded_says_nothing_more() -> None:
+    ears = Ears()
+    with ears.stt:
+        ears.stt.begin(1, ears.at)
+        ears.hear(1.0, voiced=True)
+        ears.stt.discard(1)
+        told = len(ears.updates)
+        ears.hear(2.0, voiced=False)
+    assert len(ears.updates) == told
+
+
+def test_stable_words_need_two_hypotheses_and_never_change() -> None:
+    words = StableWords()
+    assert words.update("Where is") == ("", "Where is")
+    assert words.update("Where is the white") == ("Where is", "the white")
+    assert words.update("where is the White House") == ("Where is the White", "House")
+    assert words.update("We are") == ("Where is the White", "")
+    assert words.contradicted == 1
+    assert words.settle("Where is the White House?") == "Where is the White House?"
+
+
+def test_whispers_loops_are_undone_and_a_speakers_repetition_is_not() -> None:
+    looped = "List three impacts. List three impacts. List three impacts. List three"
+    assert without_loops(looped, 2.0) == "List three impacts."
+    assert without_loops("I said go home. I said go home.", 4.0) == "I said go home. I said go home."
+    assert without_loops("So. What would it be? What would it be? What would", 2.0) == "So. What would it be?"
