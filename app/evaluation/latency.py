@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import jiwer
 import numpy as np
 
 from app.audio.endpoints import AudioSink, AudioSource, EndOfAudio
@@ -251,12 +252,10 @@ class Follower:
 
 def word_distance(reference: tuple[str, ...], words: tuple[str, ...]) -> int:
     """Substitutions, insertions and deletions between two word lists (Levenshtein)."""
-    row = list(range(len(words) + 1))
-    for i, expected in enumerate(reference, 1):
-        diagonal, row[0] = row[0], i
-        for j, word in enumerate(words, 1):
-            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (expected != word))
-    return row[-1]
+    if not reference or not words:
+        return len(reference) + len(words)
+    found = jiwer.process_words(" ".join(reference), " ".join(words))
+    return found.substitutions + found.insertions + found.deletions
 
 
 @dataclass(frozen=True, slots=True)

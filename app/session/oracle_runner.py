@@ -60,6 +60,7 @@ class OracleRunner:
         self._streams: dict[int, _Stream] = {}
         self._newest: _Stream | None = None
         self._latest: tuple[int, str, bool, bool] | None = None
+        self._spoke_last = (0, 0)
         self._failed_turn = 0
         self._told = ""
 
@@ -172,10 +173,7 @@ class OracleRunner:
         if first:
             if stream is self._newest:
                 self.policy.spoke()
-            for old in list(self._streams.values()):
-                if old.revision < stream.revision:
-                    self._emit(e.OracleSuperseded(now, old.revision, stream.revision))
-                    self._cancel(old)
+            self._supersede(stream, now)
         stream.count += len(fold(text))
         enough = stream.backend.traits.enough_words
         stream.enough = 0 < enough <= stream.count and text.rstrip().endswith((".", "!", "?"))
@@ -183,6 +181,19 @@ class OracleRunner:
         self._post(OracleWords(stream.revision, stream.turn, text, now))
         if first and stream is self._newest:
             self._reconsider()
+
+    def _supersede(self, stream: _Stream, now: float) -> None:
+        """`stream` has spoken: what spoke before it in this turn is past, whether it has ended or not."""
+        past = [old.revision for old in self._streams.values() if old.revision < stream.revision]
+        revision, turn = self._spoke_last
+        if turn == stream.turn and revision not in past:
+            past.append(revision)
+        for revision in sorted(past):
+            self._emit(e.OracleSuperseded(now, revision, stream.revision))
+        self._spoke_last = (stream.revision, stream.turn)
+        for old in list(self._streams.values()):
+            if old.revision < stream.revision:
+                self._cancel(old)
 
     def _reconsider(self) -> None:
         """The newest request has its say now: words that came meanwhile may be worth another."""

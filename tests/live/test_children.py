@@ -18,6 +18,7 @@ from app.backend.base import BackendError, ChatRequest
 from app.backend.embedded import EmbeddedBackend
 from app.conversation.prompt import ChatMessage, build_prompt
 from app.conversation.words import fold
+from app.evaluation.latency import word_distance
 from app.offline_models import model_path
 from app.tts.base import VoiceError
 from app.tts.piper import PiperVoice
@@ -35,19 +36,20 @@ def _alive(pid: int) -> bool:
 
 
 def test_the_voice_says_what_it_is_given_and_knows_where_its_words_are() -> None:
-    text = "The capital of France is Paris, and it lies on the river Seine."
+    text = "Yesterday the children walked to school, because the weather was warm and sunny."
     with PiperVoice(model_path("voice")) as voice:
         clip = voice.synthesize(text).result(20)
         again = voice.synthesize("Yes.")
         cancelled = voice.synthesize("This is never said.")
         cancelled.cancel()
         assert len(again.result(20).words) == 1
-    assert fold(transcribe(clip.samples)) == fold(text)
+    words = fold(text)
+    assert word_distance(words, fold(transcribe(clip.samples))) <= 1
     assert [word.text for word in clip.words] == text.split()
     assert all(a.end == b.start for a, b in zip(clip.words, clip.words[1:], strict=False))
-    # The first and the last word are where the ear hears them, to a tenth of a second or two.
-    middle = clip.words[6].start
-    assert fold(transcribe(np.concatenate([clip.samples[:middle], np.zeros(12_000, np.float32)])))[:5] == fold(text)[:5]
+    # Cut where the seventh word should begin, the ear hears the six before it.
+    half = np.concatenate([clip.samples[: clip.words[6].start], np.zeros(12_000, np.float32)])
+    assert word_distance(words[:6], fold(transcribe(half))) <= 1
     assert np.abs(clip.samples[:480]).max() > 0.01, "a clip begins with silence"
 
 
@@ -109,6 +111,7 @@ async def test_children_end_when_the_app_is_killed() -> None:
     program = """
 import asyncio, sys, time
 from app.backend import make_backend
+from app.evaluation.latency import word_distance
 from app.offline_models import model_path
 from app.tts.piper import PiperVoice
 

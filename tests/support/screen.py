@@ -22,6 +22,11 @@ class Screen:
         """Gives the app's window the keyboard: there is no window manager here that would."""
         self._do("search", "--sync", "--onlyvisible", "--name", TITLE, "windowfocus", "--sync")
 
+    def maximise(self) -> None:
+        """Gives the app's window the whole screen: there is no window manager here that could."""
+        window = ["search", "--sync", "--onlyvisible", "--name", TITLE]
+        self._do(*window, "windowmove", "0", "0", "windowsize", "100%", "100%")
+
     def key_down(self, key: str) -> None:
         """Presses a key and keeps it down."""
         self._do("keydown", key)
