@@ -22,7 +22,12 @@ def quiet_child() -> dict[str, Any]:
     environment["PYTHONIOENCODING"] = "utf-8"
     options: dict[str, Any] = {"env": environment}
     if sys.platform == "win32":
-        options["creationflags"] = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
+        # Below normal, as `os.nice` in the children does elsewhere: the frame loop must never be late.
+        options["creationflags"] = (
+            subprocess.CREATE_NO_WINDOW
+            | subprocess.CREATE_NEW_PROCESS_GROUP
+            | subprocess.BELOW_NORMAL_PRIORITY_CLASS
+        )
     else:
         # The parent ends its children itself; a Ctrl-C on the terminal is the parent's to handle.
         options["start_new_session"] = True

@@ -21,8 +21,15 @@ from app.childprocess import python_module_command, quiet_child
 from app.conversation.prompt import ChatMessage
 
 START_SECONDS = 60.0
-SAMPLING = {"cache_prompt": True, "dry_multiplier": 0.8, "dry_allowed_length": 3, "dry_penalty_last_n": 96}
-"""DRY sampling keeps a small model from saying the same phrase again and again, or "1.1.1.1"."""
+SAMPLING = {
+    "cache_prompt": True,
+    "dry_multiplier": 0.8,
+    "dry_allowed_length": 3,
+    "dry_penalty_last_n": 96,
+    "stop": ["\n1", "\n-", "\n*", "\n#", "1.1"],
+}
+"""DRY sampling keeps a small model from saying the same phrase again and again; a list ends the answer,
+since nobody speaks in lists, and a small model never comes to their end."""
 
 
 class EmbeddedBackend:

@@ -33,10 +33,15 @@ class ScriptedBackend:
     name = "Scripted"
 
     def __init__(
-        self, script: Callable[[ChatRequest], ScriptedAnswer], *, model: str = "script", concurrent: bool = True
+        self,
+        script: Callable[[ChatRequest], ScriptedAnswer],
+        *,
+        model: str = "script",
+        concurrent: bool = True,
+        enough_words: int = 0,
     ) -> None:
         self.model = model
-        self.traits = Traits(concurrent=concurrent)
+        self.traits = Traits(concurrent=concurrent, enough_words=enough_words)
         self.requests: list[ChatRequest] = []
         self.open_streams = self.most_open_streams = 0
         self._script = script

@@ -1,8 +1,8 @@
 """`bench latency`: ten spoken questions in real time, through both manners, and a table of what it took.
 
 The questions are MT-Bench's, spoken by voices that aren't the app's own (see `resources/bench`). The sound
-enters and leaves as on devices, paced by the clock; the microphone and loudspeaker themselves, whose
-buffers add their own delay, are left out and have a bench of their own.
+enters and leaves as on devices, paced by the clock, with the loudspeaker's cushion counted in; what the
+hardware's own buffers add is left out.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import jiwer
 import numpy as np
 
 from app.audio.endpoints import AudioSink, AudioSource, EndOfAudio
+from app.audio.portaudio import CUSHION_SECONDS
 from app.audio.wav import FileSource
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
@@ -146,14 +147,14 @@ class PacedListener:
         return self.written - self.queued - self.flushed
 
     def write(self, samples: np.ndarray) -> None:
-        """See `AudioSink.write`. Starts with a device's smallest cushion, 20 ms."""
+        """See `AudioSink.write`. Waits for the same cushion as `Loudspeaker` before it starts."""
         if not len(samples):
             return
         now = time.perf_counter()
         if self._dry_at < now:
             if now - self._dry_at < 0.5 and self.written:
                 self.underruns += 1
-            self._dry_at = now + 0.02
+            self._dry_at = now + CUSHION_SECONDS
         self._dry_at += len(samples) / SAMPLE_RATE
         self.written += len(samples)
 
@@ -232,7 +233,7 @@ class Follower:
         after = [at for at in starts if at >= end]
         m.early_starts += len(starts) - len(after[:1])
         if after:
-            m.first_sound.append(after[0] - end)
+            m.first_sound.append(after[0] + CUSHION_SECONDS - end)
         else:
             m.unanswered += 1
         finals = [x for x in self.events if isinstance(x, e.TranscriptFinal)]
@@ -246,7 +247,7 @@ class Follower:
         m.revisions.append(sum(isinstance(x, e.OracleRequested) for x in self.events))
         said = " ".join(x.text for x in self.events if isinstance(x, e.AssistantSaid))
         m.talks.append({"question": question.name, "heard": heard, "said": said,
-                        "first_sound": round(after[0] - end, 3) if after else None})  # fmt: skip
+                        "first_sound": round(after[0] + CUSHION_SECONDS - end, 3) if after else None})  # fmt: skip
         self.events = []
 
 

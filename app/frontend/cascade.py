@@ -269,6 +269,8 @@ class CascadeFrontEnd:
                 if self._next < len(clauses):
                     return _Choice(revision.number, self._next, clauses[self._next])
                 continue
+            if self._in_sentence(said) and not _begins_with(revision.text, said):
+                continue  # a sentence that was begun is finished before another answer is taken up
             join = mend(" ".join(said), clauses, complete=revision.done, corrections=self._corrections)
             if join.action == "wait" or join.next_clause >= len(clauses):
                 continue
@@ -279,6 +281,13 @@ class CascadeFrontEnd:
                 clause = f"{bridge} {after_bridge(clause)}"
             return _Choice(revision.number, join.next_clause, clause, bridge)
         return None
+
+    def _in_sentence(self, said: list[str]) -> bool:
+        """Whether what was said stops in mid-sentence, and the revision in use can go on with it."""
+        current = self._revisions.get(self._source)
+        if current is None or not said or not said[-1][-1:].isalnum():
+            return False
+        return self._next < len(split_clauses(spoken(current.text), complete=current.done))
 
     def _candidates(self) -> list[_Revision]:
         """The revisions that may be spoken now, best first: the newest with words, then the one in use."""
@@ -354,3 +363,7 @@ class CascadeFrontEnd:
             samples[playing.position : playing.position + len(ramp)] *= ramp
             playing.clip = replace(clip, samples=samples)
 
+
+def _begins_with(text: str, said: list[str]) -> bool:
+    words = fold(" ".join(said))
+    return fold(spoken(text))[: len(words)] == words

@@ -141,7 +141,8 @@ class OracleRunner:
                         return  # its own first words have set a newer one going
                     if stream.enough:
                         break
-            self._deliver(stream, gatherer.flush())
+            if not stream.enough:  # what came behind the sentence's end is the next one's beginning
+                self._deliver(stream, gatherer.flush())
             if not stream.count:
                 self._fail(stream, f"{stream.backend.name} gave an empty answer. Ask again, or choose another brain.")
                 reason = "failed"

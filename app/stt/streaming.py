@@ -244,9 +244,10 @@ class StreamingTranscriber:
         def take(words: str) -> None:
             if turn != self._turn or stretch is not self._stretch:
                 return
-            if pause is None:
-                if self._settled_at is None or self._pause is None:
-                    stable, unstable = stretch.words.update(words)
+            if pause is None or pause not in (self._pause, self._wants_final):
+                # The user still speaks, or speaks again: the newest words may be half of a longer one.
+                stable, unstable = stretch.words.update(words)
+                if self._open:
                     self._publish(stable, unstable, until=at)
                 return
             stretch.words.settle(words)

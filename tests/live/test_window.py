@@ -76,7 +76,7 @@ def check_talk(talk: list[e.Event], spoken: Path) -> None:
     assert word_distance(reference, fold(final)) <= 0.15 * len(reference), final
     said = fold(" ".join(x.text for x in talk if isinstance(x, e.AssistantSaid)))
     read_back = fold(transcribe(spoken))
-    assert len(said) >= 3 and word_distance(said, read_back) <= max(1, 0.15 * len(said)), (said, read_back)
+    assert len(said) >= 3 and word_distance(said, read_back) <= max(1, 0.10 * len(said)), (said, read_back)
 
 
 @pytest.mark.parametrize("duplex", [True, False], ids=["full duplex", "push to talk"])

@@ -197,3 +197,10 @@ def test_at_most_the_speaking_stream_goes_on_beside_the_newest(concurrent: bool,
     )
     assert len(talk.of(e.OracleRequested)) > 3
     assert talk.backend.most_open_streams == most and talk.backend.open_streams == 0
+
+
+def test_a_talkative_brain_is_stopped_at_a_sentences_end() -> None:
+    text = "One two three. Four five six. Seven eight nine. Ten eleven twelve."
+    talk = simulate(QUESTION, lambda r: answer(text), enough_words=5)
+    assert talk.said(1) == "One two three. Four five six."
+    assert not talk.of(e.Failure) and talk.backend.open_streams == 0

@@ -128,13 +128,14 @@ def simulate(
     record: Path | None = None,
     voice: ScriptedVoice | None = None,
     concurrent: bool = True,
+    enough_words: int = 0,
     during: Callable[[Session], None] | None = None,
     **config: object,
 ) -> Talk:
     """Runs a talk and returns what happened. `during` is called once the session runs."""
 
     async def run() -> Talk:
-        backend = ScriptedBackend(reply, concurrent=concurrent)
+        backend = ScriptedBackend(reply, concurrent=concurrent, enough_words=enough_words)
         speaker, mouth = LoopSpeaker(), voice or ScriptedVoice()
         failures: list[str] = []
         parts = SessionParts(

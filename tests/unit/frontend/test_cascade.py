@@ -141,6 +141,15 @@ def test_the_newer_answer_takes_over_at_a_clauses_end_and_not_within() -> None:
     assert rig.marks == ["started", "mended", "ended"]
 
 
+def test_a_sentence_that_was_begun_is_finished_before_another_answer_is_taken_up() -> None:
+    rig = Rig()
+    first = "The oldest city of this country lies in the far south of it. It is Lyon."
+    rig.step(*_answer(1, first, complete=False), TakeFloor(1))
+    rig.step(*_answer(2, "Nothing but Paris has ever been the capital."))
+    rig.until_silent()
+    assert rig.said.startswith("The oldest city of this country lies in the far south of it. Or rather,")
+
+
 def test_a_cut_off_elder_is_not_read_to_its_ragged_end() -> None:
     rig = Rig()
     cut = [OracleAsked(1, 1, False), *(OracleWords(1, 1, f" {w}", 0.0) for w in "It is fine. But then the".split())]
