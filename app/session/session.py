@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from app.audio.endpoints import AudioSink, AudioSource, EndOfAudio
+from app.audio.errors import AudioError
 from app.backend.base import Backend, BackendError, ChatRequest
 from app.conversation import events as e
 from app.conversation import turn as floor
@@ -197,10 +198,10 @@ class Session:
                     )
                 )  # fmt: skip
                 self._started.set()
-                if self.config.pace == "real":
-                    await self._follow_sound()
-                else:
-                    await self._drive()
+                try:
+                    await (self._follow_sound() if self.config.pace == "real" else self._drive())
+                except AudioError as error:
+                    self._on_sound_lost(str(error))
                 await self._runner.close()
         finally:
             self._started.set()
@@ -209,15 +210,14 @@ class Session:
             await self._close_parts(ended=True)
 
     async def _close_parts(self, *, ended: bool = False) -> None:
-        recorder = self.parts.recorder
         if ended:
             self._emit(e.SessionEnded(self.clock(), self.frames))
         for backend in [self.parts.backend, *self._retired]:
             with contextlib.suppress(BackendError):
                 await backend.close()
-        if self.config.pace == "simulated" or recorder is None:
+        if self.config.pace == "simulated":
             self._stack.close()
-        else:
+        else:  # threads and children take a moment to end: a window must not stand still meanwhile
             await asyncio.to_thread(self._stack.close)
         gc.unfreeze()
 

@@ -53,8 +53,8 @@ def _text(document: dict, speaker: str) -> str:
 
 
 def test_a_spoken_question_gets_a_spoken_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    question = "What assumptions have you made in your response? Are they valid?"
-    asked = sounds.write(tmp_path / "q.wav", sounds.question("141_2"), rate=96_000, channels=2, subtype="PCM_U8")
+    question = "Can you explain why the above question is interesting?"
+    asked = sounds.write(tmp_path / "q.wav", sounds.question("103_2"), rate=96_000, channels=2, subtype="PCM_U8")
     code, document, stderr = talk("--input", asked, "--output", tmp_path / "a.wav", "--record", tmp_path / "rec")
     assert code == 0, stderr
     heard, said = fold(_text(document, "user")), fold(_text(document, "assistant"))
@@ -141,6 +141,19 @@ def test_a_full_disk_stops_the_recording_and_not_the_talk(tmp_path: Path) -> Non
         )  # fmt: skip
     assert code == 2 and _text(document, "assistant") == "It is fine."
     assert len(document["failures"]) == 1 and "recording has stopped" in document["failures"][0]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk is played by Linux's /dev/full")
+def test_an_answer_that_finds_no_room_is_a_sentence_and_the_words_are_kept(tmp_path: Path) -> None:
+    path = sounds.write(tmp_path / "q.wav", np.concatenate([sounds.question("141_2"), sounds.room(2.0)]))
+    (tmp_path / "a.wav").symlink_to("/dev/full")
+    with peer(Script(("It", " is", " fine."))) as url:
+        code, document, stderr = talk(
+            "--input", path, "--output", tmp_path / "a.wav", "--backend", "openai", "--base-url", url + "/v1",
+            "--model", "any",
+        )  # fmt: skip
+    told = document.get("error") or document["failures"][-1]
+    assert code == 2 and told.endswith(".") and "Traceback" not in stderr, stderr
 
 
 def test_half_an_hour_in_bounded_memory(tmp_path: Path) -> None:
