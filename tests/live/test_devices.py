@@ -20,6 +20,7 @@ import pytest
 import soundfile
 import soxr
 
+from tests.support.patience import in_real_time
 from tests.support.virtual_audio import RATE, VirtualAudio, virtual_audio
 
 ROOT = Path(__file__).parents[2]
@@ -168,6 +169,7 @@ def check_match(heard: np.ndarray, signal: np.ndarray, exact: bool) -> None:
 
 
 @pytest.mark.parametrize("shape", ["", OWN_SHAPE], ids=["24 kHz mono", "its own shape"])
+@in_real_time
 def test_microphone(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, shape: str) -> None:
     said, heard = tmp_path / "said.wav", tmp_path / "heard.npy"
     soundfile.write(said, signal, RATE, subtype="PCM_16")
@@ -180,6 +182,7 @@ def test_microphone(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, sha
 
 
 @pytest.mark.parametrize("shape", ["", OWN_SHAPE], ids=["24 kHz mono", "its own shape"])
+@in_real_time
 def test_loudspeaker(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, shape: str) -> None:
     said, heard = tmp_path / "said.npy", tmp_path / "heard.wav"
     np.save(said, signal)
@@ -191,6 +194,7 @@ def test_loudspeaker(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, sh
     check_match(soundfile.read(heard, dtype="float32")[0], signal, exact=audio.rate == RATE and not shape)
 
 
+@in_real_time
 def test_samples_for_the_microphone(exact_audio: VirtualAudio, signal: np.ndarray, tmp_path: Path) -> None:
     heard = tmp_path / "heard.npy"
     with Child(exact_audio, LISTEN, heard) as child:
@@ -200,6 +204,7 @@ def test_samples_for_the_microphone(exact_audio: VirtualAudio, signal: np.ndarra
     check_match(np.load(heard), signal, exact=True)
 
 
+@in_real_time
 def test_both_ways_for_three_seconds(audio: VirtualAudio) -> None:
     script = """
 with Microphone() as mic, Loudspeaker() as box:
@@ -221,6 +226,7 @@ with Microphone() as mic, Loudspeaker() as box:
     assert facts["longest"] < 0.16
 
 
+@in_real_time
 def test_flush_silences_within_60_ms(exact_audio: VirtualAudio, tmp_path: Path) -> None:
     script = """
 with Loudspeaker("kame_speaker") as box:
