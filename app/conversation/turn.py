@@ -73,7 +73,7 @@ class TurnSettings:
     onset_probability: float = 0.5
     offset_probability: float = 0.35
     onset_seconds: float = 0.064
-    barge_in_seconds: float = 0.096
+    barge_in_seconds: float = 0.064
     hum_seconds: float = 0.64
     pause_seconds: float = 0.064
     quick_silence: float = 0.128

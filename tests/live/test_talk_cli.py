@@ -14,9 +14,13 @@ import pytest
 import soundfile
 
 from app import cli
+from app.conversation import events as e
 from app.conversation.words import fold
 from app.evaluation.latency import word_distance
+from app.offline_models import model_path
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
+from app.session.replay import Replay
+from app.tts.piper import PiperVoice
 from tests.support import sounds
 from tests.support.ear import transcribe
 from tests.support.servers import Script, closed_port_url, peer
@@ -201,3 +205,26 @@ def test_devices_are_listed_by_name() -> None:
         )  # fmt: skip
     names = [device["name"] for device in json.loads(done.stdout)["devices"]]
     assert done.returncode == 0 and "kame_mic" in names and "kame_speaker" in names
+
+
+@pytest.mark.parametrize(("words", "stops"), [("Mm-hmm.", False), ("Okay.", False), ("Stop, wait a moment.", True)])
+def test_over_a_real_answer_mhm_lets_it_go_on_and_stop_stops_it(words: str, stops: bool, tmp_path: Path) -> None:
+    with PiperVoice(model_path("voice")) as voice:
+        spoken = voice.synthesize(words).result(20).samples
+    question = sounds.question("103_2")
+    path = sounds.write(
+        tmp_path / "q.wav", np.concatenate([question, sounds.room(3.5), spoken, sounds.room(1.0)])
+    )
+    answer = "It is interesting because it has more than one answer. " + "And there is one more to be found. " * 4
+    with peer(Script(tuple(f" {word}" for word in answer.split()))) as url:
+        code, document, stderr = talk(
+            "--input", path, "--output", tmp_path / "a.wav", "--record", tmp_path / "rec",
+            "--backend", "openai", "--base-url", url + "/v1", "--model", "any",
+        )  # fmt: skip
+    assert code == 0, stderr
+    first = next(t for t in document["turns"] if t["speaker"] == "assistant")
+    begin = (len(question) + 3.5 * 24_000) / 24_000
+    held = next(x.at for x in Replay(tmp_path / "rec").events() if isinstance(x, e.AssistantHeld))
+    assert begin < held <= begin + 0.35
+    assert first["interrupted"] is stops
+    assert (first["text"] == answer.strip()) is not stops
