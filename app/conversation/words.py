@@ -6,6 +6,8 @@ import re
 import unicodedata
 
 _WORD = re.compile(r"[^\W_]+(?:['’.,][^\W_]+)*")
+_HUM = re.compile(r"[mhn.]+|u+h+|o+h+|a+h+")
+"""How recognisers write a hum: "MMMM", "M.H.M.", "Ohh"."""
 _BACKCHANNELS = {
     "mhm", "mm", "mmm", "mmhmm", "mm hmm", "hmm", "hm", "uh huh", "uhhuh", "aha", "ah", "oh", "yeah", "yep", "yes",
     "ok", "okay", "right", "sure", "i see", "got it", "good", "great", "nice", "wow", "really", "cool", "true", "mhmm",
@@ -33,7 +35,7 @@ def is_backchannel(text: str) -> bool:
     while place < len(words):
         if " ".join(words[place : place + 2]) in _BACKCHANNELS:
             place += 2
-        elif words[place] in _BACKCHANNELS:
+        elif words[place] in _BACKCHANNELS or _HUM.fullmatch(words[place]):
             place += 1
         else:
             return False

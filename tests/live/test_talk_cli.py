@@ -207,8 +207,8 @@ def test_devices_are_listed_by_name() -> None:
     assert done.returncode == 0 and "kame_mic" in names and "kame_speaker" in names
 
 
-@pytest.mark.parametrize(("words", "stops"), [("Mm-hmm.", False), ("Okay.", False), ("Stop, wait a moment.", True)])
-def test_over_a_real_answer_mhm_lets_it_go_on_and_stop_stops_it(words: str, stops: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("words", "stops"), [("Uh-huh.", False), ("Okay.", False), ("Stop, wait a moment.", True)])
+def test_over_a_real_answer_uh_huh_lets_it_go_on_and_stop_stops_it(words: str, stops: bool, tmp_path: Path) -> None:
     with PiperVoice(model_path("voice")) as voice:
         spoken = voice.synthesize(words).result(20).samples
     question = sounds.question("103_2")

@@ -71,7 +71,9 @@ def test_words_compare_without_case_and_punctuation() -> None:
     assert not same_words("So where is it", "So where it is")
 
 
-@pytest.mark.parametrize("text", ["mhm", "Mm-hmm.", "Uh-huh", "Okay, right.", "Yeah, I see", "", "Oh, wow!"])
+@pytest.mark.parametrize(
+    "text", ["mhm", "Mm-hmm.", "MMMM.", "M.H.M.", "Uh-huh", "Okay, right.", "Yeah, I see", "", "Oh, wow!"]
+)
 def test_go_on_is_heard_as_go_on(text: str) -> None:
     assert is_backchannel(text)
 
