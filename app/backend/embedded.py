@@ -100,8 +100,8 @@ class EmbeddedBackend:
         return self._client.stream(request)
 
     async def prime(self, request: ChatRequest) -> None:
-        """Reads the talk so far while nobody waits for it."""
-        with contextlib.suppress(BackendError):
+        """Reads the talk so far while nobody waits for it. What fails here fails again, and is told, when asked."""
+        with contextlib.suppress(Exception):
             async with self.stream(replace(request, max_tokens=1)) as deltas:
                 async for _ in deltas:
                     pass

@@ -61,6 +61,7 @@ class OracleRunner:
         self._newest: _Stream | None = None
         self._latest: tuple[int, str, bool, bool] | None = None
         self._spoke_last = (0, 0)
+        self._priming: asyncio.Task[None] | None = None
         self._failed_turn = 0
         self._told = ""
 
@@ -85,7 +86,9 @@ class OracleRunner:
     def prime(self, turn: int) -> None:
         """Lets the back-end read in advance what the request for `turn` will begin with."""
         if not self._streams:
-            self._group.create_task(self.backend.prime(self._request(turn, "")), name=f"prime-{turn}")
+            self._priming = self._group.create_task(
+                self.backend.prime(self._request(turn, "")), name=f"prime-{turn}"
+            )
 
     def abandon(self, turn: int) -> None:
         """The answer to `turn` is not wanted any more: its streams are closed."""
@@ -96,6 +99,8 @@ class OracleRunner:
     async def close(self) -> None:
         """Closes all streams and waits for them."""
         tasks = [s.task for s in self._streams.values() if s.task is not None]
+        if self._priming is not None:
+            tasks.append(self._priming)  # nobody must wait for it at the end
         for task in tasks:
             task.cancel()
         if tasks:
