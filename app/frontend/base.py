@@ -61,8 +61,20 @@ class SetManner:
     manner: Manner
 
 
+@dataclass(frozen=True, slots=True)
+class SetDials:
+    """Two delays, in frames of 80 ms, from now on.
+
+    `delay`: how long the front-end is silent after each turn of the user before it may answer. `lead`: how much
+    later than the transcriber it hears the user, so that the oracle is ahead of it.
+    """
+
+    delay: int = 0
+    lead: int = 0
+
+
 OracleInput = OracleAsked | OracleWords | OracleCompleted | OracleDone
-FrontEndInput = OracleInput | FloorCommand | SetManner
+FrontEndInput = OracleInput | FloorCommand | SetManner | SetDials
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +98,34 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class OraclePosition:
+    """How far a revision has been taken in: tokens taken so far, tokens that wait for their frame."""
+
+    revision: int
+    taken: int
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextGauge:
+    """Frames that the front-end remembers, of those that it can.
+
+    `began_anew` tells that at this step a fresh stream has begun; `primed` frames of the talk were told to it.
+    """
+
+    frames: int
+    capacity: int
+    began_anew: bool = False
+    primed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class FrontEndStep:
     """What one step gives: sound, the words whose sound ends in it, and what changed.
 
     `samples`: float32, shape (1920,), 24 kHz. `flush` asks that what was given out before and not yet
     been played is thrown away: the assistant falls silent now. `problem`: a sentence for the user about
-    what could not be said, or empty.
+    what could not be said, or empty. `oracle` and `context`: of front-ends that have them.
     """
 
     samples: np.ndarray
@@ -99,16 +133,23 @@ class FrontEndStep:
     marks: tuple[Mark, ...] = ()
     flush: bool = False
     problem: str = ""
+    oracle: OraclePosition | None = None
+    context: ContextGauge | None = None
 
 
 class FrontEndError(Exception):
-    """A front-end can't be had; `str(error)` is a sentence for the user."""
+    """A front-end can't be had, or can't go on; `str(error)` is a sentence for the user."""
 
 
 class FrontEnd(Protocol):
-    """One step every 80 ms, all on one thread. A context manager: entering loads, leaving frees."""
+    """One step every 80 ms, all on one thread. A context manager: entering loads, leaving frees.
+
+    `hears_oracle` tells whether it makes anything of what a back-end says. `step` raises FrontEndError when it
+    can't go on; what it was given is then for the front-end that takes its place.
+    """
 
     name: str
+    hears_oracle: bool
 
     @property
     def speaking(self) -> bool:

@@ -68,6 +68,7 @@ class CascadeFrontEnd:
     """Speaks through `voice`. See the module's docstring for the manners."""
 
     name = "cascade"
+    hears_oracle = True
 
     def __init__(self, voice: Voice, manner: Manner = "thinking") -> None:
         self._voice = voice

@@ -147,7 +147,9 @@ class MainWindow(QMainWindow):
                 | e.OraclePromoted() | e.OracleDelta() | e.OracleFed() | e.OracleSuperseded()
                 | e.OracleEnded() | e.AssistantStarted() | e.AssistantSaid() | e.AssistantMended()
                 | e.AssistantHeld() | e.AssistantWentOn() | e.AssistantEnded() | e.MannerChanged()
-                | e.SessionStarted() | e.BackendChanged() | e.Underrun() | e.FramesDropped() | e.SpeechShed()
+                | e.SessionStarted() | e.BackendChanged() | e.DialsChanged() | e.OracleTaken()
+                | e.ContextMeasured() | e.ContextBegunAnew() | e.FrontEndChanged()
+                | e.Underrun() | e.FramesDropped() | e.SpeechShed()
             ):  # fmt: skip
                 pass
             case _ as never:

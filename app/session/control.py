@@ -19,10 +19,28 @@ class BackendChoice:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """How a front-end with weights of its own runs.
+
+    `weights`: a folder (empty: where downloads go). `precision`: `auto`, `bf16`, `int8` or `int4`; `device`: `auto`
+    (a CUDA card, or a refusal), `cuda` or `cpu`. `context`: frames of memory (0: as many as fit). `delay` and
+    `lead`: see `app.frontend.base.SetDials`.
+    """
+
+    weights: str = ""
+    precision: str = "auto"
+    device: str = "auto"
+    context: int = 0
+    delay: int = 0
+    lead: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class SessionChoice:
     """What a talk on devices is made of. Device names: empty for the system's default."""
 
     frontend: str = "cascade"
+    model: ModelChoice = ModelChoice()
     backend: BackendChoice = BackendChoice()
     manner: Manner = "thinking"
     duplex: bool = False
@@ -35,7 +53,10 @@ class SessionControl(Protocol):
     """A running session. All calls come from the event loop's thread; none blocks."""
 
     def add_listener(self, listener: Callable[[Event], None]) -> None:
-        """Has every event from now on passed to `listener`, on the event loop's thread."""
+        """Has every event from now on passed to `listener`, on the event loop's thread.
+
+        The first one gets what happened before it, too.
+        """
         ...
 
     def press(self) -> None:
@@ -52,6 +73,10 @@ class SessionControl(Protocol):
 
     def set_manner(self, manner: Manner) -> None:
         """Answers in this manner from now on."""
+        ...
+
+    def set_dials(self, delay: int, lead: int) -> None:
+        """Waits `delay` frames before answering and hears the user `lead` frames late, from now on."""
         ...
 
     async def set_backend(self, choice: BackendChoice) -> None:

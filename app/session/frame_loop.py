@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,10 +21,25 @@ from app.conversation import events as e
 from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame, silence
 from app.conversation.turn import TurnEvent, TurnTracker
-from app.frontend.base import FrontEnd, FrontEndInput, Mark, OracleWords, SetManner
+from app.frontend.base import (
+    FrontEnd,
+    FrontEndError,
+    FrontEndInput,
+    FrontEndStep,
+    Mark,
+    OracleAsked,
+    OracleCompleted,
+    OracleDone,
+    OracleWords,
+    SetDials,
+    SetManner,
+)
 from app.session.clock import SessionClock
-from app.session.mailbox import FinishedHint, Mailbox, SetDuplex, TalkButton, WordsHint
+from app.session.mailbox import FinishedHint, Mailbox, SetDuplex, SwapFrontEnd, TalkButton, WordsHint
 from app.stt.base import VoiceActivity
+
+GAUGE_FRAMES = 12
+"""The context's gauge is told about once a second."""
 
 BACKLOG_FRAMES = 5
 """More frames than this waiting (0.4 s) means that we have fallen behind: the newest one is next."""
@@ -44,6 +59,29 @@ class StepMessage:
     user_dbfs: float = -120.0
     assistant_dbfs: float = -120.0
     late_ms: float = 0.0
+    lost: str = ""
+    """Why the front-end can't go on, if it can't: another one is wanted."""
+
+
+class _Mute:
+    """Stands in while a front-end that was lost is replaced: silent, and deaf."""
+
+    name = "none"
+    hears_oracle = True
+    speaking = busy = False
+    idle = False
+
+    def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
+        return FrontEndStep(silence())
+
+    def unheard(self, samples: int, words: int) -> None:
+        pass
+
+    def __enter__(self) -> _Mute:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        pass
 
 
 @dataclass(slots=True)
@@ -76,6 +114,8 @@ class FrameStepper:
         self._pending: deque[_Pending] = deque()
         self._underruns = 0
         self._written = 0
+        self._of_turn: list[FrontEndInput] = []  # what a front-end would need that took over now
+        self._turn = 0
 
     def step(self, frame: Frame, *, dropped: int = 0) -> StepMessage:
         """Runs one step for `frame`. Raises AudioError when the sink is gone."""
@@ -95,8 +135,16 @@ class FrameStepper:
                 case SetManner(manner):
                     self.tracker.eager = manner == "thinking"
                     inputs.append(message)
+                    self._remember(message)
+                case SwapFrontEnd(frontend):
+                    self.frontend = frontend
+                    # What came before in this drain is in the turn's record, too.
+                    inputs = [item for item in inputs if not _belongs_to_turn(item)]
+                    inputs = [*self._of_turn, *inputs]
+                    events.append(e.FrontEndChanged(frame.at, frontend.name))
                 case _:
                     inputs.append(message)
+                    self._remember(message)
         for item in inputs:
             if isinstance(item, OracleWords):
                 waited = max(0.0, (self._clock() - item.posted_at) * 1000)
@@ -107,9 +155,15 @@ class FrameStepper:
         for fact in self.tracker.hear(frame.at, windows, assistant_speaks=self.frontend.speaking):
             if isinstance(fact, floor.TakeFloor | floor.Hold | floor.GoOn | floor.Interrupt | floor.Yield):
                 inputs.append(fact)
+                self._remember(fact)
             else:
                 turn_events.append(fact)
-        step = self.frontend.step(frame, inputs)
+        lost = ""
+        try:
+            step = self.frontend.step(self._what_it_hears(frame), inputs)
+        except FrontEndError as error:
+            lost, step = str(error), FrontEndStep(silence(), flush=self.frontend.speaking)
+            self.frontend = _Mute()
         flushed = self._flush() if step.flush else 0
         self._write(step.samples)
         for said in step.said:
@@ -121,6 +175,7 @@ class FrameStepper:
         events += [m for m in marks if not isinstance(m, e.AssistantEnded)]
         events += self._heard(frame.at, everything=bool(ending))
         events += ending
+        events += self._of_model(frame, step)
         if step.problem:
             events.append(e.Failure(frame.at, "tts", step.problem))
         if self._sink.underruns > self._underruns:
@@ -137,7 +192,38 @@ class FrameStepper:
             user_dbfs=peak_dbfs(frame.samples),
             assistant_dbfs=peak_dbfs(step.samples),
             late_ms=round((self._clock() - frame.at) * 1000, 1),
+            lost=lost,
         )
+
+    def _what_it_hears(self, frame: Frame) -> Frame:
+        """With the talk button, a front-end that listens by itself hears the user only while it is down."""
+        if self.tracker.duplex or self.tracker.user_holds_floor:
+            return frame
+        return Frame(frame.index, silence())
+
+    def _remember(self, item: object) -> None:
+        """Keeps what belongs to the newest turn, for a front-end that may have to take over in it."""
+        if isinstance(item, OracleAsked | floor.TakeFloor) and item.turn > self._turn:
+            self._turn = item.turn
+            self._of_turn = [kept for kept in self._of_turn if isinstance(kept, SetDials | SetManner)]
+        if isinstance(item, SetDials | SetManner):
+            self._of_turn = [kept for kept in self._of_turn if type(kept) is not type(item)]
+        if isinstance(item, floor.Interrupt | floor.Yield):
+            self._of_turn = [kept for kept in self._of_turn if not isinstance(kept, floor.TakeFloor)]
+        elif _belongs_to_turn(item) or isinstance(item, SetDials | SetManner):
+            self._of_turn.append(item)  # type: ignore[arg-type]
+
+    def _of_model(self, frame: Frame, step: FrontEndStep) -> list[e.Event]:
+        """What a front-end with a memory and an oracle of its own tells of them."""
+        events: list[e.Event] = []
+        if step.oracle is not None:
+            events.append(e.OracleTaken(frame.at, step.oracle.revision, step.oracle.taken, step.oracle.waiting))
+        if step.context is not None:
+            if step.context.began_anew:
+                events.append(e.ContextBegunAnew(frame.at, step.context.primed))
+            if step.context.began_anew or frame.index % GAUGE_FRAMES == 0:
+                events.append(e.ContextMeasured(frame.at, step.context.frames, step.context.capacity))
+        return events
 
     def _write(self, samples: np.ndarray) -> None:
         if self._sink.keeps_time or self.frontend.speaking or samples.any():
@@ -178,6 +264,10 @@ class FrameStepper:
                 return e.AssistantWentOn(at, mark.turn)
             case _:
                 return e.AssistantEnded(at, mark.turn, mark.what == "interrupted")
+
+
+def _belongs_to_turn(item: object) -> bool:
+    return isinstance(item, OracleAsked | OracleWords | OracleCompleted | OracleDone | floor.TakeFloor)
 
 
 class FrameThread:

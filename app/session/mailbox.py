@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from app.frontend.base import FrontEndInput
+from app.frontend.base import FrontEnd, FrontEndInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,14 @@ class SetDuplex:
     duplex: bool
 
 
-Message = FrontEndInput | WordsHint | FinishedHint | TalkButton | SetDuplex
+@dataclass(frozen=True, slots=True)
+class SwapFrontEnd:
+    """From the next step on this front-end, which is ready, hears and speaks."""
+
+    frontend: FrontEnd
+
+
+Message = SwapFrontEnd | FrontEndInput | WordsHint | FinishedHint | TalkButton | SetDuplex
 
 
 class Mailbox:

@@ -25,18 +25,23 @@ from app.conversation.oracle import OraclePolicy
 from app.conversation.prompt import build_prompt
 from app.conversation.transcript import Transcript
 from app.conversation.turn import TurnTracker
-from app.frontend.base import FrontEnd, SetManner
+from app.frontend.base import FrontEnd, FrontEndError, SetDials, SetManner
 from app.session.clock import SessionClock
 from app.session.control import BackendChoice
 from app.session.frame_loop import FrameStepper, FrameThread, StepMessage
-from app.session.mailbox import FinishedHint, Mailbox, SetDuplex, TalkButton, WordsHint
+from app.session.mailbox import FinishedHint, Mailbox, SetDuplex, SwapFrontEnd, TalkButton, WordsHint
 from app.session.oracle_runner import OracleRunner
 from app.session.recorder import Recorder
 from app.stt.base import Transcriber, TranscriptUpdate, VoiceActivity
+from app.tts.base import VoiceError
 
 Pace = Literal["real", "simulated", "fast"]
 """`real`: a thread follows the sound. `simulated`: a loop's virtual time, everything scripted. `fast`: as
 fast as the machine goes, each frame waiting for ears and voice, and the answer for the back-end."""
+
+SLOW_WINDOW_SECONDS = 10.0
+SLOW_SECONDS = 1.0
+"""So much dropped sound within the window is said to the user."""
 
 QUIET_SECONDS = 0.4
 """A file's talk is over when all has been silent for this long behind its end."""
@@ -44,7 +49,10 @@ QUIET_SECONDS = 0.4
 
 @dataclass(slots=True)
 class SessionParts:
-    """What a session is made of. Everything is opened and closed by the session, in this order."""
+    """What a session is made of. Everything is opened and closed by the session, in this order.
+
+    `fallback` makes the front-end that takes over when the first one is lost, while loading or in mid-talk.
+    """
 
     frontend: FrontEnd
     transcriber: Transcriber
@@ -53,6 +61,7 @@ class SessionParts:
     source: AudioSource
     sink: AudioSink
     recorder: Recorder | None = None
+    fallback: Callable[[], FrontEnd] | None = None
     make_backend: Callable[[BackendChoice], Backend] | None = None
 
 
@@ -88,6 +97,7 @@ class Session:
         self.mailbox = Mailbox()
         self.frames = 0
         self._listeners: list[Callable[[e.Event], None]] = []
+        self._early: list[e.Event] = []  # what happened before anybody listened
         self._stack = ExitStack()
         self._done = asyncio.Event()
         self._main: asyncio.Task[None] | None = None
@@ -98,6 +108,10 @@ class Session:
         self._shed = 0
         self._manner: e.Manner = config.manner
         self._retired: list[Backend] = []
+        self._lost_while_loading = ""
+        self._replacing: asyncio.Task[None] | None = None
+        self._drops: list[tuple[float, int]] = []
+        self._slow_told_at = -1e9
 
     # -- life --------------------------------------------------------------------------------------
 
@@ -139,23 +153,41 @@ class Session:
         parts = self.parts
         if simulated:
             await parts.backend.open()
-            self._stack.enter_context(parts.frontend)
+            await self._enter_frontend()
             self._stack.enter_context(parts.transcriber)
             return
         loaded = await asyncio.gather(
             parts.backend.open(),
-            _enter(parts.frontend),
+            self._enter_frontend(),
             _enter(parts.transcriber),
             return_exceptions=True,
         )
-        for part, result in zip((parts.frontend, parts.transcriber), loaded[1:], strict=True):
-            if not isinstance(result, BaseException):
-                self._stack.push(part.__exit__)
+        if not isinstance(loaded[2], BaseException):
+            self._stack.push(parts.transcriber.__exit__)
         for result in loaded:
             if isinstance(result, BaseException):
                 raise result
         gc.collect()
         gc.freeze()  # a full collection over the models' objects would stop every thread for 0.2 s
+
+    async def _enter_frontend(self) -> None:
+        """Enters the front-end; the one to fall back on if that can't be had."""
+        parts = self.parts
+        try:
+            await self._enter(parts.frontend)
+        except FrontEndError as error:
+            if parts.fallback is None:
+                raise
+            self._lost_while_loading = str(error)
+            parts.frontend = parts.fallback()
+            await self._enter(parts.frontend)
+
+    async def _enter(self, frontend: FrontEnd) -> None:
+        if self.config.pace == "simulated":
+            self._stack.enter_context(frontend)
+            return
+        await _enter(frontend)
+        self._stack.push(frontend.__exit__)
 
     async def __aexit__(self, *exc: object) -> None:
         await self.stop()
@@ -197,12 +229,16 @@ class Session:
                         self._manner,
                     )
                 )  # fmt: skip
+                if self._lost_while_loading:
+                    self._emit(e.Failure(0.0, "frontend", self._lost_while_loading))
                 self._started.set()
                 try:
                     await (self._follow_sound() if self.config.pace == "real" else self._drive())
                 except AudioError as error:
                     self._on_sound_lost(str(error))
                 await self._runner.close()
+                if self._replacing is not None:
+                    await asyncio.wait([self._replacing])
         finally:
             self._started.set()
             if self._thread is not None:
@@ -291,6 +327,9 @@ class Session:
         self.frames = frame.index + 1
         if message.dropped:
             self._emit(e.FramesDropped(frame.at, message.dropped))
+            self._watch_pace(frame.at, message.dropped)
+        if message.lost:
+            self._replace_frontend(message.lost)
         if parts.recorder is not None:
             parts.recorder.sound(frame.index, frame.samples, message.samples, message.flushed)
         parts.transcriber.push(frame, message.voiced)
@@ -308,6 +347,52 @@ class Session:
             self._shed = parts.transcriber.shed
         self._emit(e.LevelMeasured(frame.at, message.user_dbfs, message.assistant_dbfs, message.late_ms))
         self._watch_end(frame.at)
+
+    def _watch_pace(self, at: float, dropped: int) -> None:
+        """Tells the user, at most once a minute, when frames are dropped again and again."""
+        self._drops = [(then, n) for then, n in self._drops if at - then <= SLOW_WINDOW_SECONDS] + [(at, dropped)]
+        lost = sum(n for _, n in self._drops) * FRAME_SECONDS
+        if lost >= SLOW_SECONDS and at - self._slow_told_at >= 60:
+            self._slow_told_at = at
+            self._emit(
+                e.Failure(
+                    at, "frontend",
+                    f"This machine can't keep up: {lost:.1f} s of your voice were skipped in the last "
+                    f"{SLOW_WINDOW_SECONDS:.0f} s. Close other programs, or choose a smaller precision, a shorter "
+                    "context or the embedded voice in the settings.",
+                )
+            )  # fmt: skip
+
+    def _replace_frontend(self, sentence: str) -> None:
+        """The front-end is lost: says so, and brings another one in while the talk goes on."""
+        if self.parts.fallback is None:
+            self._emit(e.Failure(self.clock(), "frontend", sentence, fatal=True))
+            self._done.set()
+            return
+        self._emit(e.Failure(self.clock(), "frontend", sentence))
+        self._replacing = asyncio.get_running_loop().create_task(self._bring_fallback(), name="fallback")
+
+    async def _bring_fallback(self) -> None:
+        assert self.parts.fallback is not None
+        lost = self.parts.frontend
+        simulated = self.config.pace == "simulated"
+        try:
+            if simulated:
+                lost.__exit__(None, None, None)
+            else:
+                await asyncio.to_thread(lost.__exit__, None, None, None)
+            frontend = self.parts.fallback()
+            await self._enter(frontend)
+        except Exception as error:  # whatever it is, nobody is left who could speak
+            why = str(error) if isinstance(error, FrontEndError | VoiceError) else f"{type(error).__name__}: {error}"
+            self._emit(
+                e.Failure(self.clock(), "frontend", f"No other voice could be had either ({why}). The talk is over; "
+                          "what was said stays.", fatal=True)
+            )  # fmt: skip
+            self._done.set()
+            return
+        self.parts.frontend = frontend
+        self.mailbox.post(SwapFrontEnd(frontend))
 
     def _on_turn(self, event: floor.TurnEvent) -> None:
         ears = self.parts.transcriber
@@ -340,6 +425,7 @@ class Session:
         """Nobody holds the floor, and nothing is under way that could make a sound."""
         return not (
             self._stepper.tracker.user_holds_floor
+            or (self._replacing is not None and not self._replacing.done())
             or not self.parts.frontend.idle
             or self.parts.transcriber.busy
             or (self._runner is not None and self._runner.busy)
@@ -361,7 +447,8 @@ class Session:
         else:
             self._emit(e.TranscriptPartial(now, turn, update.stable, update.unstable, update.heard_until))
         self.mailbox.post(WordsHint(turn, words, update.heard_until))
-        self._runner.transcript(turn, words, final=update.final, settled=update.settled)
+        if self.parts.frontend.hears_oracle:
+            self._runner.transcript(turn, words, final=update.final, settled=update.settled)
 
     def _on_finished(self, turn: int, probability: float, speech_end: float) -> None:
         self.mailbox.post(FinishedHint(turn, probability, speech_end))
@@ -382,6 +469,9 @@ class Session:
     def add_listener(self, listener: Callable[[e.Event], None]) -> None:
         """See `SessionControl.add_listener`."""
         self._listeners.append(listener)
+        early, self._early = self._early, []
+        for event in early:
+            listener(event)
 
     def press(self) -> None:
         """See `SessionControl.press`."""
@@ -402,6 +492,11 @@ class Session:
         if self._runner is not None:
             self._runner.policy.partials = manner == "thinking"
         self._emit(e.MannerChanged(self.clock(), manner))
+
+    def set_dials(self, delay: int, lead: int) -> None:
+        """See `SessionControl.set_dials`."""
+        self.mailbox.post(SetDials(delay, lead))
+        self._emit(e.DialsChanged(self.clock(), delay, lead))
 
     async def set_backend(self, choice: BackendChoice) -> None:
         """See `SessionControl.set_backend`."""
@@ -428,6 +523,8 @@ class Session:
         self.transcript.apply(event)
         if self.parts.recorder is not None:
             self.parts.recorder.event(event)
+        if not self._listeners:
+            self._early.append(event)
         for listener in list(self._listeners):
             listener(event)
 

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from app.audio.endpoints import EndOfAudio
+from app.audio.endpoints import AudioSource, EndOfAudio
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.transcript import Transcript
+from app.frontend.base import FrontEnd
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.clock import run_simulated
 from app.session.recorder import Recorder
@@ -127,6 +128,9 @@ def simulate(
     manner: e.Manner = "thinking",
     record: Path | None = None,
     voice: ScriptedVoice | None = None,
+    frontend: FrontEnd | None = None,
+    fallback: Callable[[], FrontEnd] | None = None,
+    source: AudioSource | None = None,
     concurrent: bool = True,
     enough_words: int = 0,
     during: Callable[[Session], None] | None = None,
@@ -139,11 +143,12 @@ def simulate(
         speaker, mouth = LoopSpeaker(), voice or ScriptedVoice()
         failures: list[str] = []
         parts = SessionParts(
-            frontend=CascadeFrontEnd(mouth, manner),
+            frontend=frontend or CascadeFrontEnd(mouth, manner),
+            fallback=fallback,
             transcriber=ScriptedTranscriber(script),
             voice_activity=ScriptedVoiceActivity(script),
             backend=backend,
-            source=QuietSource(round(seconds / 0.08)),
+            source=source or QuietSource(round(seconds / 0.08)),
             sink=speaker,
             recorder=Recorder(record, failures.append) if record else None,
         )

@@ -311,7 +311,7 @@ def test_a_set_up_installs_by_hashes_once(machine):
 @posix_only
 def test_the_app_starts_at_once_after_a_test_run(machine):
     prepare(machine, "test")
-    assert machine.installs()[1:] == ["dev.txt", "models.txt", "models-dev.txt"]
+    assert machine.installs()[1:] == ["dev.txt", "gpu.txt", "models.txt", "models-dev.txt"]
     done = len(machine.calls())
     prepare(machine, "run")
     assert len(machine.calls()) == done

@@ -1,0 +1,86 @@
+"""Makes the front-ends `kame` and `moshi` for this machine: which device, which precision, how much memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from app.frontend import FrontEndOptions
+from app.frontend.base import FrontEndError
+from app.frontend.kame.checkpoint import Loaded, load
+from app.frontend.kame.frontend import KameFrontEnd
+from app.frontend.kame.quantise import Precision
+from app.weights.errors import WeightsError
+from app.weights.fit import judge, shape_of
+from app.weights.layout import CheckpointFiles, read_layout
+
+LABELS = {"kame": "KAME", "moshi": "Moshi"}
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What will be loaded, and how. `context`: frames, None for the model's own."""
+
+    files: CheckpointFiles
+    device: str
+    precision: Precision
+    context: int | None
+
+
+def free_bytes() -> int | None:
+    """Free bytes on the CUDA card; None without one."""
+    if not torch.cuda.is_available():
+        return None
+    return torch.cuda.mem_get_info()[0]
+
+
+def prepare(name: str, options: FrontEndOptions) -> Prepared:
+    """Decides how to run before anything is loaded.
+
+    `precision` auto: the best that fits. `device` auto: the CUDA card, or a refusal. `context` 0: the model's.
+
+    Raises:
+        FrontEndError: no weights, no card, or nothing that fits; the sentence offers what does.
+    """
+    label = LABELS[name]
+    if options.precision not in ("auto", "bf16", "int8", "int4"):
+        raise FrontEndError(f"There is no precision “{options.precision}”. There are: auto, bf16, int8, int4.")
+    if options.device not in ("auto", "cuda", "cpu"):
+        raise FrontEndError(f"There is no device “{options.device}”. There are: auto, cuda, cpu.")
+    free = None if options.device == "cpu" else free_bytes()
+    if free is None and options.device != "cpu":
+        raise FrontEndError(judge(None, "bf16", name=label).sentence)
+    if options.weights is None or not options.weights.is_dir():
+        where = f" in {options.weights}" if options.weights else ""
+        raise FrontEndError(
+            f"{label}'s weights are not there{where}. Get them with “kame-desktop weights get {name}” (about 16 GB), "
+            "or set the folder that holds them."
+        )
+    try:
+        files = read_layout(options.weights)
+    except WeightsError as error:
+        raise FrontEndError(str(error)) from error
+    precision: Precision = "bf16" if options.precision == "auto" else options.precision  # type: ignore[assignment]
+    context = options.context or None
+    if free is None:
+        return Prepared(files, "cpu", precision, context)
+    fit = judge(free, precision, context=context, shape=shape_of(files.lm_config, context), name=label)
+    if fit.plan is not None:
+        return Prepared(files, "cuda", fit.plan.precision, context)
+    if options.precision == "auto" and fit.offers:
+        best = fit.offers[0]
+        return Prepared(files, "cuda", best.precision, best.context)
+    raise FrontEndError(fit.sentence)
+
+
+def make(name: str, options: FrontEndOptions) -> KameFrontEnd:
+    """The front-end, ready to be entered. Raises FrontEndError; see `prepare`."""
+    plan = prepare(name, options)
+
+    def models() -> Loaded:
+        # On a processor, bf16 is the slower one, and small models are what runs there.
+        dtype = torch.bfloat16 if plan.device == "cuda" else torch.float32
+        return load(plan.files, device=plan.device, dtype=dtype, precision=plan.precision, context=plan.context)
+
+    return KameFrontEnd(models, name=name, hears_oracle=name == "kame", dials=options.dials)

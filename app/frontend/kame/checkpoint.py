@@ -1,0 +1,223 @@
+"""From a checkpoint's files to models that are ready to step: checked first, loaded whole or not at all.
+
+Takes KAME's and Moshi's folders as the hub has them. Moshi's own weights get a neutral oracle, with which the
+model is unchanged to the bit. Knows nothing of downloads, sound or sessions.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import sentencepiece
+import torch
+from moshi.models import loaders
+from moshi.models.compression import MimiModel
+from safetensors.torch import load_file
+from torch import nn
+
+from app.frontend.kame.model import KameLM, neutral_oracle
+from app.frontend.kame.quantise import Precision, quantise
+from app.weights.errors import WeightsError
+from app.weights.layout import CheckpointFiles, Tensor, read_header
+
+DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16,
+          "I64": torch.int64, "I32": torch.int32, "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8,
+          "BOOL": torch.bool, "F8_E4M3": torch.float8_e4m3fn, "F8_E5M2": torch.float8_e5m2, "U16": torch.uint16,
+          "U32": torch.uint32, "U64": torch.uint64}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Loaded:
+    """Models in eval mode on their device. `learnt_oracle`: the checkpoint has an oracle of its own (KAME)."""
+
+    lm: KameLM
+    mimi: MimiModel
+    pieces: sentencepiece.SentencePieceProcessor
+    learnt_oracle: bool
+    generation: dict[str, Any] = field(default_factory=dict)
+
+
+def load(
+    files: CheckpointFiles,
+    *,
+    device: str | torch.device = "cuda",
+    dtype: torch.dtype = torch.bfloat16,
+    precision: Precision = "bf16",
+    context: int | None = None,
+    fuse_lora: bool = True,
+) -> Loaded:
+    """Loads a checkpoint.
+
+    Args:
+        dtype: of the language model; Mimi stays float32. `precision` int8 and int4 shrink its matrices, and
+            need a LoRA to be fused.
+        context: frames that attention reaches back, if fewer than the model was made for.
+
+    Raises:
+        WeightsError: what is missing, damaged or doesn't fit, by file and tensor.
+    """
+    device = torch.device(device)
+    pieces = _load_pieces(files.tokenizer)
+    lm, learnt = _load_lm(files, device, dtype, precision, context, fuse_lora or precision != "bf16")
+    if pieces.vocab_size() > lm.text_card:
+        raise WeightsError(
+            f"{files.tokenizer.name} has {pieces.vocab_size():,} pieces, but the model knows {lm.text_card:,}: they "
+            "don't belong together. Download the weights again."
+        )
+    mimi = _load_mimi(files, device, max(lm.dep_q, lm.n_q - lm.dep_q))
+    if mimi.cardinality != lm.card:
+        raise WeightsError(
+            f"{files.mimi.name} has {mimi.cardinality} codes, but the model knows {lm.card}: they don't belong "
+            "together. Download the weights again."
+        )
+    return Loaded(lm, mimi, pieces, learnt, dict(files.generation))
+
+
+def build_lm(
+    config: dict[str, Any] | None, device: torch.device, dtype: torch.dtype, context: int | None = None
+) -> KameLM:
+    """An empty model of a config (None: Moshi's 7B). Raises WeightsError when it makes no model."""
+    arguments = dict(loaders._lm_kwargs if config is None else config)
+    for key in ("lora", "lora_rank", "lora_scaling", "depformer_causal"):
+        arguments.pop(key, None)
+    if "demux_second_stream" in arguments:
+        arguments["demux_second_text_stream"] = arguments.pop("demux_second_stream")
+    if context is not None:
+        arguments["context"] = min(context, arguments.get("context") or context)
+    try:
+        if "conditioners" in arguments:
+            arguments["condition_provider"] = loaders.get_conditioner_provider(arguments["dim"], device, arguments)
+            del arguments["conditioners"]
+        if arguments.get("fuser") is not None:
+            arguments["fuser"] = loaders.get_condition_fuser(arguments)
+        return KameLM(device=device, dtype=dtype, **arguments)
+    except (TypeError, ValueError, AssertionError, KeyError, AttributeError, RuntimeError) as error:
+        raise WeightsError(
+            f"config.json describes no model that this app can build ({type(error).__name__}: {error}). Use weights "
+            "made for KAME or Moshi, or download them again."
+        ) from error
+
+
+def _load_lm(
+    files: CheckpointFiles,
+    device: torch.device,
+    dtype: torch.dtype,
+    precision: Precision,
+    context: int | None,
+    fuse_lora: bool,
+) -> tuple[KameLM, bool]:
+    config = files.lm_config or {}
+    if config.get("quantize"):
+        raise WeightsError(
+            f"{files.lm.name} is quantised already, in a form that the package moshi can't run in bf16. Use the "
+            "bf16 weights; this app makes int8 and int4 of them itself."
+        )
+    header = read_header(files.lm)
+    lm = build_lm(files.lm_config, torch.device("meta"), dtype, context)
+    # All names and shapes are compared before any weight is read.
+    learnt = any(name.startswith("oracle_emb.") for name in header)
+    _check_fit(lm, header, files.lm, allow_missing_oracle=not learnt)
+    if files.lora is not None:
+        trial = loaders.get_lora_moshi(
+            build_lm(files.lm_config, torch.device("meta"), dtype, context), lora_rank=config.get("lora_rank", 128),
+            lora_scaling=config.get("lora_scaling", 2.0), lora_weights=None, device="meta", dtype=dtype,
+            fuse_lora=False,
+        )  # fmt: skip
+        _check_fit(trial, read_header(files.lora), files.lora, partial=True)
+    # Small packages of the model's bytes go to the device one by one: it never lies there twice.
+    staging = device if precision == "bf16" else torch.device("cpu")
+    state = {name: _cast(name, value, dtype) for name, value in load_file(files.lm, device=str(staging)).items()}
+    if not learnt:
+        _add_neutral_oracle(state, lm, files.lm)
+    lm.load_state_dict(state, assign=True)
+    del state
+    if files.lora is not None:
+        lm = loaders.get_lora_moshi(
+            lm, lora_rank=config.get("lora_rank", 128), lora_scaling=config.get("lora_scaling", 2.0),
+            lora_weights=files.lora, device=staging, dtype=dtype, fuse_lora=fuse_lora,
+        )  # fmt: skip
+    lm.requires_grad_(False)
+    quantise(lm, precision, device)
+    lm.to(device)
+    return lm.eval(), learnt
+
+
+def _load_mimi(files: CheckpointFiles, device: torch.device, codebooks: int) -> MimiModel:
+    header = read_header(files.mimi)
+    try:
+        outline = loaders.get_mimi(None, files.mimi_config, device="meta", num_codebooks=codebooks)
+    except (TypeError, ValueError, AssertionError, KeyError, RuntimeError) as error:
+        raise WeightsError(
+            f"The codec's config describes none that this app can build ({type(error).__name__}: {error}). Download "
+            "the weights again."
+        ) from error
+    _check_fit(outline, header, files.mimi)
+    mimi = loaders.get_mimi(None, files.mimi_config, device="cpu", num_codebooks=codebooks)
+    mimi.load_state_dict(load_file(files.mimi, device="cpu"))
+    mimi.requires_grad_(False)
+    return mimi.to(device).eval()
+
+
+def _load_pieces(path: Path) -> sentencepiece.SentencePieceProcessor:
+    try:
+        return sentencepiece.SentencePieceProcessor(model_proto=path.read_bytes())
+    except (RuntimeError, OSError) as error:
+        raise WeightsError(f"{path.name} is damaged: it is no SentencePiece model. Download it again.") from error
+
+
+def _cast(name: str, value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """As the package does: the conditioners stay float32, all other weights become `dtype`."""
+    if not value.dtype.is_floating_point:
+        return value
+    return value.float() if name.startswith(("condition_provider.", "fuser.")) else value.to(dtype)
+
+
+def _add_neutral_oracle(state: dict[str, torch.Tensor], lm: KameLM, path: Path) -> None:
+    if lm.text_emb.norm is not None:
+        raise WeightsError(
+            f"{path.name} has a normalised text embedding and no oracle, so it can't run here as Moshi. Use KAME's "
+            "or Moshi's published weights."
+        )
+    for name in [name for name in state if name.startswith("text_emb.")]:
+        value = state[name]
+        if name == "text_emb.weight":
+            value = neutral_oracle(value, lm.text_padding_token_id)
+        state["oracle_emb" + name.removeprefix("text_emb")] = value
+
+
+_SIZE_MISMATCH = re.compile(
+    r"size mismatch for (\S+): .*?torch\.Size\(\[(.*?)\]\) from checkpoint.*?torch\.Size\(\[(.*?)\]\)"
+)
+
+
+def _check_fit(
+    model: nn.Module,
+    header: dict[str, Tensor],
+    path: Path,
+    *,
+    partial: bool = False,
+    allow_missing_oracle: bool = False,
+) -> None:
+    """Compares a file's tensors with a model's, by name and shape, without a byte of either."""
+    outline = {name: torch.empty(t.shape, dtype=DTYPES[t.dtype], device="meta") for name, t in header.items()}
+    try:
+        keys = model.load_state_dict(outline, strict=False, assign=False)
+    except RuntimeError as error:
+        found = _SIZE_MISMATCH.findall(str(error))
+        what = "; ".join(f"{name} is [{has}] and should be [{wants}]" for name, has, wants in found[:3]) or str(error)
+        raise WeightsError(
+            f"{path.name} doesn't fit its config: {what}. The files don't belong together; download the weights again."
+        ) from error
+    missing = [] if partial else list(keys.missing_keys)
+    if allow_missing_oracle:
+        missing = [name for name in missing if not name.startswith("oracle_emb.")]
+    for names, verb in ((missing, "lacks"), (list(keys.unexpected_keys), "holds what the model doesn't know:")):
+        if names:
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            raise WeightsError(
+                f"{path.name} {verb} {', '.join(names[:3])}{more}. The files don't belong together; download the "
+                "weights again."
+            )

@@ -1,0 +1,295 @@
+"""From one frame of the user's sound to one frame of the model's: Mimi in, the language model, Mimi out.
+
+On CUDA a frame is one replay of a captured graph, and one wait for its result; on the CPU the same calls run as
+they are. Knows tokens and samples; turns, words and oracle revisions are the front-end's business.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from moshi.models.compression import MimiModel
+from moshi.modules.streaming import State
+from moshi.utils.compile import CUDAGraphed
+
+from app.conversation.frame import FRAME_SAMPLES
+from app.frontend.kame.generator import KameGen
+from app.frontend.kame.model import KameLM
+
+FREE = -1
+"""A forced token that forces nothing."""
+SETTLING_FRAMES = 25
+"""Frames of silence (2 s) after which Mimi's codes for silence no longer change."""
+BUCKETS = (256, 512, 1024, 2048)
+"""Lengths of attention, in frames, for each of which a graph is captured; the whole context is the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One step's tokens, as they were chosen: the text, the own codes, the user's codes, the oracle's token."""
+
+    text: int
+    own: tuple[int, ...]
+    user: tuple[int, ...]
+    oracle: int
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStep:
+    """A step's result. `samples` are zeros while the stream has not said anything yet (its first step)."""
+
+    samples: np.ndarray
+    column: Column
+
+
+class Engine:
+    """Both models in one stream. A context manager; all calls on one thread.
+
+    Args:
+        sampling: arguments for `KameGen` (temperatures, `use_sampling`).
+        lazily: attend to what the cache holds, in steps of `BUCKETS`, in place of all its slots.
+    """
+
+    def __init__(
+        self, lm: KameLM, mimi: MimiModel, *, sampling: dict[str, Any] | None = None, lazily: bool = True
+    ) -> None:
+        if mimi.frame_size != FRAME_SAMPLES:
+            raise ValueError(f"The codec's frames have {mimi.frame_size} samples, not {FRAME_SAMPLES}.")
+        self.lm, self.mimi = lm, mimi
+        self.device = lm.device
+        self.context: int = lm.context
+        self._on_gpu = self.device.type == "cuda"
+        self._own, self._heard = lm.dep_q, lm.n_q - lm.dep_q
+        self._force_text = torch.full((1,), FREE, dtype=torch.long, device=self.device)
+        self._force_own = torch.full((1, lm.dep_q), FREE, dtype=torch.long, device=self.device)
+        self._text = torch.zeros(1, dtype=torch.long, device=self.device)
+        self._codes = torch.zeros(1, lm.dep_q, dtype=torch.long, device=self.device)
+        self.gen = KameGen(
+            lm, **{"support_out_of_sync": True, **(sampling or {})},
+            on_text_hook=self._on_text, on_audio_hook=self._on_own,
+        )  # fmt: skip
+        self._lazily = lazily
+        self._buckets = sorted({b for b in BUCKETS if b < self.context} | {self.context}) if lazily else [self.context]
+        self._stack = ExitStack()
+        self._graphs: dict[tuple[str, int], CUDAGraphed] = {}
+        self._forcing = False
+        self._slots = 0
+        self.steps = 0
+        """Steps since the stream began: what the cache holds, until it is full."""
+        self.silence: tuple[int, ...] = ()
+        """Mimi's codes for silence, one a codebook of the model's own stream."""
+
+    # -- life --------------------------------------------------------------------------------------
+
+    def __enter__(self) -> Engine:
+        try:
+            with torch.no_grad():
+                self.silence = self._learn_silence()
+                self._stack.enter_context(self.mimi.streaming(1))
+                self._stack.enter_context(self.gen.streaming(1))
+                if self._lazily:
+                    self.gen.fill_lazily()
+                self._sink = torch.tensor([self.silence], dtype=torch.long, device=self.device)[..., None]
+                self._samples = torch.zeros(1, 1, FRAME_SAMPLES, device=self.device)
+                self._staging = _host(torch.zeros(1, 1, FRAME_SAMPLES), self._on_gpu)
+                self._out = _host(torch.zeros(FRAME_SAMPLES), self._on_gpu)
+                width = 1 + self._own + self._heard
+                self._out_tokens = _host(torch.zeros(width, dtype=torch.long), self._on_gpu)
+                self._warm_up()
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._graphs.clear()
+        self._stack.close()
+
+    def _learn_silence(self) -> tuple[int, ...]:
+        """What the codec makes of silence once it has settled."""
+        with self.mimi.streaming(1):
+            quiet = torch.zeros(1, 1, FRAME_SAMPLES, device=self.device)
+            for _ in range(SETTLING_FRAMES):
+                codes = self.mimi.encode(quiet)
+        return tuple(int(code) for code in codes[0, : self._own, 0])
+
+    def _warm_up(self) -> None:
+        """Runs, and on CUDA captures, every path once, so that no frame of the talk pays for it."""
+        token = self.gen.take_oracle()
+        for bucket in reversed(self._buckets):
+            self._attend(bucket)
+            for _ in range(3 if self._on_gpu else 1):
+                self._run("frame", bucket, self._frame, self._samples, token)
+        for _ in range(3 if self._on_gpu else 1):
+            codes = self._run("encode", 0, self._encode, self._samples)
+            self._attend(self._buckets[0])
+            self._run("lm", self._buckets[0], self._lm_only, codes, token)
+        if self._on_gpu:
+            torch.cuda.synchronize()
+        self.begin()
+
+    # -- a frame -----------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Begins a fresh stream: empty cache, no oracle. Mimi begins anew, too."""
+        self.gen.reset_streaming()
+        self.mimi.reset_streaming()
+        self.steps = 0
+        self.release()
+
+    def begin_again(self) -> None:
+        """Begins a fresh stream of the language model, while Mimi hears and speaks on."""
+        self.gen.reset_streaming()
+        self.steps = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether the cache holds as many frames as attention reaches back."""
+        return self.steps >= self.context
+
+    def force(self, text: int, own: Sequence[int]) -> None:
+        """From now on the model says these tokens, whatever it would have said."""
+        self._force_text.fill_(text)
+        self._force_own.copy_(torch.tensor([list(own)], dtype=torch.long), non_blocking=False)
+        self._forcing = True
+
+    def force_silence(self) -> None:
+        """From now on the model is silent: padding, and the codec's codes for silence."""
+        if not self._forcing:
+            self.force(self.lm.text_padding_token_id, self.silence)
+
+    def release(self) -> None:
+        """The model chooses its own tokens again."""
+        if self._forcing:
+            self._force_text.fill_(FREE)
+            self._force_own.fill_(FREE)
+            self._forcing = False
+
+    @torch.no_grad()
+    def step(self, samples: np.ndarray) -> EngineStep:
+        """One frame in, one frame out. `samples`: float32 `[1920]`, 24 kHz."""
+        self._staging[0, 0].copy_(torch.from_numpy(samples))
+        self._samples.copy_(self._staging, non_blocking=True)
+        token = self.gen.take_oracle()
+        bucket = self._bucket()
+        self._attend(bucket)
+        sound, tokens = self._run("frame", bucket, self._frame, self._samples, token)
+        self._out.copy_(sound, non_blocking=True)
+        self._out_tokens.copy_(tokens, non_blocking=True)
+        if self._on_gpu:
+            done = torch.cuda.Event()
+            done.record()
+            done.synchronize()  # the one wait of a frame
+        self.steps += 1
+        out = self._out.numpy().copy() if self.steps > self.gen.max_delay else np.zeros(FRAME_SAMPLES, np.float32)
+        values = self._out_tokens.tolist()
+        own, user = values[1 : 1 + self._own], values[1 + self._own :]
+        return EngineStep(out, Column(values[0], tuple(own), tuple(user), self.gen.last_oracle))
+
+    @torch.no_grad()
+    def hear(self, samples: np.ndarray) -> tuple[int, ...]:
+        """Lets Mimi hear a frame and gives the user's codes; the language model is not stepped."""
+        self._staging[0, 0].copy_(torch.from_numpy(samples))
+        self._samples.copy_(self._staging, non_blocking=True)
+        codes = self._run("encode", 0, self._encode, self._samples)
+        return tuple(codes[0, :, 0].tolist())
+
+    @torch.no_grad()
+    def follow(self, column: Column) -> None:
+        """Steps the language model along tokens that are known: it will remember them as said and heard.
+
+        The queue's oracle waits meanwhile.
+        """
+        user = torch.tensor([column.user], dtype=torch.long)[..., None].to(self.device)
+        oracle = torch.tensor([[[column.oracle]]], dtype=torch.long).to(self.device)
+        self.force(column.text, column.own)
+        bucket = self._bucket()
+        self._attend(bucket)
+        self._run("lm", bucket, self._lm_only, user, oracle)
+        self.steps += 1
+        self.release()
+
+    # -- what runs on the device -------------------------------------------------------------------
+
+    def _frame(self, samples: torch.Tensor, oracle: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        codes = self._encode(samples)
+        out = self.gen.step_with(codes, oracle)
+        assert out is not None
+        own = out[:, 1:]
+        sound = self.mimi.decode(torch.where(own < 0, self._sink, own))
+        tokens = torch.cat([self._text, self._codes[0], codes[0, :, 0]])
+        return sound[0, 0], tokens
+
+    def _encode(self, samples: torch.Tensor) -> torch.Tensor:
+        return self.mimi.encode(samples)[:, : self._heard]
+
+    def _lm_only(self, codes: torch.Tensor, oracle: torch.Tensor) -> torch.Tensor:
+        self.gen.step_with(codes, oracle)
+        return self._text
+
+    def _on_text(self, token: torch.Tensor) -> None:
+        token.copy_(torch.where(self._force_text == FREE, token, self._force_text))
+        self._text.copy_(token)
+
+    def _on_own(self, codes: torch.Tensor) -> None:
+        codes.copy_(torch.where(self._force_own == FREE, codes, self._force_own))
+        self._codes.copy_(codes)
+
+    def _bucket(self) -> int:
+        return next((b for b in self._buckets if b > self.steps), self._buckets[-1])
+
+    def _attend(self, slots: int) -> None:
+        if self._lazily and slots != self._slots:
+            self.gen.attend_to(slots)
+            self._slots = slots
+
+    def _run(self, name: str, bucket: int, function: Callable[..., Any], *args: torch.Tensor) -> Any:
+        """`function` as it is on the CPU; on CUDA the replay of its graph for this length of attention."""
+        if not self._on_gpu:
+            return function(*args)
+        graph = self._graphs.get((name, bucket))
+        if graph is None:
+            graph = self._graphs[name, bucket] = CUDAGraphed(self._in_place(function))
+        return graph(*args)
+
+    def _in_place(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """`function` with its streaming states kept at their addresses, as a captured graph needs them.
+
+        The package replaces some small tensors of its states at each step (offsets, the convolutions' `first`):
+        a replay would read the old ones for ever. Here the new values are copied into the old tensors.
+        """
+
+        def run(*args: torch.Tensor) -> Any:
+            before = [
+                (state, name, value)
+                for state in self._states()
+                for name, value in vars(state).items()
+                if isinstance(value, torch.Tensor)
+            ]
+            out = function(*args)
+            for state, name, old in before:
+                new = getattr(state, name)
+                if new is not old and isinstance(new, torch.Tensor) and new.shape == old.shape:
+                    old.copy_(new)
+                    setattr(state, name, old)
+            return out
+
+        return run
+
+    def _states(self) -> list[State]:
+        found: list[State] = []
+        for module in (self.gen, self.lm, self.mimi):
+            with contextlib.suppress(AssertionError):
+                found += [state for state in module.get_streaming_state().values() if state is not None]
+        return found
+
+
+def _host(tensor: torch.Tensor, pinned: bool) -> torch.Tensor:
+    """A tensor on the host that the card can reach by itself, if there is one."""
+    return tensor.pin_memory() if pinned else tensor

@@ -1,0 +1,131 @@
+"""KAME's language model: Moshi's, and one more embedding that hears what the back-end thinks.
+
+A subclass of the package's model that leaves its step alone: the oracle's embedding is added to the text's
+where the text embedding hands its result over, which is where KAME adds it (arXiv 2510.02327, public
+code). Knows nothing of queues, sound or sessions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from moshi.conditioners import ConditionTensors
+from moshi.models.lm import LMModel, LMOutput
+from moshi.models.lm_utils import ScaledEmbedding, _init_layer
+from torch import nn
+
+
+class KameLM(LMModel):
+    """`moshi.models.lm.LMModel` with `oracle_emb`, an embedding like `text_emb`. Same arguments.
+
+    The temporal transformer's input at each step is, in this order of additions, which matters in bf16:
+    sum of the audio embeddings + (text embedding + oracle embedding), then the conditions' sum.
+    """
+
+    oracle_emb: ScaledEmbedding
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._oracle_tokens: torch.Tensor | None = None
+        self.text_emb.register_forward_hook(self._add_oracle)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name == "text_emb" and "oracle_emb" not in self._modules:
+            # Made in the reference's place, between the text embedding and the rest: so the order of the
+            # parameters and of the random draws is the reference's, and the package casts it with the others.
+            super().__setattr__("oracle_emb", _twin(value))
+
+    def _init_weights(self) -> None:
+        """The package's initialisation, with the oracle's embedding behind the text's."""
+        parts: list[nn.Module | None] = [*self.emb, *(self.depformer_emb or ())]
+        parts += [self.text_emb, self.oracle_emb, self.depformer_text_emb, self.text_linear]
+        for part in parts:
+            if part is not None:
+                _init_layer(part)
+        for layer in self.transformer.layers:
+            layer.apply(_init_layer)
+        for linear in self.linears:
+            _init_layer(linear)
+
+    def forward(
+        self,
+        codes: torch.Tensor,
+        condition_tensors: ConditionTensors | None = None,
+        oracle_tokens: torch.Tensor | None = None,
+    ) -> LMOutput:
+        """Teacher-forced logits, as in the package.
+
+        Args:
+            codes: `[B, K, T]`, as in the package.
+            oracle_tokens: integers `[B, 1, T]`, the oracle at each step of `codes`; None adds none at all.
+
+        Raises:
+            ValueError: `oracle_tokens` is no tensor of integers of that shape.
+        """
+        if oracle_tokens is None:
+            return super().forward(codes, condition_tensors)
+        batch, _, steps = codes.shape
+        if not isinstance(oracle_tokens, torch.Tensor):
+            raise ValueError(f"oracle_tokens must be a tensor, not {type(oracle_tokens).__name__}.")
+        if oracle_tokens.shape != (batch, 1, steps):
+            raise ValueError(
+                f"oracle_tokens must have shape ({batch}, 1, {steps}), not {tuple(oracle_tokens.shape)}."
+            )
+        if oracle_tokens.is_floating_point() or oracle_tokens.is_complex() or oracle_tokens.dtype == torch.bool:
+            raise ValueError(f"oracle_tokens must be integers, not {oracle_tokens.dtype}.")
+        # As with the codes: the first input is the initial token, and the last token is never an input.
+        initial = torch.full_like(oracle_tokens[:, :, :1], self.text_initial_token_id)
+        with self._hearing(torch.cat([initial, oracle_tokens[:, :, :-1]], dim=2)):
+            return super().forward(codes, condition_tensors)
+
+    def forward_text(
+        self,
+        sequence: torch.Tensor,
+        sum_condition: torch.Tensor | None = None,
+        cross_attention_src: torch.Tensor | None = None,
+        oracle_tokens: torch.Tensor | None = None,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """The temporal transformer, as in the package. `oracle_tokens`: `[B, 1, S]`, beside `sequence`."""
+        if oracle_tokens is None:
+            return super().forward_text(sequence, sum_condition, cross_attention_src)
+        with self._hearing(oracle_tokens):
+            return super().forward_text(sequence, sum_condition, cross_attention_src)
+
+    @contextlib.contextmanager
+    def _hearing(self, oracle_tokens: torch.Tensor) -> Iterator[None]:
+        self._oracle_tokens = oracle_tokens[:, 0]
+        try:
+            yield
+        finally:
+            self._oracle_tokens = None
+
+    def _add_oracle(self, _module: nn.Module, _args: Any, text: torch.Tensor) -> torch.Tensor | None:
+        if self._oracle_tokens is None:
+            return None
+        return text + self.oracle_emb(self._oracle_tokens)
+
+
+def _twin(text_emb: ScaledEmbedding) -> ScaledEmbedding:
+    """A new embedding with the settings of `text_emb`."""
+    return ScaledEmbedding(
+        text_emb.num_embeddings,
+        text_emb.embedding_dim,
+        norm=text_emb.norm is not None,
+        zero_idx=text_emb.zero_idx,
+        demux_second_stream=text_emb.demux_second_stream,
+        device=text_emb.weight.device,
+        dtype=text_emb.weight.dtype,
+    )
+
+
+def neutral_oracle(text_emb: torch.Tensor, padding: int) -> torch.Tensor:
+    """Weights for `oracle_emb` with which a model that never learnt an oracle stays what it was.
+
+    `text_emb - text_emb[padding]`, so that the padding, which every step without a token gets, adds exactly
+    zero. A plain copy of `text_emb` would add the padding's vector to every frame.
+    """
+    return text_emb - text_emb[padding]

@@ -1,0 +1,222 @@
+"""Weight-only int8 and int4 for one talk at a time: the matrices shrink, the activations stay bf16.
+
+At batch 1 a step's time is the time to read the weights, so that a half or a quarter of the bytes is about a
+half or a quarter of the time. int8: a scale for each row. int4: a scale and a minimum for each group of 128
+columns (the form that kame.md's floor table counts). Embeddings and norms stay as they are.
+
+The products run in kernels of ours that NVRTC, which comes with torch on Linux and Windows, compiles at load:
+no Triton, no compiler on the user's machine. Each is checked against plain torch on the device before it is
+used; where a kernel can't be had or is wrong, plain torch does the work, slowly.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import torch
+from moshi.modules.gating import ActivationGating
+from moshi.modules.transformer import StreamingMultiheadAttention
+from torch import nn
+
+Precision = Literal["bf16", "int8", "int4"]
+
+GROUP = 128
+"""Columns of a row that share an int4 scale."""
+
+ROWS_A_BLOCK = 8
+THREADS_A_BLOCK = 128
+"""As `kernels.cu` has them: 4 warps of 2 rows."""
+
+log = logging.getLogger(__name__)
+
+
+def pack_int8(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """`[N, K]` to int8 `[N, K]` and float32 scales `[N]`: symmetric, the row's largest becomes 127."""
+    weight = weight.float()
+    scale = weight.abs().amax(dim=1).clamp(min=1e-12) / 127
+    return (weight / scale[:, None]).round().clamp(-127, 127).to(torch.int8), scale
+
+
+def unpack_int8(packed: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+    """The float32 matrix that `pack_int8` kept."""
+    return packed.float() * scale[:, None]
+
+
+def pack_int4(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """`[N, K]` to bytes `[N, K / 2]` and bf16 pairs (scale, minimum) `[N, K / 128, 2]`.
+
+    Each value of a group becomes the nearest of 16 steps between the group's least and greatest. Byte j of a
+    row holds columns 2j (low half) and 2j + 1.
+    """
+    rows, columns = weight.shape
+    groups = weight.float().view(rows, columns // GROUP, GROUP)
+    least = groups.amin(dim=2)
+    scale = ((groups.amax(dim=2) - least) / 15).clamp(min=1e-12)
+    # The steps are counted from what bf16 keeps of scale and minimum, so that its rounding is no extra error.
+    scale, least = scale.bfloat16(), least.bfloat16()
+    steps = ((groups - least.float()[:, :, None]) / scale.float()[:, :, None]).round().clamp(0, 15)
+    steps = steps.to(torch.uint8).view(rows, columns)
+    packed = steps[:, 0::2] | (steps[:, 1::2] << 4)
+    return packed.contiguous(), torch.stack([scale, least], dim=2).contiguous()
+
+
+def unpack_int4(packed: torch.Tensor, params: torch.Tensor) -> torch.Tensor:
+    """The float32 matrix that `pack_int4` kept."""
+    rows, half = packed.shape
+    steps = torch.stack([packed & 15, packed >> 4], dim=2).view(rows, -1, GROUP).float()
+    scale, least = params.float().unbind(dim=2)
+    return (steps * scale[:, :, None] + least[:, :, None]).view(rows, 2 * half)
+
+
+class QuantisedMatrix(nn.Module):
+    """`x -> x W^T` for a `[N, K]` matrix kept in int8 or int4. `x`: `[..., K]`, any float type."""
+
+    packed: torch.Tensor
+    params: torch.Tensor
+
+    def __init__(self, weight: torch.Tensor, precision: Precision, device: torch.device | None = None) -> None:
+        super().__init__()
+        self.precision = precision
+        self.out_features, self.in_features = weight.shape
+        pack = pack_int8 if precision == "int8" else pack_int4
+        packed, params = pack(weight.detach().to(device or weight.device))
+        self.register_buffer("packed", packed)
+        # As plain bytes, so that no later cast of the model touches them.
+        self.register_buffer("params", params.view(torch.uint8))
+
+    def plain(self) -> torch.Tensor:
+        """The float32 matrix that is kept."""
+        if self.precision == "int8":
+            return unpack_int8(self.packed, self.params.view(torch.float32))
+        return unpack_int4(self.packed, self.params.view(torch.bfloat16))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """`[..., N]`, in the type of `x`."""
+        kernel = kernels().get(self.precision) if self.packed.is_cuda else None
+        rows = x.numel() // self.in_features
+        if kernel is None or rows > 4:
+            return nn.functional.linear(x, self.plain().to(x.dtype))
+        vectors = x.reshape(rows, self.in_features).to(torch.bfloat16).contiguous()
+        out = torch.empty(rows, self.out_features, dtype=torch.bfloat16, device=x.device)
+        for row in range(rows):
+            kernel(self.packed, self.params, vectors[row], out[row])
+        return out.view(*x.shape[:-1], self.out_features).to(x.dtype)
+
+
+class QuantisedProjection(nn.Linear):
+    """A quantised matrix where the package's attention wants a Linear.
+
+    The package reads the type and the device of the key-value cache off `weight`, which is empty here.
+    """
+
+    def __init__(self, matrix: QuantisedMatrix, like: torch.Tensor) -> None:
+        nn.Module.__init__(self)
+        self.in_features, self.out_features = matrix.in_features, matrix.out_features
+        self.weight = nn.Parameter(torch.empty(0, dtype=like.dtype, device=matrix.packed.device), False)
+        self.register_parameter("bias", None)
+        self.matrix = matrix
+
+    def forward(self, input: torch.Tensor) -> torch.Tensor:
+        """See `QuantisedMatrix.forward`."""
+        return self.matrix(input)
+
+
+def quantise(
+    model: nn.Module,
+    precision: Precision,
+    device: torch.device | None = None,
+    *,
+    keep_int8: tuple[str, ...] = ("text_linear", "linears"),
+) -> int:
+    """Puts quantised matrices in the place of all Linears of `model`; returns how many.
+
+    `device`: where the quantised ones go, each as it is made, so that the whole model never lies there in
+    bf16. `keep_int8`: children whose matrices stay int8 under int4, the output heads, where an error is an
+    error in the probabilities. A matrix whose columns don't fit the form stays as it is.
+    """
+    if precision == "bf16":
+        return 0
+    projections = {
+        id(group)
+        for part in model.modules()
+        if isinstance(part, StreamingMultiheadAttention)
+        for group in (part.in_projs, part.out_projs)
+    }
+
+    def walk(module: nn.Module, form: Precision) -> int:
+        # The package takes both matrices of a gate the same way: both fit, or both stay.
+        if isinstance(module, ActivationGating) and not all(
+            _fits(matrix, form) for matrix in (module.linear_in, module.linear_out)
+        ):
+            return 0
+        count = 0
+        for name, child in list(module.named_children()):
+            wanted: Precision = "int8" if module is model and name in keep_int8 else form
+            if not isinstance(child, nn.Linear):
+                count += walk(child, wanted)
+            elif _fits(child, wanted):
+                matrix = QuantisedMatrix(child.weight, wanted, device)
+                in_attention = id(module) in projections
+                setattr(module, name, QuantisedProjection(matrix, child.weight) if in_attention else matrix)
+                count += 1
+        return count
+
+    return walk(model, precision)
+
+
+def _fits(matrix: nn.Module, form: Precision) -> bool:
+    if isinstance(matrix, QuantisedProjection) or not isinstance(matrix, nn.Linear) or matrix.bias is not None:
+        return False
+    return matrix.in_features % (16 if form == "int8" else GROUP) == 0
+
+
+@functools.cache
+def kernels() -> dict[str, Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], None]]:
+    """The kernels that can be had on this machine's GPU, by precision, each checked on it."""
+    if not torch.cuda.is_available():
+        return {}
+    source = (Path(__file__).parent / "kernels.cu").read_text("utf-8")
+    found = {}
+    for precision in ("int8", "int4"):
+        try:
+            compiled = torch.cuda._compile_kernel(source, f"gemv_{precision}")
+            kernel = functools.partial(_launch, compiled)
+            if error := _check(kernel, precision):
+                raise RuntimeError(f"its result is off by {error:.3g}")
+            found[precision] = kernel
+        except Exception as error:
+            # Whatever a driver, a card or a later torch makes of it: the talk goes on, only slower.
+            log.warning("The %s kernel can't be used (%s); plain torch stands in.", precision, error)
+    return found
+
+
+def _launch(
+    compiled: Callable[..., None],
+    packed: torch.Tensor,
+    params: torch.Tensor,
+    vector: torch.Tensor,
+    out: torch.Tensor,
+) -> None:
+    rows, columns = out.shape[0], vector.shape[0]
+    grid = ((rows + ROWS_A_BLOCK - 1) // ROWS_A_BLOCK, 1, 1)
+    compiled(grid=grid, block=(THREADS_A_BLOCK, 1, 1), args=[packed, params, vector, out, rows, columns])
+
+
+def _check(kernel: Callable[..., None], precision: Precision) -> float:
+    """How far the kernel is from plain torch on this device, if that is more than bf16's rounding; else 0."""
+    random = torch.Generator().manual_seed(0)
+    worst = 0.0
+    for rows, columns in ((1, 128), (515, 1024), (4096, 4096), (7, 11264)):
+        weight = torch.randn(rows, columns, generator=random)
+        matrix = QuantisedMatrix(weight, precision, torch.device("cuda"))
+        vector = torch.randn(columns, generator=random).bfloat16().cuda()
+        out = torch.full((rows,), torch.nan, dtype=torch.bfloat16, device="cuda")
+        kernel(matrix.packed, matrix.params, vector, out)
+        wanted = matrix.plain() @ vector.float()
+        error = ((out.float() - wanted).norm() / wanted.norm()).item()
+        worst = max(worst, error if error == error else float("inf"))
+    return worst if worst > 5e-3 else 0.0

@@ -1,0 +1,328 @@
+"""Brings weights from the hub, or a mirror of it, to a folder: what is there already is not fetched again.
+
+Each file comes as `NAME.part`, goes on where it stopped, is compared with the hub's SHA-256 while it comes, and
+gets its name once it is whole. The listing and the names come from the hub's own library; the transfer is
+httpx's, since that library's can neither report nor be stopped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import shutil
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from app.weights.errors import DownloadCancelled, WeightsError
+from app.weights.layout import (
+    CONFIG_NAME,
+    LM_NAME,
+    MANIFEST_NAME,
+    MIMI_NAME,
+    TOKENIZER_NAME,
+    local_name,
+    sha256_of,
+)
+
+HUB = "https://huggingface.co"
+ROOM_LEFT = 500_000_000
+"""Bytes that a download leaves free on the disk."""
+ATTEMPTS = 4
+"""Times that a broken transfer is taken up again before the user is told; any byte that came counts anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a download stands. `file` is the one that is coming; bytes count what lay there before, too."""
+
+    file: str
+    done_bytes: int
+    total_bytes: int
+    verifying: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """One file to fetch. `sha256` is empty where the hub keeps none (small text files)."""
+
+    name: str
+    repository: str
+    path: str
+    revision: str
+    size: int
+    sha256: str
+
+
+def download(
+    repository: str,
+    folder: Path,
+    *,
+    hub: str = HUB,
+    token: str | None = None,
+    progress: Callable[[Progress], None] = lambda _: None,
+    cancelled: threading.Event | None = None,
+) -> Path:
+    """Fetches what a talk needs of `repository` into `folder`; returns the folder. Blocks; runs on any thread.
+
+    Raises:
+        DownloadCancelled: `cancelled` was set; what has come stays.
+        WeightsError: no network, no such repository, no room, a file that isn't what the hub says.
+    """
+    cancelled = cancelled or threading.Event()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        files = _plan(repository, folder, hub, token, cancelled)
+        _check_room(folder, files)
+        return _fetch_all(files, folder, hub, token, progress, cancelled)
+    except httpx.HTTPStatusError as error:
+        raise _refused(repository, hub, error.response.status_code) from error
+    except httpx.HTTPError as error:
+        raise WeightsError(
+            f"The download from {httpx.URL(hub).host} broke off ({type(error).__name__}). What has come stays; check "
+            "the network and start it again, and it goes on from there."
+        ) from error
+    except OSError as error:
+        raise _disk_failed(folder, error) from error
+
+
+def _plan(
+    repository: str, folder: Path, hub: str, token: str | None, cancelled: threading.Event
+) -> list[RemoteFile]:
+    """What has to be in the folder: read off the repository's config, which is fetched first."""
+    listings: dict[str, dict[str, RemoteFile]] = {}
+
+    def find(name: str, wanted: bool = True) -> RemoteFile | None:
+        source, path = repository, name
+        if name.startswith("hf://"):
+            owner, repo, *rest = name.removeprefix("hf://").split("/")
+            source, path = f"{owner}/{repo}", "/".join(rest)
+        if source not in listings:
+            listings[source] = _list(source, hub, token)
+        found = listings[source].get(path)
+        if found is None and wanted:
+            raise WeightsError(
+                f"{source} on {httpx.URL(hub).host} has no file {path}, which its config names. Choose other weights."
+            )
+        return found
+
+    config_file = find(CONFIG_NAME, wanted=False)
+    names: dict[str, str] = {}
+    files: list[RemoteFile] = []
+    if config_file is not None:
+        _fetch(config_file, folder, hub, token, lambda _: None, cancelled)
+        try:
+            names = json.loads((folder / CONFIG_NAME).read_text("utf-8"))
+        except ValueError as error:
+            raise WeightsError(f"The {CONFIG_NAME} of {repository} is no JSON. Choose other weights.") from error
+        files.append(config_file)
+    for key, default in (("tokenizer_name", TOKENIZER_NAME), ("mimi_name", MIMI_NAME), ("moshi_name", LM_NAME),
+                         ("mimi_config_name", ""), ("lora_name", "")):  # fmt: skip
+        name = names.get(key) or default
+        if name and (found := find(name)) is not None:
+            files.append(found)
+    return files
+
+
+def _list(repository: str, hub: str, token: str | None) -> dict[str, RemoteFile]:
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineModeIsEnabled
+
+    try:
+        found = HfApi(endpoint=hub, token=token or False).model_info(repository, files_metadata=True, timeout=30)
+    except HfHubHTTPError as error:
+        raise _refused(repository, hub, error.response.status_code) from error
+    except HFValidationError as error:
+        raise WeightsError(
+            f"“{repository}” is no name of weights on the hub. It has the form owner/name."
+        ) from error
+    except (OSError, OfflineModeIsEnabled) as error:
+        raise WeightsError(
+            f"{httpx.URL(hub).host} can't be reached, so {repository} can't be downloaded. Check the network, or set "
+            "a mirror or a local folder."
+        ) from error
+    return {
+        file.rfilename: RemoteFile(
+            local_name(f"hf://{repository}/{file.rfilename}"), repository, file.rfilename, found.sha or "main",
+            file.size or 0, file.lfs.sha256 if file.lfs else "",
+        )
+        for file in found.siblings or []
+    }  # fmt: skip
+
+
+def _check_room(folder: Path, files: list[RemoteFile]) -> None:
+    wanted = sum(max(0, file.size - _there(folder, file)) for file in files)
+    free = shutil.disk_usage(folder).free
+    if wanted and free < wanted + ROOM_LEFT:
+        raise WeightsError(
+            f"The download needs {wanted / 1e9:.1f} GB more, and {free / 1e9:.1f} GB are free where {folder} lies. "
+            "Make room, or choose another folder for the weights."
+        )
+
+
+def _there(folder: Path, file: RemoteFile) -> int:
+    for path in (folder / file.name, folder / f"{file.name}.part"):
+        if path.exists():
+            return path.stat().st_size
+    return 0
+
+
+def _fetch_all(
+    files: list[RemoteFile],
+    folder: Path,
+    hub: str,
+    token: str | None,
+    progress: Callable[[Progress], None],
+    cancelled: threading.Event,
+) -> Path:
+    total = sum(file.size for file in files)
+    before = 0
+    recorded = {}
+    for file in files:
+        def report(done: int, verifying: bool = False, name: str = file.name, base: int = before) -> None:
+            progress(Progress(name, base + done, total, verifying))
+
+        _fetch(file, folder, hub, token, report, cancelled)
+        before += file.size
+        stat = (folder / file.name).stat()
+        recorded[file.name] = {"size": stat.st_size, "sha256": file.sha256, "mtime_ns": stat.st_mtime_ns,
+                               "from": f"{file.repository}@{file.revision}"}  # fmt: skip
+    manifest = folder / MANIFEST_NAME
+    draft = manifest.with_suffix(".draft")
+    draft.write_text(json.dumps({"files": recorded}, indent=1) + "\n", "utf-8")
+    os.replace(draft, manifest)
+    progress(Progress("", total, total))
+    return folder
+
+
+def _fetch(
+    file: RemoteFile,
+    folder: Path,
+    hub: str,
+    token: str | None,
+    report: Callable[..., None],
+    cancelled: threading.Event,
+) -> None:
+    """Brings one file, from where it stopped."""
+    final, part = folder / file.name, folder / f"{file.name}.part"
+    if final.exists() and final.stat().st_size == file.size and _recorded(folder, final, file):
+        return
+    if final.exists():
+        if file.sha256 and final.stat().st_size == file.size and sha256_of(final) == file.sha256:
+            return
+        final.unlink()
+    url = f"{hub}/{file.repository}/resolve/{file.revision}/{file.path}"
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    failures = 0
+    with httpx.Client(follow_redirects=True, timeout=httpx.Timeout(30, connect=15)) as client:
+        while True:
+            came = 0
+            try:
+                came = _transfer(client, url, headers, file, part, report, cancelled)
+                break
+            except (httpx.TransportError, _CutShort) as error:
+                failures = 0 if came or getattr(error, "came", 0) else failures + 1
+                if failures >= ATTEMPTS:
+                    if isinstance(error, _CutShort):
+                        raise WeightsError(
+                            f"{httpx.URL(hub).host} ends the transfer of {file.name} before it is whole, again and "
+                            "again. What has come stays; try later, or set a mirror."
+                        ) from error
+                    raise
+                if cancelled.wait(0.2 * 2**failures):
+                    raise DownloadCancelled("The download was stopped. What has come stays.") from None
+    if file.sha256:
+        report(file.size, True)
+        if sha256_of(part) != file.sha256:
+            part.unlink()
+            raise WeightsError(
+                f"{file.name} came damaged: its SHA-256 is not the one that {httpx.URL(hub).host} names. It was "
+                "deleted; start the download again."
+            )
+    os.replace(part, final)
+
+
+class _CutShort(Exception):
+    """The server ended a transfer too early; `came`: bytes that it brought."""
+
+    def __init__(self, came: int) -> None:
+        super().__init__(came)
+        self.came = came
+
+
+def _transfer(
+    client: httpx.Client,
+    url: str,
+    headers: dict[str, str],
+    file: RemoteFile,
+    part: Path,
+    report: Callable[..., None],
+    cancelled: threading.Event,
+) -> int:
+    """One request, appended to `part`; returns the bytes that it brought."""
+    start = part.stat().st_size if part.exists() else 0
+    if start > file.size:
+        part.unlink()
+        start = 0
+    if start == file.size and start:
+        return 0
+    if start:
+        headers = {**headers, "Range": f"bytes={start}-"}
+    came = 0
+    with client.stream("GET", url, headers={**headers, "Accept-Encoding": "identity"}) as answer:
+        answer.raise_for_status()
+        if start and answer.status_code != 206:
+            start = 0  # a server that knows no ranges begins anew
+        with part.open("ab" if start else "wb") as out:
+            try:
+                for block in answer.iter_bytes():
+                    if cancelled.is_set():
+                        raise DownloadCancelled("The download was stopped. What has come stays for the next try.")
+                    out.write(block)
+                    came += len(block)
+                    report(start + came)
+            except httpx.TransportError:
+                raise _CutShort(came) from None
+    if start + came != file.size:
+        if start + came > file.size:
+            part.unlink()
+        raise _CutShort(came if start + came < file.size else 0)
+    return came
+
+
+def _recorded(folder: Path, path: Path, file: RemoteFile) -> bool:
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        known = json.loads((folder / MANIFEST_NAME).read_text("utf-8"))["files"][file.name]
+        return known["sha256"] == file.sha256 and known["mtime_ns"] == path.stat().st_mtime_ns
+    return False
+
+
+def _refused(repository: str, hub: str, status: int) -> WeightsError:
+    host = httpx.URL(hub).host
+    if status in (401, 403):
+        return WeightsError(
+            f"{host} doesn't give {repository} out to everybody. Accept its terms on the website, make an access "
+            "token there, and set it as HF_TOKEN."
+        )
+    if status == 404:
+        return WeightsError(f"{host} has no weights called {repository}. Check the name, or choose other weights.")
+    return WeightsError(
+        f"{host} refused the download of {repository} (HTTP {status}). What has come stays; try again later, or set a "
+        "mirror."
+    )
+
+
+def _disk_failed(folder: Path, error: OSError) -> WeightsError:
+    if error.errno == errno.ENOSPC:
+        return WeightsError(
+            f"The disk ran full while weights were coming to {folder}. What has come stays; make room and start the "
+            "download again."
+        )
+    return WeightsError(
+        f"The weights can't be written to {folder} ({error.strerror or error}). Choose another folder."
+    )

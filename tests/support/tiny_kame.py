@@ -1,0 +1,115 @@
+"""Small checkpoints in the hub's layout, made on the spot: random weights, the true files and names."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+LM: dict[str, Any] = {
+    "dim": 128, "text_card": 400, "existing_text_padding_id": 3, "n_q": 16, "dep_q": 8, "card": 64, "num_heads": 2,
+    "num_layers": 2, "hidden_scale": 4.125, "causal": True, "layer_scale": None, "context": 400, "max_period": 10000,
+    "gating": "silu", "norm": "rms_norm_f32", "positional_embedding": "rope", "depformer_dim": 64,
+    "depformer_dim_feedforward": 264, "depformer_num_heads": 2, "depformer_num_layers": 2,
+    "depformer_layer_scale": None, "depformer_multi_linear": True, "depformer_context": 8,
+    "depformer_max_period": 10000, "depformer_gating": "silu", "depformer_pos_emb": "none",
+    "depformer_weights_per_step": True, "delays": [0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1],
+}  # fmt: skip
+"""KAME's shape made small: the same streams, delays and parts."""
+
+_SEANET = {
+    "channels": 1, "dimension": 32, "causal": True, "n_filters": 2, "n_residual_layers": 1, "activation": "ELU",
+    "compress": 2, "dilation_base": 2, "disable_norm_outer_blocks": 0, "kernel_size": 7, "residual_kernel_size": 3,
+    "last_kernel_size": 3, "norm": "none", "pad_mode": "constant", "ratios": [8, 6, 5, 4], "true_skip": True,
+}  # fmt: skip
+MIMI: dict[str, Any] = {
+    "sample_rate": 24000, "channels": 1, "frame_rate": 12.5, "seanet": _SEANET,
+    "transformer": {
+        "d_model": 32, "num_heads": 2, "num_layers": 1, "causal": True, "layer_scale": 0.01, "context": 50,
+        "conv_layout": True, "max_period": 10000, "gating": "none", "norm": "layer_norm",
+        "positional_embedding": "rope", "dim_feedforward": 64, "input_dimension": 32, "output_dimensions": [32],
+    },
+    "quantizer": {"dimension": 16, "n_q": 8, "bins": 64, "input_dimension": 32, "output_dimension": 32},
+}  # fmt: skip
+"""Mimi's shape made small: the same rates and frames."""
+
+SENTENCES = """
+The capital of France is Paris, and it lies on the river Seine.
+Hello there! How can I help you today? I would say that it depends.
+Plants turn light, water and air into sugar; we call it photosynthesis.
+Seven times eight is fifty-six, and 5,895 metres is the height of Kilimanjaro.
+The Fitzwilliam Museum is in Cambridge. Its doors open at ten o'clock.
+Quick brown foxes jump over lazy dogs because nobody vexes the wizard's ox.
+""".strip().splitlines()
+
+
+def pieces_model(vocabulary: int = 400, kind: str = "unigram") -> bytes:
+    """A SentencePiece model trained on the spot, with Moshi's ids for padding and the like."""
+    import sentencepiece
+
+    out = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(SENTENCES * 3), model_writer=out, vocab_size=vocabulary, model_type=kind,
+        byte_fallback=True, hard_vocab_limit=False, unk_id=0, bos_id=1, eos_id=2, pad_id=3, minloglevel=2,
+        num_threads=1,
+    )  # fmt: skip
+    return out.getvalue()
+
+
+def make_checkpoint(
+    folder: Path, *, oracle: bool = True, seed: int = 0, config: bool = True, lm: dict[str, Any] | None = None,
+    dtype: str = "float32",
+) -> Path:  # fmt: skip
+    """A folder like `SakanaAI/kame`'s (or, without `oracle`, like Moshi's), with random weights."""
+    import torch
+    from moshi.models import loaders
+    from moshi.models.lm import LMModel
+    from safetensors.torch import save_file
+
+    from app.frontend.kame.model import KameLM
+
+    folder.mkdir(parents=True, exist_ok=True)
+    arguments = {**LM, **(lm or {})}
+    torch.manual_seed(seed)
+    model = (KameLM if oracle else LMModel)(device="cpu", dtype=getattr(torch, dtype), **arguments)
+    save_file({name: value.contiguous() for name, value in model.state_dict().items()}, folder / "model.safetensors")
+    mimi = make_mimi(seed)
+    save_file({name: value.contiguous() for name, value in mimi.state_dict().items()},
+              folder / loaders.MIMI_NAME)  # fmt: skip
+    (folder / loaders.TEXT_TOKENIZER_NAME).write_bytes(pieces_model(arguments["text_card"]))
+    (folder / "mimi.json").write_text(json.dumps(MIMI), "utf-8")
+    if config:
+        (folder / "config.json").write_text(
+            json.dumps({
+                **arguments, "moshi_name": "model.safetensors", "mimi_name": loaders.MIMI_NAME,
+                "mimi_config_name": "mimi.json", "tokenizer_name": loaders.TEXT_TOKENIZER_NAME, "lora_name": None,
+                "model_type": "moshi", "lm_gen_config": {"temp": 0.8, "temp_text": 0.7},
+            }),
+            "utf-8",
+        )  # fmt: skip
+    return folder
+
+
+def make_mimi(seed: int = 0) -> Any:
+    """A small codec whose codes depend on what it hears."""
+    import torch
+    from moshi.models import loaders
+
+    torch.manual_seed(seed)
+    mimi = loaders.get_mimi(None, MIMI, device="cpu", num_codebooks=8)
+    with torch.no_grad():
+        # As in training, the entries are taken from what the encoder gives: so that codes follow the sound.
+        sound = torch.randn(1, 1, 1920 * 200) * torch.rand(200).repeat_interleave(1920)
+        for name, weight in mimi.encoder.named_parameters():
+            weight.mul_(0.0 if name.endswith("bias") else 2.0)
+        latent = mimi._encode_to_unquantized_latent(sound)
+        for part in (mimi.quantizer.rvq_first, mimi.quantizer.rvq_rest):
+            rest = part.input_proj(latent)[0].T
+            for layer in part.vq.layers:
+                book = layer._codebook
+                entries = rest[torch.randperm(len(rest))[: book.embedding_sum.shape[0]]]
+                book.embedding_sum.copy_(entries)
+                book.cluster_usage.fill_(1.0)
+                rest = rest - entries[torch.cdist(rest, entries).argmin(dim=1)]
+    return mimi

@@ -1,0 +1,293 @@
+"""The model and its generator against Moshi's own, to the bit, and against the oracle's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+import torch
+from moshi.models.lm import LMGen, LMModel
+from moshi.modules.transformer import StreamingMultiheadAttention
+
+from app.frontend.kame.generator import KameGen
+from app.frontend.kame.model import KameLM, neutral_oracle
+
+SHAPE: dict[str, Any] = {
+    "delays": [0, 0, 1, 1, 0, 1, 1], "n_q": 6, "dep_q": 3, "card": 32, "text_card": 48, "dim": 32, "num_layers": 2,
+    "num_heads": 2, "hidden_scale": 4.125, "depformer_dim": 16, "depformer_dim_feedforward": 66,
+    "depformer_num_heads": 2, "depformer_num_layers": 2, "depformer_multi_linear": True,
+    "depformer_weights_per_step": True, "depformer_pos_emb": "none", "depformer_gating": "silu",
+    "depformer_context": 3, "gating": "silu", "norm": "rms_norm_f32", "positional_embedding": "rope", "context": 30,
+    "causal": True,
+}  # fmt: skip
+PAD, START = 3, 48
+PRECISIONS = [torch.float32, torch.bfloat16]
+
+
+class _TextWithOracle(torch.nn.Module):
+    """A text embedding that adds another one's vector: an independent way to the sum that KAME feeds in."""
+
+    def __init__(self, text: torch.nn.Module, oracle: torch.nn.Module) -> None:
+        super().__init__()
+        self.text, self.oracle = text, oracle
+        self.tokens: torch.Tensor | None = None
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        assert self.tokens is not None
+        return self.text(tokens) + self.oracle(self.tokens)
+
+
+def make(dtype: torch.dtype = torch.float32, seed: int = 0, **more: Any) -> KameLM:
+    torch.manual_seed(seed)
+    return KameLM(dtype=dtype, **{**SHAPE, **more}).eval()
+
+
+def stock(model: KameLM, **more: Any) -> LMModel:
+    """Moshi's own model with the same weights, the oracle's left out."""
+    plain = LMModel(dtype=model.dtype, **{**SHAPE, **more}).eval()
+    plain.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("oracle_emb.")})
+    return plain
+
+
+@contextmanager
+def logits_of(gen: LMGen) -> Iterator[list[torch.Tensor]]:
+    seen: list[torch.Tensor] = []
+    gen.on_text_logits_hook = lambda value: seen.append(value.clone())
+    yield seen
+
+
+def run(gen: LMGen, user: torch.Tensor, before: Any = None) -> list[torch.Tensor | None]:
+    """Steps along `user` [B, K, T]; `before(step)` is called before each."""
+    out = []
+    for step in range(user.shape[2]):
+        if before is not None:
+            before(step)
+        torch.manual_seed(1000 + step)
+        result = gen.step(user[:, :, step : step + 1])
+        out.append(None if result is None else result.clone())
+    return out
+
+
+def equal(a: list[torch.Tensor | None], b: list[torch.Tensor | None]) -> bool:
+    return len(a) == len(b) and all(
+        (x is None and y is None) or (x is not None and y is not None and torch.equal(x, y))
+        for x, y in zip(a, b, strict=True)
+    )
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+def test_without_an_oracle_the_teacher_forced_logits_are_moshis(dtype: torch.dtype) -> None:
+    model = make(dtype)
+    codes = torch.randint(0, 32, (2, 7, 25))
+    with torch.no_grad():
+        ours, theirs = model(codes), stock(model)(codes)
+    assert torch.equal(ours.text_logits, theirs.text_logits)
+    assert torch.equal(ours.logits.nan_to_num(9), theirs.logits.nan_to_num(9))
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+def test_the_oracle_is_added_to_the_text_embedding_one_step_late(dtype: torch.dtype) -> None:
+    model = make(dtype)
+    codes, oracle = torch.randint(0, 32, (2, 7, 25)), torch.randint(0, 49, (2, 1, 25))
+    independent = stock(model)
+    joined = _TextWithOracle(independent.text_emb, model.oracle_emb)
+    independent.text_emb = joined
+    joined.tokens = torch.cat([torch.full((2, 1), START), oracle[:, 0, :-1]], dim=1)
+    with torch.no_grad():
+        ours, theirs = model(codes, oracle_tokens=oracle), independent(codes)
+        other = model(codes)
+    assert torch.equal(ours.text_logits, theirs.text_logits)
+    assert torch.equal(ours.logits.nan_to_num(9), theirs.logits.nan_to_num(9))
+    assert not torch.equal(ours.text_logits, other.text_logits)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [torch.zeros(2, 25, dtype=torch.long), torch.zeros(2, 1, 24, dtype=torch.long),
+     torch.zeros(1, 1, 25, dtype=torch.long), torch.zeros(2, 2, 25, dtype=torch.long), torch.zeros(2, 1, 25),
+     torch.zeros(2, 1, 25, dtype=torch.bool), [[[3] * 25]] * 2],
+)  # fmt: skip
+def test_any_other_oracle_is_refused(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="oracle_tokens must"):
+        make()(torch.zeros(2, 7, 25, dtype=torch.long), oracle_tokens=wrong)
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+@pytest.mark.parametrize("sampling", [False, True])
+def test_a_neutral_oracle_makes_it_moshi_to_the_bit(dtype: torch.dtype, sampling: bool) -> None:
+    model = make(dtype)
+    plain = stock(model)
+    with torch.no_grad():
+        model.oracle_emb.weight.copy_(neutral_oracle(model.text_emb.weight, PAD))
+    user = torch.randint(0, 32, (2, 3, 50))
+    ours, theirs = KameGen(model, use_sampling=sampling), LMGen(plain, use_sampling=sampling)
+    with logits_of(ours) as a, logits_of(theirs) as b, ours.streaming(2), theirs.streaming(2):
+        assert equal(run(ours, user), run(theirs, user))
+    assert equal(a, b)
+    with torch.no_grad():
+        model.oracle_emb.weight.copy_(model.text_emb.weight)  # what the public loader does
+    copied = KameGen(model, use_sampling=sampling)
+    with logits_of(copied) as c, copied.streaming(2):
+        run(copied, user)
+    assert not equal(a, c)
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+@pytest.mark.parametrize(
+    "guidance", [{}, {"cfg_coef": 2.0, "cfg_is_no_text": True}, {"cfg_coef": 3.0, "cfg_is_masked_until": [4, 4]}]
+)
+def test_each_step_takes_one_token_in_order(dtype: torch.dtype, guidance: dict[str, Any]) -> None:
+    """Pushes at odd times against a script of what each step must take, fed to Moshi by another way."""
+    model = make(dtype)
+    independent = stock(model)
+    joined = _TextWithOracle(independent.text_emb, model.oracle_emb)
+    independent.text_emb = joined
+    script = [PAD, PAD, START, 5, 6, 7, PAD, 8, 9, START, 10, START, 11, 12, 13, 14, PAD, PAD, START, 20, PAD]
+    user = torch.randint(0, 32, (2, 3, len(script)))
+
+    def before(step: int) -> None:
+        match step:
+            case 2:
+                ours.push_oracle([5, 6, 7], reset=True)
+            case 7:
+                ours.push_oracle([8], reset=False)
+                ours.push_oracle([9], reset=False)
+            case 9:
+                ours.push_oracle([10, 30, 31, 32], reset=True)
+            case 11:
+                ours.push_oracle([11, 12], reset=True)
+            case 13:
+                ours.push_oracle([], reset=False)
+                ours.push_oracle([13, 14, 15], reset=False)
+            case 16:
+                ours.clear_oracle()
+            case 18:
+                ours.push_oracle([20], reset=False)  # the first after a clear begins a new one
+
+    def follow(step: int) -> None:
+        joined.tokens = torch.full((4 if guidance else 2, 1), script[step])
+
+    ours = KameGen(model, use_sampling=False, **guidance)
+    theirs = LMGen(independent, use_sampling=False, **guidance)
+    with logits_of(ours) as a, logits_of(theirs) as b, ours.streaming(2), theirs.streaming(2):
+        assert equal(run(ours, user, before), run(theirs, user, follow))
+    assert equal(a, b)
+
+
+def test_nothing_survives_a_reset_or_the_end_of_a_stream() -> None:
+    model = make()
+    user = torch.randint(0, 32, (1, 3, 12))
+    gen = KameGen(model, use_sampling=False)
+    with gen.streaming(1):
+        fresh = run(gen, user)
+    with gen.streaming(1):
+        gen.push_oracle([5, 6, 7, 8, 9], reset=True)
+        told = run(gen, user)
+        gen.push_oracle([10, 11], reset=True)
+        gen.reset_streaming()
+        assert gen.oracle_rest == []
+        again = run(gen, user)
+        gen.push_oracle([10, 11], reset=True)
+    with gen.streaming(1):
+        after = run(gen, user)
+    assert equal(fresh, again) and equal(fresh, after) and not equal(fresh, told)
+    gen.push_oracle([5, 6, 7, 8, 9], reset=True)  # before a stream: for its first step
+    with gen.streaming(1):
+        assert equal(run(gen, user), told)
+
+
+def test_an_item_that_sits_out_loses_no_token() -> None:
+    model = make()
+    user = torch.randint(0, 32, (2, 3, 30))
+    alone = KameGen(model, use_sampling=False)
+    with logits_of(alone) as whole, alone.streaming(2):
+        alone.push_oracle([5, 6, 7, 8, 9, 10], reset=True)
+        run(alone, user[:, :, :12])
+    gen = KameGen(model, use_sampling=False, support_out_of_sync=True)
+    with logits_of(gen) as seen, gen.streaming(2):
+        gen.push_oracle([5, 6, 7, 8, 9, 10], reset=True)
+        places = [0, 0]
+        steps: list[tuple[int, ...]] = []
+        for step in range(24):
+            runs = [True, step % 2 == 0]
+            gen.set_exec_mask(torch.tensor(runs))
+            inputs = torch.stack([user[i, :, min(places[i], 11)] for i in range(2)])[..., None]
+            gen.step(inputs)
+            steps.append(tuple(place if go else -1 for place, go in zip(places, runs, strict=True)))
+            places = [place + go for place, go in zip(places, runs, strict=True)]
+    for logits, at in zip(seen, steps, strict=True):
+        for item in range(2):
+            if 0 <= at[item] < 12:
+                assert torch.allclose(logits[item], whole[at[item]][item], atol=1e-5)
+
+
+def test_resetting_one_item_leaves_the_others_oracle_alone() -> None:
+    model = make()
+    fed: list[list[int]] = []
+    model.oracle_emb.register_forward_pre_hook(lambda _, args: fed.append(args[0][:, 0].tolist()))
+    gen = KameGen(model, use_sampling=False, support_out_of_sync=True)
+    user = torch.randint(0, 32, (2, 3, 6))
+    with gen.streaming(2):
+        gen.push_oracle([5, 6, 7, 8], reset=True)
+        run(gen, user[:, :, :2])
+        gen.reset_streaming(torch.tensor([True, False]))
+        run(gen, user[:, :, 2:])
+    assert fed == [[START, START], [5, 5], [PAD, 6], [PAD, 7], [PAD, 8], [PAD, PAD]]
+
+
+def test_a_token_outside_of_the_vocabulary_is_refused_whole() -> None:
+    gen = KameGen(make(), use_sampling=False)
+    with gen.streaming(1):
+        for wrong in ([5, 49], [-1]):
+            with pytest.raises(ValueError, match="not in the vocabulary"):
+                gen.push_oracle(wrong, reset=True)
+        assert gen.oracle_rest == []
+
+
+def test_a_long_talk_keeps_no_token_that_was_taken() -> None:
+    gen = KameGen(make(), use_sampling=False)
+    user = torch.randint(0, 32, (1, 3, 1))
+    with gen.streaming(1):
+        gen.push_oracle([1], reset=True)
+        for _ in range(300):
+            gen.step(user)
+            gen.push_oracle([5], reset=False)
+        queue = gen._queue
+        assert queue is not None and len(queue._tokens) <= 3 and len(queue._ids) <= 3
+        assert gen.oracle_taken == 300
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+def test_attending_to_what_is_filled_changes_no_token(dtype: torch.dtype) -> None:
+    model = make(dtype, context=64)
+    user = torch.randint(0, 32, (1, 3, 60))
+    whole, short = KameGen(model, use_sampling=False), KameGen(model, use_sampling=False)
+    with whole.streaming(1):
+        wanted = run(whole, user)
+    seen: list[int] = []
+    attention = next(m for m in model.modules() if isinstance(m, StreamingMultiheadAttention))
+    with short.streaming(1):
+        short.fill_lazily()
+        state = attention._streaming_state
+        complete = state.kv_cache.complete
+
+        def spy(*args: Any) -> Any:
+            result = complete(*args)
+            seen.append(result.keys.shape[2])
+            return result
+
+        state.kv_cache.complete = spy  # type: ignore[method-assign]
+        assert equal(run(short, user, lambda step: short.attend_to(16 * (step // 16 + 1))), wanted)
+    assert seen == [16 * (step // 16 + 1) for step in range(60)]
+
+
+def test_parameters_come_in_the_references_order_and_type() -> None:
+    model = make(torch.bfloat16)
+    names = list(model.state_dict())
+    assert names[names.index("text_emb.weight") + 1] == "oracle_emb.weight"
+    assert model.oracle_emb.weight.dtype == torch.bfloat16
+    assert model.oracle_emb.weight.shape == model.text_emb.weight.shape
+    assert 0.9 < model.oracle_emb.weight.float().std() * 32**0.5 < 1.1  # 1 / sqrt(dim)
+    assert make(torch.float32, demux_second_text_stream=True).oracle_emb.demux_second_stream
