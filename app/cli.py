@@ -15,9 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from app.conversation import events as e
+from app.conversation.frame import FRAME_SECONDS
 from app.conversation.transcript import Transcript
-from app.session.control import BackendChoice, SessionChoice
+from app.session.control import BackendChoice, ModelChoice, SessionChoice
 from app.session.errors import UserError
+from app.weights.catalogue import PUBLISHED
+
+PRECISIONS = ("bf16", "int8", "int4")
 
 
 class Terminal:
@@ -148,6 +152,14 @@ def build_parser() -> argparse.ArgumentParser:
     talk.add_argument("--frontend", default="cascade", help="what hears and speaks (default: cascade)")
     talk.add_argument("--backend", default="embedded", help="the brain: embedded, ollama, openai")
     talk.add_argument("--model", default="", help="the brain's model (default: the brain's own choice)")
+    talk.add_argument("--weights", default="", metavar="FOLDER", help="the weights of kame or moshi")
+    talk.add_argument("--precision", choices=("auto", *PRECISIONS), default="auto", help="how they are kept")
+    talk.add_argument("--device", choices=("auto", "cuda", "cpu"), default="auto", help="where they run")
+    talk.add_argument("--context", type=_frames, default=0, metavar="FRAMES", help="how far they remember")
+    talk.add_argument("--delay-ms", type=_milliseconds, default=0, metavar="MS",
+                      help="silence that kame or moshi keeps before it answers")  # fmt: skip
+    talk.add_argument("--lead-ms", type=_milliseconds, default=0, metavar="MS",
+                      help="how much later than the transcriber kame or moshi hears you")  # fmt: skip
     talk.add_argument("--base-url", default="", help="where the brain's server is")
     talk.add_argument("--manner", choices=("after", "thinking"), default="thinking",
                       help="answer after the whole turn, or while thinking (default)")  # fmt: skip
@@ -161,6 +173,20 @@ def build_parser() -> argparse.ArgumentParser:
     replay.add_argument("--realtime", action="store_true", help="at the pace at which it happened")
     replay.add_argument("--play", action="store_true", help="play both sides on the loudspeaker")
 
+    weights = commands.add_parser("weights", parents=[common], help="the models' weights").add_subparsers(
+        dest="weights", metavar="WHAT", required=True
+    )
+    weights.add_parser("list", parents=[common], help="what there is to have, and what is here")
+    for name, words in (("get", "download them, or go on with a download"), ("check", "read all and compare")):
+        one = weights.add_parser(name, parents=[common], help=words)
+        one.add_argument("name", metavar="NAME", help=f"{', '.join(PUBLISHED)}, moshi, or owner/name on the hub")
+        one.add_argument("--folder", default="", help="where they are to lie (default: the app's own folder)")
+        if name == "get":
+            one.add_argument("--mirror", default="", metavar="URL", help="a mirror of the hub")
+
+    doctor = commands.add_parser("doctor", parents=[common], help="what this machine has, and whether it will do")
+    doctor.add_argument("--weights", default="", metavar="FOLDER", help="where KAME's weights are")
+
     commands.add_parser("devices", parents=[common], help="list microphones and loudspeakers")
 
     bench = commands.add_parser("bench", parents=[common], help="measure").add_subparsers(
@@ -173,7 +199,33 @@ def build_parser() -> argparse.ArgumentParser:
     latency.add_argument("--backend", default="embedded")
     latency.add_argument("--model", default="")
     latency.add_argument("--base-url", default="")
+    frame = bench.add_parser("frame", parents=[common], help="one step of the model, in parts, on this machine")
+    frame.add_argument("--random-weights", action="store_true", required=True,
+                       help="weights of the true shape; their values don't matter to the speed")  # fmt: skip
+    frame.add_argument("--size", choices=("7b", "tiny"), default="7b", help="the published shape, or a small one")
+    frame.add_argument("--precision", choices=("all", *PRECISIONS), default="bf16")
+    frame.add_argument("--context", type=_frames, default=0, metavar="FRAMES", help="frames of memory (default: 3000)")
+    frame.add_argument("--context-fill", type=_frames, default=None, metavar="FRAMES",
+                       help="how many of them are filled (default: all)")  # fmt: skip
+    frame.add_argument("--frames", type=_frames, default=200, metavar="N", help="how many steps are timed")
+    frame.add_argument("--device", choices=("auto", "cuda", "cpu"), default="auto")
+    frame.add_argument("--check", action="store_true", help="also compare this machine's paths, to the bit")
     return parser
+
+
+def _frames(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return value
+
+
+def _milliseconds(text: str) -> int:
+    """Milliseconds as frames: the nearest number of whole ones."""
+    value = float(text)
+    if not 0 <= value <= 20_000:
+        raise argparse.ArgumentTypeError("must be between 0 and 20000")
+    return round(value / (FRAME_SECONDS * 1000))
 
 
 def main(argv: list[str]) -> int:
@@ -187,7 +239,9 @@ def main(argv: list[str]) -> int:
         "talk": lambda: asyncio.run(_talk(args, terminal)),
         "replay": lambda: _replay(args, terminal),
         "devices": lambda: _devices(terminal),
-        "bench": lambda: asyncio.run(_bench(args, terminal)),
+        "bench": lambda: _bench_frame(args, terminal) if args.bench == "frame" else asyncio.run(_bench(args, terminal)),
+        "weights": lambda: _weights(args, terminal),
+        "doctor": lambda: _doctor(args, terminal),
         None: lambda: _window(args),
     }[args.command]
     try:
@@ -228,6 +282,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
     choice = SessionChoice(
         frontend=args.frontend,
         backend=BackendChoice(args.backend, args.model, args.base_url),
+        model=ModelChoice(args.weights, args.precision, args.device, args.context, args.delay_ms, args.lead_ms),
         manner=args.manner,
         duplex=True,
         record_folder=args.record,
@@ -338,6 +393,60 @@ async def _bench(args: argparse.Namespace, terminal: Terminal) -> int:
         raise UserError(str(error)) from error
     terminal.say(result.table())
     terminal.document({"ok": True, **result.document()})
+    return 0
+
+
+def _bench_frame(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app import main as compose
+    from app.evaluation.frame import run_frame
+
+    try:
+        result = run_frame(
+            [args.size], list(PRECISIONS) if args.precision == "all" else [args.precision], device=args.device,
+            context=args.context or None, fill=args.context_fill, frames=max(1, args.frames), check=args.check,
+            progress=terminal.progress,
+        )  # fmt: skip
+    except compose.USER_ERRORS as error:
+        raise UserError(str(error)) from error
+    terminal.say(result.table())
+    terminal.document({"ok": result.ok, **result.document()})
+    return 0 if result.ok else 1
+
+
+def _doctor(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app import main as compose
+    from app.evaluation.doctor import examine
+
+    report = examine(brains=compose.brain_states(), weights_folder=args.weights, progress=terminal.progress)
+    terminal.say(report.table())
+    terminal.document({"ok": report.ok, **report.document()})
+    return 0 if report.ok else 2
+
+
+def _weights(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app import main as compose
+
+    try:
+        if args.weights == "list":
+            rows = compose.weights_states()
+            for row in rows:
+                terminal.say(f"{row['name']:8} {row['bytes'] / 1e9:5.1f} GB  {row['state']:12} {row['label']}")
+                terminal.say(f"{'':8} {row['repository']}, {row['licence']}; {row['folder']}")
+            terminal.document({"ok": True, "weights": rows})
+            return 0
+        if args.weights == "check":
+            folder = compose.check_weights(args.name, args.folder)
+            terminal.say(f"All files in {folder} are whole.")
+        else:
+            folder = compose.get_weights(
+                args.name, args.folder, args.mirror, lambda words, _share: terminal.progress(words)
+            )
+            terminal.say(f"The weights are in {folder}.")
+    except compose.USER_ERRORS as error:
+        raise UserError(str(error)) from error
+    except KeyboardInterrupt:
+        raise UserError("The download was stopped. What has come stays; the same command goes on from there.") from None
+    terminal.document({"ok": True, "folder": str(folder)})
     return 0
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import functools
+import os
+import threading
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -24,8 +27,9 @@ from app.session.session import Pace, Session, SessionConfig, SessionParts
 from app.stt import make_transcriber
 from app.stt.base import TranscriberError
 from app.tts.base import VoiceError
-from app.weights.catalogue import DEFAULT_WEIGHTS, folder_of
+from app.weights.catalogue import DEFAULT_WEIGHTS, PUBLISHED, folder_of
 from app.weights.errors import WeightsError
+from app.weights.layout import check_against_manifest, read_layout
 
 USER_ERRORS = (AudioError, BackendError, FrontEndError, RecorderError, TranscriberError, VoiceError, WeightsError)
 """What a user can put right; each carries a sentence."""
@@ -120,6 +124,99 @@ def _import_slow_packages() -> None:
     import faster_whisper  # noqa: F401
     import onnxruntime  # noqa: F401
     import openai  # noqa: F401
+
+
+def brain_states() -> dict[str, Callable[[], str]]:
+    """For each brain, what tells its state in words, or raises BackendError with what is wrong."""
+    from app.backend import PROVIDERS, find_spec
+
+    def look(name: str) -> str:
+        spec = find_spec(name)
+        if name == "embedded":
+            model = model_path("brain")
+            if not model.is_file():
+                raise BackendError(f"Its model {model.name} is missing. Run python3 packaging/bootstrap.py setup.")
+            return f"{spec.label}: {model.name}"
+        if name == "ollama":
+            return _ollama_state(spec.default_url or "")
+        if not api_key(spec.key_variable):
+            raise BackendError(f"{spec.label}: no key ({spec.key_variable}); servers without one still work.")
+        return f"{spec.label}: a key is there"
+
+    return {name: functools.partial(look, name) for name in PROVIDERS}
+
+
+def _ollama_state(url: str) -> str:
+    import httpx
+
+    try:
+        models = httpx.get(f"{url}/api/tags", timeout=2).raise_for_status().json().get("models", [])
+    except (httpx.HTTPError, ValueError) as error:
+        raise BackendError("Ollama doesn't run here. Start it to use its models.") from error
+    return f"Ollama with {len(models)} models" if models else "Ollama, without a model; pull one"
+
+
+Report = Callable[[str, float], None]
+"""Gets what goes on in words, and its share done from 0 to 1."""
+
+
+def weights_states(folder: str = "") -> list[dict[str, object]]:
+    """The published weights and what of them is here, for a list."""
+    rows = []
+    for key, known in PUBLISHED.items():
+        place = folder_of(key, folder)
+        rows.append({
+            "name": key, "label": known.label, "repository": known.repository, "bytes": known.bytes,
+            "licence": known.licence, "folder": str(place), "state": _weights_state(place),
+        })  # fmt: skip
+    return rows
+
+
+def _weights_state(place: Path) -> str:
+    if not place.is_dir():
+        return "not here"
+    try:
+        read_layout(place)
+    except WeightsError:
+        return "not complete"
+    return "here"
+
+
+def _weights_place(name: str, folder: str) -> tuple[str, Path]:
+    """The repository and the folder of weights by a front-end's, a published or a hub's name."""
+    key = DEFAULT_WEIGHTS.get(name, name)
+    repository = PUBLISHED[key].repository if key in PUBLISHED else key
+    if "/" not in repository:
+        raise WeightsError(f"There are no weights called “{name}”. There are: {', '.join(PUBLISHED)}, or owner/name.")
+    return repository, Path(folder) if folder else folder_of(key)
+
+
+def get_weights(
+    name: str, folder: str, mirror: str, report: Report, cancelled: threading.Event | None = None
+) -> Path:
+    """Downloads weights; see `app.weights.download.download`. Raises WeightsError."""
+    from app.weights.download import HUB, Progress, download
+
+    repository, place = _weights_place(name, folder)
+
+    def tell(progress: Progress) -> None:
+        share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0.0
+        doing = "checking" if progress.verifying else "getting"
+        done, total = progress.done_bytes / 1e9, progress.total_bytes / 1e9
+        report(f"{share:4.0%} of {total:.1f} GB: {doing} {progress.file or 'nothing more'} ({done:.2f} GB)", share)
+
+    hub = mirror or os.environ.get("HF_ENDPOINT", "") or HUB
+    return download(
+        repository, place, hub=hub.rstrip("/"), token=api_key("HF_TOKEN") or None, progress=tell, cancelled=cancelled
+    )
+
+
+def check_weights(name: str, folder: str) -> Path:
+    """Reads and compares all files. Raises WeightsError."""
+    _, place = _weights_place(name, folder)
+    read_layout(place)
+    check_against_manifest(place, thoroughly=True)
+    return place
 
 
 def open_window() -> int:

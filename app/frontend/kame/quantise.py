@@ -131,12 +131,14 @@ def quantise(
     device: torch.device | None = None,
     *,
     keep_int8: tuple[str, ...] = ("text_linear", "linears"),
+    weight_of: Callable[[nn.Linear], torch.Tensor] = lambda linear: linear.weight,
 ) -> int:
     """Puts quantised matrices in the place of all Linears of `model`; returns how many.
 
-    `device`: where the quantised ones go, each as it is made, so that the whole model never lies there in
-    bf16. `keep_int8`: children whose matrices stay int8 under int4, the output heads, where an error is an
-    error in the probabilities. A matrix whose columns don't fit the form stays as it is.
+    `device`: where the quantised ones go, each as it is made, so that the whole model never lies there in bf16.
+    `keep_int8`: children whose matrices stay int8 under int4, the output heads, where an error is an error in the
+    probabilities. `weight_of`: where a Linear's weights are, if not in it. A matrix whose columns don't fit the
+    form stays as it is.
     """
     if precision == "bf16":
         return 0
@@ -159,7 +161,7 @@ def quantise(
             if not isinstance(child, nn.Linear):
                 count += walk(child, wanted)
             elif _fits(child, wanted):
-                matrix = QuantisedMatrix(child.weight, wanted, device)
+                matrix = QuantisedMatrix(weight_of(child), wanted, device)
                 in_attention = id(module) in projections
                 setattr(module, name, QuantisedProjection(matrix, child.weight) if in_attention else matrix)
                 count += 1

@@ -1,0 +1,297 @@
+"""How long a frame takes on this machine, whole and in parts, against what the memory's bandwidth allows.
+
+With random weights of the true shapes, since speed does not depend on their values. Prints nothing.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from moshi.models import loaders
+from moshi.models.compression import MimiModel
+from moshi.modules.transformer import StreamingTransformer
+from moshi.utils.compile import CUDAGraphed
+from torch import nn
+
+from app.conversation.frame import FRAME_SAMPLES
+from app.frontend.base import FrontEndError
+from app.frontend.kame.checkpoint import Loaded, build_lm
+from app.frontend.kame.engine import Engine
+from app.frontend.kame.model import KameLM
+from app.frontend.kame.quantise import Precision, kernels, quantise
+from app.frontend.kame.shapes import TINY_LM, TINY_MIMI
+from app.weights.fit import judge, shape_of
+
+Size = Literal["7b", "tiny"]
+WARM_FRAMES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Of many runs, in milliseconds."""
+
+    p50: float
+    p95: float
+    p99: float
+    worst: float
+
+    @classmethod
+    def of(cls, seconds: list[float]) -> Times:
+        """Sums runs up."""
+        ms = np.array(seconds) * 1000
+        return cls(*(round(float(value), 3) for value in (*np.percentile(ms, (50, 95, 99)), ms.max())))
+
+
+@dataclass(slots=True)
+class FrameFigures:
+    """One row of the bench. Bytes and milliseconds; `floor_ms` is `frame_bytes` over the copy bandwidth."""
+
+    size: str
+    precision: str
+    device: str
+    torch: str
+    context: int
+    filled: int
+    whole: Times
+    parts: dict[str, Times] = field(default_factory=dict)
+    resident_bytes: int = 0
+    frame_bytes: int = 0
+    bandwidth: float = 0.0
+    floor_ms: float = 0.0
+    kernel: str = ""
+
+    @property
+    def over_floor(self) -> float:
+        """The language model's p99 as a multiple of its floor."""
+        return self.parts["language model"].p99 / self.floor_ms
+
+
+def random_models(
+    size: Size, precision: Precision, device: torch.device, context: int | None = None
+) -> Loaded:
+    """Models of the true shape with random weights, each matrix made where it will lie."""
+    config = dict(TINY_LM) if size == "tiny" else None
+    dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
+    lm = build_lm(config, torch.device("meta"), dtype, context)
+    random = torch.Generator(device=device).manual_seed(0)
+
+    def weights(like: torch.Tensor) -> torch.Tensor:
+        deviation = like.shape[-1] ** -0.5 if like.dim() > 1 else 1.0
+        made = torch.empty(like.shape, dtype=like.dtype, device=device)
+        return made.normal_(0, deviation, generator=random) if like.dim() > 1 else made.fill_(1.0)
+
+    quantise(lm, precision, device, weight_of=lambda linear: weights(linear.weight))
+    for module in lm.modules():
+        for name, value in list(module.named_parameters(recurse=False)):
+            if value.is_meta:
+                setattr(module, name, nn.Parameter(weights(value), requires_grad=False))
+    mimi = random_mimi(size, device, max(lm.dep_q, lm.n_q - lm.dep_q))
+    return Loaded(lm.eval(), mimi, pieces=None, learnt_oracle=True)  # type: ignore[arg-type]
+
+
+def random_mimi(size: Size, device: torch.device, codebooks: int) -> MimiModel:
+    """The codec's shape with random weights."""
+    torch.manual_seed(0)
+    mimi = loaders.get_mimi(None, TINY_MIMI if size == "tiny" else None, device=device, num_codebooks=codebooks)
+    with torch.no_grad():
+        for name, value in mimi.named_buffers():
+            if name.endswith("embedding_sum"):
+                value.normal_(0, 0.3)
+    return mimi.requires_grad_(False)
+
+
+def measure_frame(
+    size: Size,
+    precision: Precision,
+    *,
+    device: str = "auto",
+    context: int | None = None,
+    fill: int | None = None,
+    frames: int = 200,
+    loaded: Loaded | None = None,
+) -> FrameFigures:
+    """Steps `frames` frames with `fill` frames of context in the cache (None: full), and measures.
+
+    Raises:
+        FrontEndError: no card for the published size, or it doesn't fit.
+    """
+    where = torch.device("cuda" if device in ("auto", "cuda") and torch.cuda.is_available() else "cpu")
+    if (device == "cuda" and where.type != "cuda") or (size == "7b" and where.type != "cuda" and device == "auto"):
+        raise FrontEndError(judge(None, precision, name="The bench of the published size").sentence)
+    config = dict(TINY_LM) if size == "tiny" else None
+    shape = shape_of(config, context)
+    if where.type == "cuda":
+        fit = judge(torch.cuda.mem_get_info()[0], precision, context=context, shape=shape, name="The bench")
+        if fit.plan is None:
+            raise FrontEndError(fit.sentence)
+        torch.cuda.reset_peak_memory_stats()
+    models = loaded or random_models(size, precision, where, context)
+    filled = min(shape.context if fill is None else fill, shape.context)
+    with Engine(models.lm, models.mimi, sampling={"use_sampling": True}) as engine:
+        pretend_filled(engine, filled)
+        whole = _time_whole(engine, frames)
+        parts = _time_parts(engine, frames)
+        slots = engine._bucket()
+    bandwidth = copy_bandwidth(where)
+    figures = FrameFigures(
+        size, "float32" if precision == "bf16" and where.type == "cpu" else precision, _name_of(where),
+        torch.__version__, shape.context, filled, whole, parts,
+        resident_bytes=torch.cuda.max_memory_allocated() if where.type == "cuda" else _bytes_of(models),
+        frame_bytes=_frame_bytes(models.lm, slots), bandwidth=bandwidth,
+        kernel=_kernel_words(precision, where),
+    )  # fmt: skip
+    figures.floor_ms = figures.frame_bytes / bandwidth * 1000
+    del models, engine
+    gc.collect()
+    if where.type == "cuda":
+        torch.cuda.empty_cache()
+    return figures
+
+
+def pretend_filled(engine: Engine, frames: int) -> None:
+    """Sets the stream to where it is after `frames` steps, without having made them."""
+    for state in engine.lm.get_streaming_state().values():
+        for name in ("offset", "offsets"):
+            value = getattr(state, name, None)
+            if isinstance(value, torch.Tensor):
+                value.fill_(frames)
+        cache = getattr(state, "kv_cache", None)
+        if cache is not None:
+            cache.end_offset.fill_(frames)
+    engine.gen._streaming_state.offsets.fill_(frames)  # type: ignore[union-attr]
+    engine.gen._streaming_state.cache.clamp_(min=0)  # type: ignore[union-attr]
+    engine.steps = frames
+
+
+def _time_whole(engine: Engine, frames: int) -> Times:
+    """The step as the frame loop calls it, from samples to samples, with the copies both ways."""
+    samples = np.random.default_rng(0).normal(0, 0.05, (16, FRAME_SAMPLES)).astype(np.float32)
+    taken = []
+    filled = engine.steps
+    for index in range(WARM_FRAMES + frames):
+        if index % 4 == 0:
+            engine.gen.push_oracle([5, 6], reset=index % 40 == 0)
+        begun = time.perf_counter()
+        engine.step(samples[index % 16])
+        if index >= WARM_FRAMES:
+            taken.append(time.perf_counter() - begun)
+        if engine.steps >= engine.context > filled:
+            pretend_filled(engine, filled)
+    return Times.of(taken)
+
+
+def _time_parts(engine: Engine, frames: int) -> dict[str, Times]:
+    """Each part by itself: on CUDA the replay of a graph of its own, by the card's clock."""
+    lm, mimi, device = engine.lm, engine.mimi, engine.device
+    samples = torch.zeros(1, 1, FRAME_SAMPLES, device=device)
+    token = torch.full((1, 1, 1), lm.text_padding_token_id, dtype=torch.long, device=device)
+    with torch.no_grad():
+        user = engine._encode(samples)
+        column = torch.zeros(1, lm.num_codebooks, 1, dtype=torch.long, device=device)
+        hidden = torch.zeros(1, 1, lm.dim, dtype=lm.dtype, device=device)
+        own = torch.zeros(1, lm.dep_q, 1, dtype=torch.long, device=device)
+        text = torch.zeros(1, dtype=torch.long, device=device)
+    work: dict[str, Callable[[], Any]] = {
+        "encode": lambda: engine._encode(samples),
+        "temporal": lambda: lm.forward_text(column, None, None, token),
+        "depth": lambda: engine.gen.depformer_step(text, hidden),
+        "language model": lambda: engine._lm_only(user, token),
+        "decode": lambda: mimi.decode(own),
+    }
+    out = {}
+    for name, function in work.items():
+        out[name] = _time_on_card(engine, function, frames) if device.type == "cuda" else _time_here(function, frames)
+    out["copies"] = _time_copies(engine, frames)
+    return out
+
+
+def _time_here(function: Callable[[], Any], frames: int) -> Times:
+    taken = []
+    with torch.no_grad():
+        for index in range(3 + frames):
+            begun = time.perf_counter()
+            function()
+            if index >= 3:
+                taken.append(time.perf_counter() - begun)
+    return Times.of(taken)
+
+
+def _time_on_card(engine: Engine, function: Callable[[], Any], frames: int) -> Times:
+    graph = CUDAGraphed(engine._in_place(function))
+    taken = []
+    with torch.no_grad():
+        for index in range(5 + frames):
+            begun, over = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            begun.record()
+            graph()
+            over.record()
+            over.synchronize()
+            if index >= 5:
+                taken.append(begun.elapsed_time(over) / 1000)
+    return Times.of(taken)
+
+
+def _time_copies(engine: Engine, frames: int) -> Times:
+    """Sound in and out of the card, with the wait."""
+
+    def both_ways() -> None:
+        engine._samples.copy_(engine._staging, non_blocking=True)
+        engine._out.copy_(engine._samples[0, 0], non_blocking=True)
+        if engine.device.type == "cuda":
+            torch.cuda.synchronize()
+
+    return _time_here(both_ways, frames)
+
+
+def copy_bandwidth(device: torch.device) -> float:
+    """Bytes a second of a copy within the device's memory, those read and those written."""
+    size = 2**30 if device.type == "cuda" else 2**27
+    source = torch.ones(size, dtype=torch.uint8, device=device)
+    target = torch.empty_like(source)
+    best = float("inf")
+    for _ in range(6):
+        _wait(device)
+        begun = time.perf_counter()
+        target.copy_(source)
+        _wait(device)
+        best = min(best, time.perf_counter() - begun)
+    return 2 * size / best
+
+
+def _wait(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+
+
+def _frame_bytes(lm: KameLM, slots: int) -> int:
+    """Bytes that a step of the language model reads: every matrix once, and `slots` places of the cache."""
+    embeddings = {id(p) for m in lm.modules() if isinstance(m, nn.Embedding) for p in m.parameters()}
+    weights = sum(t.numel() * t.element_size() for t in [*lm.parameters(), *lm.buffers()] if id(t) not in embeddings)
+    assert isinstance(lm.transformer, StreamingTransformer)
+    element = torch.finfo(lm.dtype).bits // 8
+    return weights + slots * 2 * len(lm.transformer.layers) * lm.dim * element
+
+
+def _bytes_of(models: Loaded) -> int:
+    tensors = [*models.lm.parameters(), *models.lm.buffers(), *models.mimi.parameters(), *models.mimi.buffers()]
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+
+
+def _name_of(device: torch.device) -> str:
+    if device.type == "cuda":
+        return torch.cuda.get_device_name()
+    return f"processor, {torch.get_num_threads()} thread" + ("s" if torch.get_num_threads() > 1 else "")
+
+
+def _kernel_words(precision: Precision, device: torch.device) -> str:
+    if precision == "bf16":
+        return "torch"
+    if device.type != "cuda":
+        return "plain torch"
+    return "own kernel" if precision in kernels() else "plain torch"

@@ -1,0 +1,155 @@
+"""Whether this machine's own paths (graphs, kernels, short attention) give what the plain ones give, to the bit.
+
+Small models with random weights, in seconds: `bench frame --check` runs it on the user's card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from moshi.models.lm import LMGen, LMModel
+from moshi.utils.compile import no_cuda_graph
+
+from app.conversation.frame import FRAME_SAMPLES
+from app.frontend.kame.engine import Column, Engine
+from app.frontend.kame.generator import KameGen
+from app.frontend.kame.measure import random_mimi, random_models
+from app.frontend.kame.model import KameLM, neutral_oracle
+from app.frontend.kame.quantise import QuantisedMatrix, kernels
+from app.frontend.kame.shapes import TINY_LM
+
+STEPS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One comparison. `detail` says how it came out; one that is not `needed` is told, and fails nothing."""
+
+    name: str
+    ok: bool
+    detail: str
+    needed: bool = True
+
+
+def run_checks(device_name: str = "auto") -> list[Check]:
+    """All comparisons on a device: `auto` for the CUDA card if there is one, else the processor."""
+    on_card = device_name != "cpu" and torch.cuda.is_available()
+    device = torch.device("cuda" if on_card else "cpu")
+    checks = []
+    for dtype in (torch.float32, torch.bfloat16):
+        name = str(dtype).removeprefix("torch.")
+        checks += [_moshi(device, dtype, name), _oracle(device, dtype, name), _short(device, dtype, name)]
+    checks += [_engine(device), *_kernels(device)]
+    return checks
+
+
+def _model(device: torch.device, dtype: torch.dtype) -> KameLM:
+    torch.manual_seed(0)
+    return KameLM(device=device, dtype=dtype, **TINY_LM).eval().requires_grad_(False)
+
+
+def _moshi(device: torch.device, dtype: torch.dtype, name: str) -> Check:
+    ours = _model(device, dtype)
+    ours.oracle_emb.weight.copy_(neutral_oracle(ours.text_emb.weight, ours.text_padding_token_id))
+    stock = LMModel(device=device, dtype=dtype, **TINY_LM).eval().requires_grad_(False)
+    stock.load_state_dict({k: v for k, v in ours.state_dict().items() if not k.startswith("oracle_emb.")})
+    same = _tokens(KameGen(ours, use_sampling=False)) == _tokens(LMGen(stock, use_sampling=False))
+    return Check(f"Moshi's own generator and ours, {name}", same, f"{STEPS} steps")
+
+
+def _oracle(device: torch.device, dtype: torch.dtype, name: str) -> Check:
+    model = _model(device, dtype)
+
+    def told(step: int, gen: KameGen) -> None:
+        if step in (5, 30):
+            gen.push_oracle(list(range(4, 24)), reset=True)
+
+    graphed = _tokens(KameGen(model, use_sampling=False), told)
+    with no_cuda_graph():
+        plain = _tokens(KameGen(model, use_sampling=False), told)
+    untold = _tokens(KameGen(model, use_sampling=False))
+    return Check(f"an oracle with graphs and without, {name}", graphed == plain != untold, f"{STEPS} steps")
+
+
+def _short(device: torch.device, dtype: torch.dtype, name: str) -> Check:
+    model = _model(device, dtype)
+    whole = _tokens(KameGen(model, use_sampling=False))
+
+    def shorten(step: int, gen: KameGen) -> None:
+        if step == 0:
+            gen.fill_lazily()
+        gen.attend_to(32 * (step // 32 + 1))
+
+    same = _tokens(KameGen(model, use_sampling=False), shorten) == whole
+    # Another length may round otherwise in the last bit, which is no fault: the numbers it leaves out are zeros.
+    return Check(f"attention over what is filled, {name}", same, "equal tokens" if same else "rounds otherwise", False)
+
+
+def _tokens(gen: LMGen, before: Callable[[int, KameGen], None] | None = None) -> list[list[int]]:
+    random = torch.Generator().manual_seed(1)
+    user = torch.randint(0, TINY_LM["card"], (1, 8, STEPS), generator=random).to(gen.lm_model.device)
+    out = []
+    with torch.no_grad(), gen.streaming(1):
+        for step in range(STEPS):
+            if before is not None:
+                assert isinstance(gen, KameGen)
+                before(step, gen)
+            result = gen.step(user[:, :, step : step + 1])
+            out.append([] if result is None else result.flatten().tolist())
+    return out
+
+
+def _engine(device: torch.device) -> Check:
+    """Whole frames, with silence forced and a fresh stream in between, by graphs and by plain calls."""
+    seen = []
+    for graphs in (True, False):
+        models = random_models("tiny", "bf16", device)
+        mimi = random_mimi("tiny", device, 8)
+        if graphs:
+            seen.append(_frames(Engine(models.lm, mimi, sampling={"use_sampling": False})))
+        else:
+            with no_cuda_graph():
+                seen.append(_frames(Engine(models.lm, mimi, sampling={"use_sampling": False})))
+    same_tokens = [c for _, c in seen[0]] == [c for _, c in seen[1]]
+    far = max(float(np.abs(a - b).max()) for (a, _), (b, _) in zip(*seen, strict=True))
+    return Check("whole frames with graphs and without", same_tokens and far < 1e-4, f"samples differ by {far:.1e}")
+
+
+def _frames(engine: Engine) -> list[tuple[np.ndarray, Column]]:
+    samples = np.random.default_rng(0).normal(0, 0.1, (STEPS, FRAME_SAMPLES)).astype(np.float32)
+    out = []
+    with engine:
+        for index in range(STEPS):
+            if index == 10:
+                engine.gen.push_oracle(list(range(5, 15)), reset=True)
+            if index == 20:
+                engine.force_silence()
+            if index == 30:
+                engine.release()
+            if index == 40:
+                engine.begin_again()
+                for _, column in out[-5:]:
+                    engine.follow(column)
+            result = engine.step(samples[index])
+            out.append((result.samples, result.column))
+    return out
+
+
+def _kernels(device: torch.device) -> list[Check]:
+    if device.type != "cuda":
+        return [Check("kernels for int8 and int4", True, "none on a processor: plain torch", False)]
+    checks = []
+    for precision in ("int8", "int4"):
+        if precision not in kernels():
+            checks.append(Check(f"the {precision} kernel", False, "can't be used here: plain torch, slowly", False))
+            continue
+        torch.manual_seed(0)
+        matrix = QuantisedMatrix(torch.randn(4096, 4096), precision, device)
+        x = torch.randn(1, 1, 4096, dtype=torch.bfloat16, device=device)
+        wanted = matrix.plain() @ x[0, 0].float()
+        error = ((matrix(x)[0, 0].float() - wanted).norm() / wanted.norm()).item()
+        checks.append(Check(f"the {precision} kernel", error < 5e-3, f"relative error {error:.1e}"))
+    return checks
