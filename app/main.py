@@ -24,6 +24,7 @@ from app.session.control import BackendChoice, SessionChoice
 from app.session.errors import UserError
 from app.session.recorder import Recorder, RecorderError
 from app.session.session import Pace, Session, SessionConfig, SessionParts
+from app.settings import Settings
 from app.stt import make_transcriber
 from app.stt.base import TranscriberError
 from app.tts.base import VoiceError
@@ -219,6 +220,30 @@ def check_weights(name: str, folder: str) -> Path:
     return place
 
 
+class Weights:
+    """See `app.session.control.WeightsStore`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def missing(self, frontend: str) -> str:
+        """See `WeightsStore.missing`."""
+        key = DEFAULT_WEIGHTS.get(frontend)
+        if key is None or self._settings.weights_folder:
+            return ""  # a folder of the user's own: loading it says what it lacks
+        if _weights_state(folder_of(key)) == "here":
+            return ""
+        known = PUBLISHED[key]
+        return f"{known.label}'s weights ({known.bytes / 1e9:.0f} GB) are not on this machine."
+
+    def get(self, frontend: str, report: Report, cancelled: threading.Event) -> None:
+        """See `WeightsStore.get`."""
+        try:
+            get_weights(frontend, "", self._settings.weights_mirror, report, cancelled)
+        except WeightsError as error:
+            raise UserError(str(error)) from error
+
+
 def open_window() -> int:
     """Shows the window and returns its exit code."""
     import sys
@@ -227,7 +252,6 @@ def open_window() -> int:
     from app.backend import PROVIDERS as BRAINS
     from app.gui.app import run_window
     from app.gui.choice import WindowChoices
-    from app.settings import Settings
 
     def devices() -> tuple[list[str], list[str]]:
         found = list_devices()
@@ -236,7 +260,9 @@ def open_window() -> int:
     choices = WindowChoices(
         frontends=tuple((key, spec.label) for key, spec in FRONT_ENDS.items()),
         brains=tuple((key, spec.label) for key, spec in BRAINS.items()),
+        weighty=tuple(key for key, spec in FRONT_ENDS.items() if spec.weights),
     )
+    settings = Settings.load()
     return run_window(
-        device_session, Settings.load(), list_devices=devices, choices=choices, argv=sys.argv[:1]
+        device_session, settings, list_devices=devices, choices=choices, weights=Weights(settings), argv=sys.argv[:1]
     )

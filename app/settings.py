@@ -28,7 +28,7 @@ def _setting(default: Any, label: str, help: str, choices: tuple[str, ...] = ())
 class Settings:
     """The settings in force. `notice` tells, in a sentence, what was wrong with the file, if anything."""
 
-    frontend: str = _setting("cascade", "Voice", "What hears and speaks.", ("cascade",))
+    frontend: str = _setting("cascade", "Voice", "What hears and speaks.", ("cascade", "kame", "moshi"))
     manner: str = _setting(
         "thinking",
         "Manner",
@@ -44,6 +44,25 @@ class Settings:
     openai_url: str = _setting(
         "https://api.openai.com/v1", "OpenAI server", "Any server that speaks the OpenAI protocol."
     )
+    precision: str = _setting(
+        "auto",
+        "Precision",
+        "How the weights of KAME and Moshi are kept: bf16 for a card of 24 GB, int8 for 12 to 16, int4 for 8.",
+        ("auto", "bf16", "int8", "int4"),
+    )
+    answer_delay_ms: int = _setting(
+        0, "Answer delay", "Milliseconds of silence that KAME or Moshi keeps after you have spoken."
+    )
+    oracle_lead_ms: int = _setting(
+        0, "Oracle lead", "Milliseconds by which KAME or Moshi hears you later than the transcriber does."
+    )
+    context_frames: int = _setting(
+        0, "Memory", "Frames of 80 ms that KAME or Moshi remembers; 0 for as many as fit the card, 3,000 at most."
+    )
+    weights_folder: str = _setting(
+        "", "Weights", "A folder that holds the weights already; empty for the app's own downloads."
+    )
+    weights_mirror: str = _setting("", "Weights mirror", "A mirror of the hub for downloads; empty for the hub itself.")
     microphone: str = _setting("", "Microphone", "The device's name; empty for the system's default.")
     loudspeaker: str = _setting("", "Loudspeaker", "The device's name; empty for the system's default.")
     duplex: bool = _setting(
@@ -140,6 +159,8 @@ def settings_markdown() -> str:
         meta = declared.metadata
         if types[declared.name] is bool:
             default = "on" if declared.default else "off"
+        elif types[declared.name] is int:
+            default = f"`{declared.default}`"
         else:
             default = f"`{declared.default}`" if declared.default else "empty"
         meaning = meta["help"]

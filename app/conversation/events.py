@@ -194,12 +194,16 @@ class AssistantStarted:
 
 @dataclass(frozen=True, slots=True)
 class AssistantSaid:
-    """Words of the assistant that have been heard, whole."""
+    """Words of the assistant that have been heard, whole.
+
+    `glued` ones go on with the word before them, without a space (a comma that came late).
+    """
 
     at: float
     turn: int
     text: str
     revision: int
+    glued: bool = False
 
 
 @dataclass(frozen=True, slots=True)

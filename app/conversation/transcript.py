@@ -65,7 +65,7 @@ class Transcript:
                 return self._assistant(event.turn) or self._add(Turn("assistant", event.turn, event.at))
             case e.AssistantSaid():
                 turn = self._assistant(event.turn) or self._add(Turn("assistant", event.turn, event.at))
-                turn.stable = f"{turn.stable} {event.text}".strip()
+                turn.stable = f"{turn.stable}{'' if event.glued else ' '}{event.text}".strip()
                 return turn
             case e.AssistantEnded():
                 turn = self._assistant(event.turn)

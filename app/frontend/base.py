@@ -79,12 +79,13 @@ FrontEndInput = OracleInput | FloorCommand | SetManner | SetDials
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Words whose sound ends at sample `end` of this step's frame (1 to 1920)."""
+    """Words whose sound ends at sample `end` of this step's frame (1 to 1920). `glued`: see `AssistantSaid`."""
 
     text: str
     end: int
     turn: int
     revision: int
+    glued: bool = False
 
 
 @dataclass(frozen=True, slots=True)

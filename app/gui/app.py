@@ -17,7 +17,7 @@ from qasync import QEventLoop
 from app.gui.background import DaemonExecutor
 from app.gui.choice import WindowChoices
 from app.gui.window import DeviceLister, MainWindow
-from app.session.control import SessionFactory
+from app.session.control import SessionFactory, WeightsStore
 from app.settings import APP_NAME, Settings
 
 CLOSE_SECONDS = 1.0
@@ -34,6 +34,7 @@ def run_window(
     *,
     list_devices: DeviceLister,
     choices: WindowChoices,
+    weights: WeightsStore | None = None,
     argv: Sequence[str],
 ) -> int:
     """Shows the window and runs until it is closed; returns the exit code.
@@ -50,7 +51,9 @@ def run_window(
     loop.set_default_executor(DaemonExecutor())
     asyncio.set_event_loop(loop)
     try:
-        window = MainWindow(factory, settings, list_devices=list_devices, choices=choices)
+        window = MainWindow(
+            factory, settings, list_devices=list_devices, choices=choices, weights=weights
+        )
         task = loop.create_task(_live(window), name="window")
         with _interruptible(window), _generators_closed(loop):
             while not task.done():

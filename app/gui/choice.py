@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.session.control import BackendChoice, SessionChoice
+from app.conversation.frame import FRAME_SECONDS
+from app.session.control import BackendChoice, ModelChoice, SessionChoice
 from app.settings import Settings, recordings_folder
 
 
@@ -13,6 +14,8 @@ class WindowChoices:
     """What the pickers offer, as (key, label): the composition root knows what is there."""
 
     frontends: tuple[tuple[str, str], ...] = (("cascade", "Cascade"),)
+    weighty: tuple[str, ...] = ()
+    """The front-ends that have weights of their own."""
     brains: tuple[tuple[str, str], ...] = (
         ("embedded", "Built in"),
         ("ollama", "Ollama"),
@@ -41,11 +44,28 @@ def keep_backend(settings: Settings, choice: BackendChoice) -> None:
         setattr(settings, f"{choice.provider}_url", choice.base_url)
 
 
+def model_choice(settings: Settings) -> ModelChoice:
+    """How a front-end with weights runs, from the settings."""
+    return ModelChoice(
+        weights=settings.weights_folder,
+        precision=settings.precision,
+        context=max(0, settings.context_frames),
+        delay=as_frames(settings.answer_delay_ms),
+        lead=as_frames(settings.oracle_lead_ms),
+    )
+
+
+def as_frames(milliseconds: int) -> int:
+    """The nearest number of whole frames."""
+    return max(0, round(milliseconds / (FRAME_SECONDS * 1000)))
+
+
 def session_choice(settings: Settings) -> SessionChoice:
     """The settings as what a session is made of."""
     return SessionChoice(
         frontend=settings.frontend,
         backend=backend_choice(settings),
+        model=model_choice(settings),
         manner="after" if settings.manner == "after" else "thinking",
         duplex=settings.duplex,
         microphone=settings.microphone,

@@ -121,6 +121,9 @@ class SessionKeeper(QObject):
             session.set_manner(self.wanted.manner)
         if self.wanted.duplex != built.duplex:
             session.set_duplex(self.wanted.duplex)
+        dials, had = self.wanted.model, built.model
+        if (dials.delay, dials.lead) != (had.delay, had.lead):
+            session.set_dials(dials.delay, dials.lead)
 
     def _give_up(self, number: int, sentence: str) -> None:
         if number == self._starts:
@@ -167,6 +170,12 @@ class SessionKeeper(QObject):
         self.wanted = replace(self.wanted, duplex=duplex)
         if self.session is not None:
             self.session.set_duplex(duplex)
+
+    def set_dials(self, delay: int, lead: int) -> None:
+        """Turns the dials, live if a session runs. In frames."""
+        self.wanted = replace(self.wanted, model=replace(self.wanted.model, delay=delay, lead=lead))
+        if self.session is not None:
+            self.session.set_dials(delay, lead)
 
     def set_backend(self, choice: BackendChoice) -> None:
         """Changes the brain: live if a session runs; a session that is still being built begins anew."""

@@ -37,6 +37,8 @@ class StatusLine(QWidget):
                 self._parts = [event.frontend, event.stt, event.backend, event.model]
             case e.BackendChanged(backend=backend, model=model):
                 self._parts = [*self._parts[:2], backend, model]
+            case e.FrontEndChanged(frontend=frontend):
+                self._parts = [frontend, *self._parts[1:]]
             case e.Underrun(count=count):
                 self._gaps += count
             case e.FramesDropped():

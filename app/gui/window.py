@@ -21,6 +21,7 @@ from app.gui.event_pump import EventPump
 from app.gui.keeper import SessionKeeper
 from app.gui.menu import TalkMenu, copy_selection
 from app.gui.message_bar import MessageBar
+from app.gui.model_bar import FRAME_MS, ModelBar
 from app.gui.oracle_pane import OraclePane
 from app.gui.push_to_talk import PushToTalk
 from app.gui.setup_bar import SetupBar
@@ -28,7 +29,8 @@ from app.gui.status_line import StatusLine
 from app.gui.talk_bar import TalkBar
 from app.gui.talk_state import Phase, TalkState
 from app.gui.transcript_pane import TranscriptPane
-from app.session.control import BackendChoice, SessionFactory
+from app.gui.weights_keeper import WeightsKeeper
+from app.session.control import BackendChoice, SessionFactory, WeightsStore
 from app.settings import Settings
 
 DEVICES_SECONDS = 5.0
@@ -52,9 +54,11 @@ class MainWindow(QMainWindow):
         *,
         list_devices: DeviceLister,
         choices: WindowChoices,
+        weights: WeightsStore | None = None,
     ) -> None:
         super().__init__()
         self.settings = settings
+        self._weighty = choices.weighty
         self.talk = TalkState(phase="stopped", duplex=settings.duplex)
         self._list_devices = list_devices
         self._progress = ""
@@ -62,6 +66,8 @@ class MainWindow(QMainWindow):
         self._filtered = False
 
         self.setup = SetupBar(settings, choices, self)
+        self.model = ModelBar(settings, self)
+        self.weights = WeightsKeeper(weights, self) if weights is not None else None
         self.messages = MessageBar(self)
         self.transcript = TranscriptPane(self)
         self.oracle = OraclePane(self)
@@ -76,6 +82,7 @@ class MainWindow(QMainWindow):
         self._lay_out()
         self._connect()
         self.talk_bar.duplex.setChecked(settings.duplex)
+        self._show_model()
         if settings.notice:
             self.messages.say(settings.notice)
         self._show_state()
@@ -91,6 +98,8 @@ class MainWindow(QMainWindow):
         """Ends the session and all that is under way."""
         if self._starting is not None:
             self._starting.cancel()
+        if self.weights is not None:
+            await self.weights.close()
         await self.keeper.close(seconds)
         self.pump.flush()
 
@@ -156,6 +165,7 @@ class MainWindow(QMainWindow):
                 assert_never(never)
         self.talk.apply(event)
         self.status.apply(event)
+        self.model.apply(event)
         self.transcript.apply(event)
         self.oracle.apply(event)
 
@@ -179,6 +189,7 @@ class MainWindow(QMainWindow):
         elif phase == "running":
             self.talk.begin()
             self.status.begin()
+            self.model.forget_memory()
             self.transcript.begin()
             self.oracle.begin()
             self.messages.clear_retries()
@@ -238,6 +249,38 @@ class MainWindow(QMainWindow):
         self._show_state()
         self._save_timer.start()
 
+    def _turn_dials(self, delay: int, lead: int) -> None:
+        self.settings.answer_delay_ms, self.settings.oracle_lead_ms = delay * FRAME_MS, lead * FRAME_MS
+        self.keeper.set_dials(delay, lead)
+        self._save_timer.start()
+
+    def _show_model(self) -> None:
+        """The row of front-ends with weights, for the one that is chosen."""
+        frontend = self.settings.frontend
+        self.model.setVisible(frontend in self._weighty)
+        if self.weights is None or self.weights.busy:
+            return
+        missing = self.weights.missing(frontend) if frontend in self._weighty else ""
+        self.model.show_weights(not missing, missing)
+
+    def _get_weights(self) -> None:
+        if self.weights is not None:
+            self.model.show_progress(self.tr("asking for the files"), 0.0)
+            self.weights.get(self.settings.frontend)
+
+    def _weights_here(self, frontend: str) -> None:
+        self._show_model()
+        if frontend == self.settings.frontend:
+            self._start_fresh()
+
+    def _weights_failed(self, sentence: str) -> None:
+        self._show_model()
+        self.messages.say(sentence)
+
+    def _pick_frontend(self, key: str) -> None:
+        self._pick("frontend", key)
+        self._show_model()
+
     def _pick(self, key: str, value: str) -> None:
         """Takes over a setting that needs a new session."""
         if getattr(self.settings, key) != value:
@@ -287,7 +330,7 @@ class MainWindow(QMainWindow):
         column = QVBoxLayout(body)
         column.setContentsMargins(12, 10, 12, 10)
         column.setSpacing(10)
-        for widget in (self.setup, self.messages, split, self.talk_bar, self.status):
+        for widget in (self.setup, self.model, self.messages, split, self.talk_bar, self.status):
             column.addWidget(widget, 1 if widget is split else 0)
         self.setCentralWidget(body)
         self.setMinimumSize(720, 480)
@@ -308,7 +351,15 @@ class MainWindow(QMainWindow):
         self.messages.retried.connect(self._start_fresh)
         self.setup.brain_picked.connect(self._pick_brain)
         self.setup.manner_picked.connect(self._pick_manner)
-        self.setup.frontend_picked.connect(lambda key: self._pick("frontend", key))
+        self.setup.frontend_picked.connect(self._pick_frontend)
+        self.model.precision_picked.connect(lambda choice: self._pick("precision", choice))
+        self.model.dials_turned.connect(self._turn_dials)
+        self.model.get_weights.connect(self._get_weights)
+        if self.weights is not None:
+            self.model.stop_getting.connect(self.weights.stop)
+            self.weights.progressed.connect(self.model.show_progress)
+            self.weights.done.connect(self._weights_here)
+            self.weights.failed.connect(self._weights_failed)
         self.setup.microphone_picked.connect(lambda name: self._pick("microphone", name))
         self.setup.loudspeaker_picked.connect(lambda name: self._pick("loudspeaker", name))
         self.setup.new_talk.connect(self._start_fresh)

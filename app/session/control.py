@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -85,6 +86,18 @@ class SessionControl(Protocol):
 
     async def stop(self) -> None:
         """Ends the session and waits until all of it has ended; safe to call twice."""
+        ...
+
+
+class WeightsStore(Protocol):
+    """The weights of front-ends on this machine; the composition root gives the window one."""
+
+    def missing(self, frontend: str) -> str:
+        """What is missing of a front-end's weights, in words for the user; empty when nothing is."""
+        ...
+
+    def get(self, frontend: str, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
+        """Downloads them; blocks, on any thread. `report` gets words and a share done. Raises UserError."""
         ...
 
 

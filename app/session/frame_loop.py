@@ -7,6 +7,7 @@ asyncio's tasks, or what anybody does with the events.
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -168,7 +169,7 @@ class FrameStepper:
         self._write(step.samples)
         for said in step.said:
             end = self._written - FRAME_SAMPLES + said.end
-            event = e.AssistantSaid(frame.at, said.turn, said.text, said.revision)
+            event = e.AssistantSaid(frame.at, said.turn, said.text, said.revision, said.glued)
             self._pending.append(_Pending(end, event))
         marks = [self._mark_event(frame.at, mark) for mark in step.marks]
         ending = [m for m in marks if isinstance(m, e.AssistantEnded)]
@@ -248,7 +249,7 @@ class FrameStepper:
         out: list[e.AssistantSaid] = []
         while self._pending and (everything or self._pending[0].end <= reached):
             event = self._pending.popleft().event
-            out.append(e.AssistantSaid(at, event.turn, event.text, event.revision))
+            out.append(dataclasses.replace(event, at=at))
         return out
 
     @staticmethod

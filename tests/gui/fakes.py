@@ -44,6 +44,9 @@ class FakeSession:
     def set_manner(self, manner: Manner) -> None:
         self.calls.append(("set_manner", manner))
 
+    def set_dials(self, delay: int, lead: int) -> None:
+        self.calls.append(("set_dials", delay, lead))
+
     async def set_backend(self, choice: BackendChoice) -> None:
         self.calls.append(("set_backend", choice))
         if self.slow is not None:

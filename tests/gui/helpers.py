@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication
 from app.conversation import events as e
 from app.gui.choice import WindowChoices
 from app.gui.window import DeviceLister, MainWindow
+from app.session.control import WeightsStore
 from app.settings import Settings
 from tests.gui.fakes import FakeFactory, no_devices
 
@@ -34,13 +35,17 @@ async def shown(
     *,
     list_devices: DeviceLister = no_devices,
     choices: WindowChoices | None = None,
+    weights: Callable[[Settings], WeightsStore] | None = None,
     running: bool = True,
 ) -> AsyncIterator[MainWindow]:
     """A window on screen; with `running`, its first session runs. Checks that no task is left behind."""
     with tempfile.TemporaryDirectory() as folder:
         settings = settings or Settings()
         settings.path = settings.path or Path(folder) / "settings.json"
-        window = MainWindow(factory, settings, list_devices=list_devices, choices=choices or WindowChoices())
+        window = MainWindow(
+            factory, settings, list_devices=list_devices, choices=choices or WindowChoices(),
+            weights=weights(settings) if weights is not None else None,
+        )  # fmt: skip
         before = asyncio.all_tasks()
         try:
             window.show()

@@ -7,6 +7,8 @@ they are. Knows tokens and samples; turns, words and oracle revisions are the fr
 from __future__ import annotations
 
 import contextlib
+import logging
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -26,6 +28,8 @@ FREE = -1
 """A forced token that forces nothing."""
 SETTLING_FRAMES = 25
 """Frames of silence (2 s) after which Mimi's codes for silence no longer change."""
+log = logging.getLogger(__name__)
+
 BUCKETS = (256, 512, 1024, 2048)
 """Lengths of attention, in frames, for each of which a graph is captured; the whole context is the last."""
 
@@ -80,6 +84,9 @@ class Engine:
         self._graphs: dict[tuple[str, int], CUDAGraphed] = {}
         self._forcing = False
         self._slots = 0
+        self._whole = True
+        self.step_seconds = 0.0
+        """What a step of the language model takes on this card, measured when it was entered; 0 on a processor."""
         self.steps = 0
         """Steps since the stream began: what the cache holds, until it is full."""
         self.silence: tuple[int, ...] = ()
@@ -89,23 +96,39 @@ class Engine:
 
     def __enter__(self) -> Engine:
         try:
+            self._open()
+        except RuntimeError as error:
+            if isinstance(error, torch.OutOfMemoryError) or not self._on_gpu:
+                raise
+            # A driver or a torch that can't capture a frame whole: the package's own, smaller graphs remain.
+            log.warning("A frame can't be captured whole (%s); it runs in several graphs.", error)
+            self._whole, self._slots = False, 0
+            self._open()
+        return self
+
+    def _open(self) -> None:
+        try:
             with torch.no_grad():
                 self.silence = self._learn_silence()
                 self._stack.enter_context(self.mimi.streaming(1))
                 self._stack.enter_context(self.gen.streaming(1))
                 if self._lazily:
                     self.gen.fill_lazily()
-                self._sink = torch.tensor([self.silence], dtype=torch.long, device=self.device)[..., None]
-                self._samples = torch.zeros(1, 1, FRAME_SAMPLES, device=self.device)
-                self._staging = _host(torch.zeros(1, 1, FRAME_SAMPLES), self._on_gpu)
-                self._out = _host(torch.zeros(FRAME_SAMPLES), self._on_gpu)
-                width = 1 + self._own + self._heard
-                self._out_tokens = _host(torch.zeros(width, dtype=torch.long), self._on_gpu)
+                self._make_buffers()
                 self._warm_up()
         except BaseException:
+            self._graphs.clear()
             self._stack.close()
             raise
-        return self
+
+    def _make_buffers(self) -> None:
+        """What the two sides hand over in; on the host where the card reaches it by itself."""
+        self._sink = torch.tensor([self.silence], dtype=torch.long, device=self.device)[..., None]
+        self._samples = torch.zeros(1, 1, FRAME_SAMPLES, device=self.device)
+        self._staging = _host(torch.zeros(1, 1, FRAME_SAMPLES), self._on_gpu)
+        self._out = _host(torch.zeros(FRAME_SAMPLES), self._on_gpu)
+        width = 1 + self._own + self._heard
+        self._out_tokens = _host(torch.zeros(width, dtype=torch.long), self._on_gpu)
 
     def __exit__(self, *exc: object) -> None:
         self._graphs.clear()
@@ -132,6 +155,11 @@ class Engine:
             self._run("lm", self._buckets[0], self._lm_only, codes, token)
         if self._on_gpu:
             torch.cuda.synchronize()
+            begun = time.perf_counter()
+            for _ in range(5):
+                self._run("lm", self._buckets[0], self._lm_only, codes, token)
+            torch.cuda.synchronize()
+            self.step_seconds = (time.perf_counter() - begun) / 5
         self.begin()
 
     # -- a frame -----------------------------------------------------------------------------------
@@ -251,7 +279,7 @@ class Engine:
 
     def _run(self, name: str, bucket: int, function: Callable[..., Any], *args: torch.Tensor) -> Any:
         """`function` as it is on the CPU; on CUDA the replay of its graph for this length of attention."""
-        if not self._on_gpu:
+        if not self._on_gpu or not self._whole:
             return function(*args)
         graph = self._graphs.get((name, bucket))
         if graph is None:

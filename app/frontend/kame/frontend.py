@@ -46,7 +46,11 @@ PAUSE_FRAMES = 5
 PRIME_FRAMES = 125
 """Newest frames of the talk (10 s) that a fresh stream is told."""
 PRIME_STEPS = 4
-"""Steps along the talk for each frame of sound while a fresh stream is told; one of them is the new frame."""
+"""Steps along the talk for each frame of sound while a fresh stream is told; one of them is the new frame. On a
+card as many as fit into `PRIME_SECONDS` of the 80 ms, by what a step was measured to take; with less than two
+there is no catching up, and a fresh stream is told nothing."""
+PRIME_SECONDS = 0.06
+MOST_PRIME_STEPS = 16
 FADE_SAMPLES = 240
 
 
@@ -65,7 +69,7 @@ class KameFrontEnd:
         dials: SetDials | None = None,
         sampling: dict | None = None,
         prime_frames: int = PRIME_FRAMES,
-        prime_steps: int = PRIME_STEPS,
+        prime_steps: int | None = None,
     ) -> None:
         self.name = name
         self.hears_oracle = hears_oracle
@@ -89,7 +93,8 @@ class KameFrontEnd:
         self._idle_for = LINGER_FRAMES
         self._was_forced = False
         self._memory: deque[Column] = deque(maxlen=max(1, prime_frames))
-        self._prime_frames, self._prime_steps = prime_frames, prime_steps
+        self._prime_frames, self._prime_steps = prime_frames, prime_steps or PRIME_STEPS
+        self._fixed_prime_steps = prime_steps is not None
         self._to_tell: deque[Column] | None = None
         self._told = 0
 
@@ -104,6 +109,8 @@ class KameFrontEnd:
             self._inner = InnerText(loaded.pieces, silent=self._wordless)
             sampling = {**_generation(loaded.generation), **(self._sampling or {})}
             self._engine = Engine(loaded.lm, loaded.mimi, sampling=sampling).__enter__()
+            if self._engine.step_seconds and not self._fixed_prime_steps:
+                self._prime_steps = min(MOST_PRIME_STEPS, int(PRIME_SECONDS / self._engine.step_seconds))
         except WeightsError as error:
             raise FrontEndError(str(error)) from error
         except torch.OutOfMemoryError as error:
@@ -231,6 +238,7 @@ class KameFrontEnd:
         marks.append(Mark("interrupted", *self._answering))
         self._answering = None
         self._silenced = True
+        self._inner.flush()  # a word that was cut off was not said
         return True
 
     # -- the dials ---------------------------------------------------------------------------------
@@ -279,7 +287,8 @@ class KameFrontEnd:
                     marks.append(Mark("ended", *self._answering))
                 self._answering = (turn, self._revision)
                 marks.append(Mark("started", turn, self._revision))
-            said = (Said(text, FRAME_SAMPLES, self._answering[0], self._revision),)
+            glued = not text.startswith(" ")
+            said = (Said(text.strip(), FRAME_SAMPLES, self._answering[0], self._revision, glued),)
         elif self._answering is not None and self._seems_over:
             marks.append(Mark("ended", *self._answering))
             self._answering = None

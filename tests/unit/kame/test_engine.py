@@ -1,0 +1,210 @@
+"""Frames in, frames out: the engine against its parts, and the front-end's memory and words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from moshi.models.lm import LMGen
+
+from app.conversation import turn as floor
+from app.conversation.frame import Frame, silence
+from app.evaluation.frame import run_frame
+from app.frontend import FrontEndOptions, make_frontend
+from app.frontend.base import FrontEndError, OracleWords, SetDials
+from app.frontend.kame.checkpoint import load
+from app.frontend.kame.engine import Engine
+from app.frontend.kame.frontend import KameFrontEnd
+from app.frontend.kame.selfcheck import run_checks
+from app.weights.layout import read_layout
+from tests.support.tiny_kame import make_checkpoint
+
+GREEDY = {"use_sampling": False}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_checkpoint(tmp_path_factory.mktemp("weights") / "kame")
+
+
+@pytest.fixture
+def engine(folder: Path) -> Iterator[Engine]:
+    loaded = load(read_layout(folder), device="cpu", dtype=torch.float32)
+    with Engine(loaded.lm, loaded.mimi, sampling=GREEDY) as running:
+        yield running
+
+
+def noise(frames: int) -> np.ndarray:
+    return np.random.default_rng(0).normal(0, 0.2, (frames, 1920)).astype(np.float32)
+
+
+def test_a_frame_is_the_codec_the_generator_and_the_codec(engine: Engine, folder: Path) -> None:
+    """Against the package's own pieces, put together as its server does."""
+    sound = noise(20)
+    ours = [engine.step(frame) for frame in sound]
+    loaded = load(read_layout(folder), device="cpu", dtype=torch.float32)
+    with torch.no_grad():
+        loaded.lm.oracle_emb.weight.zero_()
+    plain = LMGen(loaded.lm, **GREEDY)
+    engine.lm.oracle_emb.weight.zero_()
+    engine.begin()
+    ours = [engine.step(frame) for frame in sound]
+    with torch.no_grad(), loaded.mimi.streaming(1), plain.streaming(1):
+        for frame, result in zip(sound, ours, strict=True):
+            codes = loaded.mimi.encode(torch.from_numpy(frame)[None, None])
+            assert tuple(codes[0, :, 0].tolist()) == result.column.user
+            tokens = plain.step(codes)
+            if tokens is None:
+                assert not result.samples.any()
+                silent = torch.tensor([engine.silence])[..., None]
+                loaded.mimi.decode(silent)
+                continue
+            wanted = loaded.mimi.decode(tokens[:, 1:])[0, 0].numpy()
+            assert np.array_equal(wanted, result.samples)
+
+
+def test_what_is_forced_is_said_and_what_is_told_is_remembered(engine: Engine) -> None:
+    sound = noise(30)
+    first = [engine.step(frame) for frame in sound]
+    engine.force_silence()
+    for frame in sound[:3]:
+        column = engine.step(frame).column
+        assert column.own == engine.silence and column.text == engine.lm.text_padding_token_id
+    engine.release()
+    # A stream that follows the tokens of another one goes on as that one does.
+    engine.begin()
+    for frame in sound:
+        engine.step(frame)
+    wanted = engine.step(sound[0]).column
+    engine.begin()
+    for result in first:
+        engine.hear(sound[0])
+        engine.follow(result.column)
+    engine.mimi.reset_streaming()
+    for frame in sound:
+        engine.hear(frame)
+    assert engine.steps == 30
+    assert engine.step(sound[0]).column == wanted
+
+
+def test_a_fresh_stream_remembers_nothing(engine: Engine) -> None:
+    sound = noise(12)
+    engine.gen.push_oracle([5, 6, 7], reset=True)
+    first = [engine.step(frame).column for frame in sound]
+    engine.begin()
+    again = [engine.step(frame).column for frame in sound]
+    assert first != again  # the oracle is gone
+    engine.begin()
+    assert [engine.step(frame).column for frame in sound] == again
+
+
+def test_a_forgotten_talk_is_told_again_before_it_goes_on(folder: Path) -> None:
+    """After 4/5 of the memory, at a pause: silence while it is told, no frame lost, then it goes on."""
+    loaded = load(read_layout(folder), device="cpu", dtype=torch.float32, context=50)
+    loaded.lm.text_linear.register_forward_hook(_pad)
+    frontend = KameFrontEnd(lambda: loaded, sampling=GREEDY, prime_frames=20, prime_steps=3)
+    with frontend:
+        gauges = []
+        for index, frame in enumerate(noise(60)):
+            step = frontend.step(Frame(index, frame), [])
+            assert step.samples.shape == (1920,)
+            gauges.append(step.context)
+    begun = next(i for i, gauge in enumerate(gauges) if gauge.frames < (gauges[i - 1].frames if i else 0))
+    assert begun == 40
+    over = next(i for i, gauge in enumerate(gauges) if gauge.began_anew)
+    # Of 20 frames told and one more for each frame of sound, three a frame: ten frames.
+    assert over - begun + 1 == 10 and gauges[over].primed == 20 and gauges[over].frames == 30
+    assert gauges[-1].frames == 30 + len(gauges) - 1 - over
+
+
+def _pad(_module: object, _args: object, logits: torch.Tensor) -> torch.Tensor:
+    logits[..., 3] += 1000.0
+    return logits
+
+
+def test_words_that_come_while_it_is_told_wait_and_are_taken(folder: Path) -> None:
+    loaded = load(read_layout(folder), device="cpu", dtype=torch.float32, context=50)
+    loaded.lm.text_linear.register_forward_hook(_pad)
+    fed: list[int] = []
+    with KameFrontEnd(lambda: loaded, sampling=GREEDY, prime_frames=20, prime_steps=3) as frontend:
+        loaded.lm.oracle_emb.register_forward_pre_hook(lambda _, args: fed.append(int(args[0])))
+        for index in range(58):
+            inputs = [OracleWords(1, 1, "Paris.", 0.0)] if index == 43 else []
+            frontend.step(Frame(index, silence()), inputs)
+    assert [token for token in fed if token != 3] == [400, *frontend._pieces.encode("Paris.")]
+
+
+def test_an_interruption_silences_it_until_the_user_is_done(folder: Path) -> None:
+    loaded = load(read_layout(folder), device="cpu", dtype=torch.float32)
+    the = loaded.pieces.encode("the")[-1]
+    loaded.lm.text_linear.register_forward_hook(lambda _, __, logits: logits.index_fill(-1, torch.tensor(the), 1000.0))
+    with KameFrontEnd(lambda: loaded, sampling=GREEDY) as frontend:
+        for index in range(30):
+            frontend.step(Frame(index, silence()), [])
+        assert frontend.speaking
+        step = frontend.step(Frame(30, silence()), [floor.Interrupt()])
+        assert step.flush and [mark.what for mark in step.marks] == ["interrupted"] and not frontend.speaking
+        assert step.samples[:100].any() and not step.samples[240:].any()  # a fade of 10 ms, then silence
+        quiet = [frontend.step(Frame(31 + n, silence()), []) for n in range(5)]
+        assert not any(s.samples.any() or s.said for s in quiet)
+        over = frontend.step(Frame(36, silence()), [floor.TakeFloor(2)])
+        assert over.samples.any()
+        late = frontend.step(Frame(37, silence()), [OracleWords(0, 1, "Too late.", 0.0)])
+        assert late.oracle is None
+
+
+def test_a_shorter_lead_skips_to_the_newest_frame(folder: Path) -> None:
+    loaded = load(read_layout(folder), device="cpu", dtype=torch.float32)
+    with KameFrontEnd(lambda: loaded, sampling=GREEDY, dials=SetDials(lead=5)) as frontend:
+        heard: list[float] = []
+        hear = frontend._hear_late
+        frontend._hear_late = lambda samples: heard.append(float(hear(samples)[0])) or silence()  # type: ignore
+        for index in range(12):
+            inputs = [SetDials(lead=1)] if index == 8 else [SetDials(lead=3)] if index == 10 else []
+            frontend.step(Frame(index, np.full(1920, index + 1, np.float32)), inputs)
+    assert heard == [0, 0, 0, 0, 0, 1, 2, 3, 8, 9, 0, 0]  # and a longer one waits until it has so many frames
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("kame", {}, "needs an NVIDIA graphics card"),
+        ("kame", {"device": "cpu"}, "weights get kame"),
+        ("moshi", {"device": "cpu", "weights": Path("nowhere")}, "Moshi's weights are not there in nowhere"),
+        ("kame", {"device": "tpu"}, "no device “tpu”"),
+        ("kame", {"device": "cpu", "precision": "int3"}, "no precision “int3”"),
+        ("parrot", {}, "no front-end called “parrot”"),
+    ],
+)
+def test_what_a_front_end_lacks_is_said_before_anything_loads(name: str, options: dict, words: str) -> None:
+    with pytest.raises(FrontEndError, match=words):
+        make_frontend(name, FrontEndOptions(Path("voice.onnx"), **options))
+
+
+def test_without_its_packages_the_sentence_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    import app.frontend as providers
+
+    monkeypatch.setattr(providers, "find_spec", lambda name: None if name in ("torch", "moshi") else object())
+    with pytest.raises(FrontEndError, match=r"\(torch, moshi\).*bootstrap\.py setup.*cascade"):
+        make_frontend("kame", FrontEndOptions(Path("voice.onnx")))
+    assert providers.free_card_bytes() is None
+
+
+def test_the_bench_measures_every_part_and_the_paths_are_equal() -> None:
+    bench = run_frame(
+        ["tiny"], ["bf16", "int8", "int4"], device="cpu", context=None, fill=100, frames=5, check=False,
+        progress=lambda _: None,
+    )  # fmt: skip
+    table = bench.table()
+    for part in ("whole frame", "encode", "temporal", "depth", "language model", "decode", "copies"):
+        assert table.count(f"| {part} |") == 3
+    assert [one.precision for one in bench.figures] == ["float32", "int8", "int4"]
+    assert all(0 < one.whole.p50 <= one.whole.p99 <= one.whole.worst for one in bench.figures)
+    assert bench.figures[0].frame_bytes > bench.figures[1].frame_bytes
+    assert bench.document()["frames"][0]["filled"] == 100
+    checks = run_checks("cpu")
+    assert all(check.ok for check in checks), checks
+    assert len(checks) >= 8
