@@ -18,6 +18,15 @@ def test_the_published_models_size_is_the_published_one() -> None:
     assert shape.cache_bytes_a_frame * 3000 / 1e9 == pytest.approx(1.57, abs=0.01)
 
 
+def test_the_published_shape_is_built_with_the_published_number_of_parameters() -> None:
+    from app.frontend.kame.checkpoint import build_lm
+
+    model = build_lm(None, torch.device("meta"), torch.bfloat16)
+    assert sum(p.numel() for p in model.parameters()) == 7_818_805_248
+    counted = sum(p.numel() for name, p in model.named_parameters() if "norm" not in name)
+    assert shape_of(None).parameters == counted
+
+
 def test_the_arithmetic_is_that_of_a_real_model() -> None:
     from app.frontend.kame.model import KameLM
 

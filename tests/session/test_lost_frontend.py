@@ -1,0 +1,135 @@
+"""In real time: a front-end that is lost is replaced on the run, and a machine that is too slow is told so."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from app.audio.endpoints import EndOfAudio
+from app.backend.scripted import ScriptedBackend, answer
+from app.conversation import events as e
+from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame
+from app.frontend.base import FrontEndError, FrontEndInput, FrontEndStep
+from app.frontend.cascade import CascadeFrontEnd
+from app.session.session import Session, SessionConfig, SessionParts
+from app.stt.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceActivity
+from app.tts.scripted import ScriptedVoice
+from tests.support.talks import LoopSpeaker
+
+QUESTION = [ScriptedTurn(0.2, 1.0, "What is the capital of France?")]
+
+
+class PacedSource:
+    """Near-silence at the pace of sound; with `behind`, always so many frames late."""
+
+    name = "paced"
+    overruns = 0
+
+    def __init__(self, frames: int, *, behind: int = 0) -> None:
+        self._left, self._behind = frames, behind
+        self._due = time.perf_counter()
+
+    @property
+    def backlog(self) -> int:
+        return self._behind
+
+    def read_frame(self, timeout: float) -> np.ndarray | None:
+        if self._left <= 0:
+            raise EndOfAudio
+        self._left -= 1
+        self._due += FRAME_SECONDS
+        time.sleep(max(0.0, self._due - time.perf_counter()))
+        return np.full(FRAME_SAMPLES, 1e-4, np.float32)
+
+    def drop_to_newest(self) -> int:
+        return self._behind - 1
+
+    def __enter__(self) -> PacedSource:
+        self._due = time.perf_counter()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+class Losing(CascadeFrontEnd):
+    """Can't go on from a frame on; notes that it was left."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__(ScriptedVoice())
+        self.at, self.left = at, 0
+
+    def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
+        if frame.index >= self.at:
+            raise FrontEndError("The card's memory ran out.")
+        return super().step(frame, inputs)
+
+    def __exit__(self, *exc: object) -> None:
+        self.left += 1
+        super().__exit__(*exc)
+
+
+async def talk(frontend: CascadeFrontEnd, source: PacedSource, **parts: object) -> tuple[list[e.Event], Session]:
+    loop = asyncio.get_running_loop()
+    assert loop is not None
+    session = Session(
+        SessionParts(
+            frontend=frontend, transcriber=ScriptedTranscriber(QUESTION),
+            voice_activity=ScriptedVoiceActivity(QUESTION),
+            backend=ScriptedBackend(lambda _: answer("The capital of France is Paris.")), source=source,
+            sink=Speaker(), **parts,  # type: ignore[arg-type]
+        ),
+        SessionConfig(pace="real"),
+    )  # fmt: skip
+    events: list[e.Event] = []
+    async with session:
+        session.add_listener(events.append)
+        await asyncio.wait_for(session.ended(), 30)
+    return events, session
+
+
+class Speaker(LoopSpeaker):
+    """Plays by the clock, since the frames' thread has no loop."""
+
+    @property
+    def queued(self) -> int:
+        return max(0, round((self._dry_at - time.perf_counter()) * 24_000))
+
+    def write(self, samples: np.ndarray) -> None:
+        if len(samples):
+            begin = max(self._dry_at, time.perf_counter() + 0.04)
+            self._dry_at = begin + len(samples) / 24_000
+            self.written += len(samples)
+
+    def flush(self) -> int:
+        thrown = self.queued
+        self.flushed += thrown
+        self._dry_at = 0.0
+        return thrown
+
+
+@pytest.mark.parametrize("at", [3, 11, 25])
+async def test_a_lost_front_end_is_replaced_while_the_talk_goes_on(at: int) -> None:
+    lost = Losing(at)
+    events, session = await talk(lost, PacedSource(60), fallback=lambda: CascadeFrontEnd(ScriptedVoice()))
+    [failure] = [event for event in events if isinstance(event, e.Failure)]
+    assert failure.sentence == "The card's memory ran out." and not failure.fatal
+    [changed] = [event for event in events if isinstance(event, e.FrontEndChanged)]
+    assert lost.left >= 1  # its memory is given back at once
+    after = [event.text for event in events if isinstance(event, e.AssistantSaid) and event.at >= changed.at]
+    assert " ".join(after).endswith("Paris.")
+    assert session.transcript.turns[0].text == QUESTION[0].words
+    frames = [event.at for event in events if isinstance(event, e.LevelMeasured)]
+    assert np.allclose(np.diff(frames), FRAME_SECONDS)  # no frame was skipped meanwhile
+
+
+async def test_a_machine_that_is_too_slow_is_told_once_and_frames_are_counted() -> None:
+    events, _ = await talk(CascadeFrontEnd(ScriptedVoice()), PacedSource(25, behind=8))
+    dropped = [event.frames for event in events if isinstance(event, e.FramesDropped)]
+    assert len(dropped) >= 20 and set(dropped) == {7}
+    [failure] = [event for event in events if isinstance(event, e.Failure)]
+    assert failure.source == "frontend" and "can't keep up" in failure.sentence and "precision" in failure.sentence
