@@ -6,6 +6,7 @@ model is unchanged to the bit. Knows nothing of downloads, sound or sessions.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from moshi.models import loaders
 from moshi.models.compression import MimiModel
 from safetensors.torch import load_file
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from app.frontend.kame.model import KameLM, neutral_oracle
 from app.frontend.kame.quantise import Precision, quantise
@@ -93,12 +95,23 @@ def build_lm(
             del arguments["conditioners"]
         if arguments.get("fuser") is not None:
             arguments["fuser"] = loaders.get_condition_fuser(arguments)
-        return KameLM(device=device, dtype=dtype, **arguments)
+        with _Unfilled() if device.type == "meta" else contextlib.nullcontext():
+            return KameLM(device=device, dtype=dtype, **arguments)
     except (TypeError, ValueError, AssertionError, KeyError, AttributeError, RuntimeError) as error:
         raise WeightsError(
             f"config.json describes no model that this app can build ({type(error).__name__}: {error}). Use weights "
             "made for KAME or Moshi, or download them again."
         ) from error
+
+
+class _Unfilled(TorchFunctionMode):
+    """Makes `torch.nn.init` leave tensors as they are: on the meta device there is nothing to fill, and torch would
+    import four seconds' worth of compiler to find that out."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__module__", "") == "torch.nn.init":
+            return (kwargs or {}).get("tensor", args[0] if args else None)
+        return func(*args, **(kwargs or {}))
 
 
 def _load_lm(
@@ -148,14 +161,16 @@ def _load_lm(
 def _load_mimi(files: CheckpointFiles, device: torch.device, codebooks: int) -> MimiModel:
     header = read_header(files.mimi)
     try:
-        outline = loaders.get_mimi(None, files.mimi_config, device="meta", num_codebooks=codebooks)
+        with _Unfilled():
+            outline = loaders.get_mimi(None, files.mimi_config, device="meta", num_codebooks=codebooks)
     except (TypeError, ValueError, AssertionError, KeyError, RuntimeError) as error:
         raise WeightsError(
             f"The codec's config describes none that this app can build ({type(error).__name__}: {error}). Download "
             "the weights again."
         ) from error
     _check_fit(outline, header, files.mimi)
-    mimi = loaders.get_mimi(None, files.mimi_config, device="cpu", num_codebooks=codebooks)
+    with _Unfilled():
+        mimi = loaders.get_mimi(None, files.mimi_config, device="cpu", num_codebooks=codebooks)
     mimi.load_state_dict(load_file(files.mimi, device="cpu"))
     mimi.requires_grad_(False)
     return mimi.to(device).eval()

@@ -41,6 +41,8 @@ class KameLM(LMModel):
 
     def _init_weights(self) -> None:
         """The package's initialisation, with the oracle's embedding behind the text's."""
+        if self.text_emb.weight.is_meta:
+            return  # nothing is there to be filled, and torch would import seconds' worth of code to do it
         parts: list[nn.Module | None] = [*self.emb, *(self.depformer_emb or ())]
         parts += [self.text_emb, self.oracle_emb, self.depformer_text_emb, self.text_linear]
         for part in parts:

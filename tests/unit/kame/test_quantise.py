@@ -100,7 +100,8 @@ def test_the_kernels_compile_for_every_card_of_the_last_years(capability: str) -
     source = KERNELS.read_text("utf-8")
     for name in ("gemv_int8", "gemv_int4"):
         compiled = _nvrtc_compile(source, name, compute_capability=capability)
-        code = compiled[0] if isinstance(compiled, tuple) else compiled  # torch 2.11 adds the name, and gives machine code
+        # torch 2.11 gives machine code, and the name with it
+        code = compiled[0] if isinstance(compiled, tuple) else compiled
         assert len(code) > 5000 and name.encode() in bytes(code)
 
 
