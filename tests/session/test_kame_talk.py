@@ -24,16 +24,27 @@ from app.tts.scripted import ScriptedVoice
 from app.weights.layout import read_layout
 from tests.support.sounds import question, write
 from tests.support.talks import Talk, simulate
-from tests.support.tiny_kame import make_checkpoint
+from tests.support.tiny_kame import SMALL_MIMI, make_checkpoint
 
 QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
 ANSWER = "The capital of France is Paris, and it lies on the river Seine. 5,895 metres; naïve, isn't it?"
 PAD, START = 3, 400
 
 
+SMALL = {"n_q": 2, "dep_q": 1, "delays": [0, 0, 1], "num_layers": 1, "depformer_num_layers": 1, "dim": 64,
+         "depformer_dim": 32, "depformer_dim_feedforward": 132, "depformer_context": 1}  # fmt: skip
+"""One code a side: where the streams' number doesn't matter, since a processor counts every call."""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_checkpoint(tmp_path_factory.mktemp("weights") / "kame")
+    return make_checkpoint(tmp_path_factory.mktemp("weights") / "kame", lm=SMALL, mimi=SMALL_MIMI)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All 17 streams, as KAME has them."""
+    return make_checkpoint(tmp_path_factory.mktemp("weights") / "whole")
 
 
 class Listening(KameFrontEnd):
@@ -83,9 +94,8 @@ def frontend(folder: Path) -> Iterator[Listening]:
     yield Listening(folder)
 
 
-def test_the_model_is_fed_exactly_the_answers_tokens_however_late_and_slow(
-    frontend: Listening, tmp_path: Path
-) -> None:
+def test_the_model_is_fed_exactly_the_answers_tokens_however_late_and_slow(whole: Path, tmp_path: Path) -> None:
+    frontend = Listening(whole)
     source = FileSource(write(tmp_path / "q.wav", question()))
     talk = simulate(QUESTION, lambda _: _slow(ANSWER), frontend=frontend, source=source, manner="after")
     wanted = [START, *frontend._pieces.encode(ANSWER)]
@@ -180,11 +190,7 @@ def _silent_frames_after_the_turn(talk: Talk) -> int:
 
 
 def test_twelve_minutes_roll_over_at_a_pause_without_a_gap(tmp_path: Path) -> None:
-    small = make_checkpoint(
-        tmp_path / "small", lm={"n_q": 4, "dep_q": 2, "delays": [0, 0, 1, 0, 1], "num_layers": 1, "context": 900,
-                                "depformer_num_layers": 1, "dim": 64, "depformer_dim": 32,
-                                "depformer_dim_feedforward": 132, "depformer_context": 2},
-    )  # fmt: skip
+    small = make_checkpoint(tmp_path / "small", lm={**SMALL, "context": 900}, mimi=SMALL_MIMI)
     script = [ScriptedTurn(20.0 * n + 2, 20.0 * n + 4, f"This is question number {n}, isn't it?") for n in range(36)]
     frontend = Listening(small)
     sizes: list[int] = []

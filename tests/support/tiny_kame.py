@@ -10,6 +10,12 @@ from typing import Any
 from app.frontend.kame.shapes import TINY_LM as LM
 from app.frontend.kame.shapes import TINY_MIMI as MIMI
 
+SMALL_MIMI: dict[str, Any] = {
+    **MIMI, "seanet": {**MIMI["seanet"], "n_residual_layers": 0},
+    "quantizer": {**MIMI["quantizer"], "n_q": 2},
+}  # fmt: skip
+"""A codec with the fewest parts that its rates allow."""
+
 SENTENCES = """
 The capital of France is Paris, and it lies on the river Seine.
 Hello there! How can I help you today? I would say that it depends.
@@ -35,7 +41,7 @@ def pieces_model(vocabulary: int = 400, kind: str = "unigram") -> bytes:
 
 def make_checkpoint(
     folder: Path, *, oracle: bool = True, seed: int = 0, config: bool = True, lm: dict[str, Any] | None = None,
-    dtype: str = "float32",
+    mimi: dict[str, Any] | None = None, dtype: str = "float32",
 ) -> Path:  # fmt: skip
     """A folder like `SakanaAI/kame`'s (or, without `oracle`, like Moshi's), with random weights."""
     import torch
@@ -50,11 +56,11 @@ def make_checkpoint(
     torch.manual_seed(seed)
     model = (KameLM if oracle else LMModel)(device="cpu", dtype=getattr(torch, dtype), **arguments)
     save_file({name: value.contiguous() for name, value in model.state_dict().items()}, folder / "model.safetensors")
-    mimi = make_mimi(seed)
-    save_file({name: value.contiguous() for name, value in mimi.state_dict().items()},
+    codec = make_mimi(seed, mimi or MIMI)
+    save_file({name: value.contiguous() for name, value in codec.state_dict().items()},
               folder / loaders.MIMI_NAME)  # fmt: skip
     (folder / loaders.TEXT_TOKENIZER_NAME).write_bytes(pieces_model(arguments["text_card"]))
-    (folder / "mimi.json").write_text(json.dumps(MIMI), "utf-8")
+    (folder / "mimi.json").write_text(json.dumps(mimi or MIMI), "utf-8")
     if config:
         (folder / "config.json").write_text(
             json.dumps({
@@ -67,13 +73,13 @@ def make_checkpoint(
     return folder
 
 
-def make_mimi(seed: int = 0) -> Any:
+def make_mimi(seed: int, config: dict[str, Any]) -> Any:
     """A small codec whose codes depend on what it hears."""
     import torch
     from moshi.models import loaders
 
     torch.manual_seed(seed)
-    mimi = loaders.get_mimi(None, MIMI, device="cpu", num_codebooks=8)
+    mimi = loaders.get_mimi(None, config, device="cpu", num_codebooks=config["quantizer"]["n_q"])
     with torch.no_grad():
         # As in training, the entries are taken from what the encoder gives: so that codes follow the sound.
         sound = torch.randn(1, 1, 1920 * 200) * torch.rand(200).repeat_interleave(1920)

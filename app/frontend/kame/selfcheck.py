@@ -34,15 +34,17 @@ class Check:
     needed: bool = True
 
 
-def run_checks(device_name: str = "auto") -> list[Check]:
-    """All comparisons on a device: `auto` for the CUDA card if there is one, else the processor."""
+def run_checks(device_name: str = "auto", steps: int = STEPS) -> list[Check]:
+    """All comparisons on a device, `steps` frames each. `auto`: the CUDA card if there is one, else the processor."""
     on_card = device_name != "cpu" and torch.cuda.is_available()
     device = torch.device("cuda" if on_card else "cpu")
     checks = []
     for dtype in (torch.float32, torch.bfloat16):
         name = str(dtype).removeprefix("torch.")
-        checks += [_moshi(device, dtype, name), _oracle(device, dtype, name), _short(device, dtype, name)]
-    checks += [_engine(device), *_kernels(device)]
+        checks += [
+            _moshi(device, dtype, name, steps), _oracle(device, dtype, name, steps), _short(device, dtype, name, steps)
+        ]  # fmt: skip
+    checks += [_engine(device, steps), *_kernels(device)]
     return checks
 
 
@@ -51,49 +53,49 @@ def _model(device: torch.device, dtype: torch.dtype) -> KameLM:
     return KameLM(device=device, dtype=dtype, **TINY_LM).eval().requires_grad_(False)
 
 
-def _moshi(device: torch.device, dtype: torch.dtype, name: str) -> Check:
+def _moshi(device: torch.device, dtype: torch.dtype, name: str, steps: int) -> Check:
     ours = _model(device, dtype)
     ours.oracle_emb.weight.copy_(neutral_oracle(ours.text_emb.weight, ours.text_padding_token_id))
     stock = LMModel(device=device, dtype=dtype, **TINY_LM).eval().requires_grad_(False)
     stock.load_state_dict({k: v for k, v in ours.state_dict().items() if not k.startswith("oracle_emb.")})
-    same = _tokens(KameGen(ours, use_sampling=False)) == _tokens(LMGen(stock, use_sampling=False))
-    return Check(f"Moshi's own generator and ours, {name}", same, f"{STEPS} steps")
+    same = _tokens(KameGen(ours, use_sampling=False), steps) == _tokens(LMGen(stock, use_sampling=False), steps)
+    return Check(f"Moshi's own generator and ours, {name}", same, f"{steps} steps")
 
 
-def _oracle(device: torch.device, dtype: torch.dtype, name: str) -> Check:
+def _oracle(device: torch.device, dtype: torch.dtype, name: str, steps: int) -> Check:
     model = _model(device, dtype)
 
     def told(step: int, gen: KameGen) -> None:
-        if step in (5, 30):
+        if step in (5, steps // 2):
             gen.push_oracle(list(range(4, 24)), reset=True)
 
-    graphed = _tokens(KameGen(model, use_sampling=False), told)
+    graphed = _tokens(KameGen(model, use_sampling=False), steps, told)
     with no_cuda_graph():
-        plain = _tokens(KameGen(model, use_sampling=False), told)
-    untold = _tokens(KameGen(model, use_sampling=False))
-    return Check(f"an oracle with graphs and without, {name}", graphed == plain != untold, f"{STEPS} steps")
+        plain = _tokens(KameGen(model, use_sampling=False), steps, told)
+    untold = _tokens(KameGen(model, use_sampling=False), steps)
+    return Check(f"an oracle with graphs and without, {name}", graphed == plain != untold, f"{steps} steps")
 
 
-def _short(device: torch.device, dtype: torch.dtype, name: str) -> Check:
+def _short(device: torch.device, dtype: torch.dtype, name: str, steps: int) -> Check:
     model = _model(device, dtype)
-    whole = _tokens(KameGen(model, use_sampling=False))
+    whole = _tokens(KameGen(model, use_sampling=False), steps)
 
     def shorten(step: int, gen: KameGen) -> None:
         if step == 0:
             gen.fill_lazily()
         gen.attend_to(32 * (step // 32 + 1))
 
-    same = _tokens(KameGen(model, use_sampling=False), shorten) == whole
+    same = _tokens(KameGen(model, use_sampling=False), steps, shorten) == whole
     # Another length may round otherwise in the last bit, which is no fault: the numbers it leaves out are zeros.
     return Check(f"attention over what is filled, {name}", same, "equal tokens" if same else "rounds otherwise", False)
 
 
-def _tokens(gen: LMGen, before: Callable[[int, KameGen], None] | None = None) -> list[list[int]]:
+def _tokens(gen: LMGen, steps: int, before: Callable[[int, KameGen], None] | None = None) -> list[list[int]]:
     random = torch.Generator().manual_seed(1)
-    user = torch.randint(0, TINY_LM["card"], (1, 8, STEPS), generator=random).to(gen.lm_model.device)
+    user = torch.randint(0, TINY_LM["card"], (1, 8, steps), generator=random).to(gen.lm_model.device)
     out = []
     with torch.no_grad(), gen.streaming(1):
-        for step in range(STEPS):
+        for step in range(steps):
             if before is not None:
                 assert isinstance(gen, KameGen)
                 before(step, gen)
@@ -102,34 +104,34 @@ def _tokens(gen: LMGen, before: Callable[[int, KameGen], None] | None = None) ->
     return out
 
 
-def _engine(device: torch.device) -> Check:
+def _engine(device: torch.device, steps: int) -> Check:
     """Whole frames, with silence forced and a fresh stream in between, by graphs and by plain calls."""
     seen = []
     for graphs in (True, False):
         models = random_models("tiny", "bf16", device)
         mimi = random_mimi("tiny", device, 8)
         if graphs:
-            seen.append(_frames(Engine(models.lm, mimi, sampling={"use_sampling": False})))
+            seen.append(_frames(Engine(models.lm, mimi, sampling={"use_sampling": False}), steps))
         else:
             with no_cuda_graph():
-                seen.append(_frames(Engine(models.lm, mimi, sampling={"use_sampling": False})))
+                seen.append(_frames(Engine(models.lm, mimi, sampling={"use_sampling": False}), steps))
     same_tokens = [c for _, c in seen[0]] == [c for _, c in seen[1]]
     far = max(float(np.abs(a - b).max()) for (a, _), (b, _) in zip(*seen, strict=True))
     return Check("whole frames with graphs and without", same_tokens and far < 1e-4, f"samples differ by {far:.1e}")
 
 
-def _frames(engine: Engine) -> list[tuple[np.ndarray, Column]]:
-    samples = np.random.default_rng(0).normal(0, 0.1, (STEPS, FRAME_SAMPLES)).astype(np.float32)
+def _frames(engine: Engine, steps: int) -> list[tuple[np.ndarray, Column]]:
+    samples = np.random.default_rng(0).normal(0, 0.1, (steps, FRAME_SAMPLES)).astype(np.float32)
     out = []
     with engine:
-        for index in range(STEPS):
-            if index == 10:
+        for index in range(steps):
+            if index == steps // 6:
                 engine.gen.push_oracle(list(range(5, 15)), reset=True)
-            if index == 20:
+            if index == steps // 3:
                 engine.force_silence()
-            if index == 30:
+            if index == steps // 2:
                 engine.release()
-            if index == 40:
+            if index == 2 * steps // 3:
                 engine.begin_again()
                 for _, column in out[-5:]:
                     engine.follow(column)

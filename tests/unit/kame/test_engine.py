@@ -205,6 +205,6 @@ def test_the_bench_measures_every_part_and_the_paths_are_equal() -> None:
     assert all(0 < one.whole.p50 <= one.whole.p99 <= one.whole.worst for one in bench.figures)
     assert bench.figures[0].frame_bytes > bench.figures[1].frame_bytes
     assert bench.document()["frames"][0]["filled"] == 100
-    checks = run_checks("cpu")
+    checks = run_checks("cpu", steps=18)
     assert all(check.ok for check in checks), checks
     assert len(checks) >= 8
