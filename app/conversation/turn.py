@@ -52,7 +52,9 @@ class GoOn:
 
 @dataclass(frozen=True, slots=True)
 class Interrupt:
-    """The user has taken the floor: what is left to say is void."""
+    """What is left to say is void. `user_speaks`: since the user has taken the floor; else it was mere noise."""
+
+    user_speaks: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,7 @@ class FrameStepper:
         self._written = 0
         self._of_turn: list[FrontEndInput] = []  # what a front-end would need that took over now
         self._turn = 0
+        self._answering = 0
 
     def step(self, frame: Frame, *, dropped: int = 0) -> StepMessage:
         """Runs one step for `frame`. Raises AudioError when the sink is gone."""
@@ -163,7 +164,9 @@ class FrameStepper:
         try:
             step = self.frontend.step(self._what_it_hears(frame), inputs)
         except FrontEndError as error:
-            lost, step = str(error), FrontEndStep(silence(), flush=self.frontend.speaking)
+            sounding = self.frontend.speaking
+            marks = (Mark("ended", self._answering),) if sounding else ()
+            lost, step = str(error), FrontEndStep(silence(), marks=marks, flush=sounding)
             self.frontend = _Mute()
         flushed = self._flush() if step.flush else 0
         self._write(step.samples)
@@ -252,10 +255,10 @@ class FrameStepper:
             out.append(dataclasses.replace(event, at=at))
         return out
 
-    @staticmethod
-    def _mark_event(at: float, mark: Mark) -> e.Event:
+    def _mark_event(self, at: float, mark: Mark) -> e.Event:
         match mark.what:
             case "started":
+                self._answering = mark.turn
                 return e.AssistantStarted(at, mark.turn, mark.revision)
             case "mended":
                 return e.AssistantMended(at, mark.turn, mark.revision, mark.how)

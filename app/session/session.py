@@ -251,11 +251,11 @@ class Session:
         for backend in [self.parts.backend, *self._retired]:
             with contextlib.suppress(BackendError):
                 await backend.close()
+        gc.unfreeze()  # before the parts go, so that what they held can be collected
         if self.config.pace == "simulated":
             self._stack.close()
         else:  # threads and children take a moment to end: a window must not stand still meanwhile
             await asyncio.to_thread(self._stack.close)
-        gc.unfreeze()
 
     # -- the fast clock ----------------------------------------------------------------------------
 
@@ -305,6 +305,7 @@ class Session:
         while (
             self.parts.transcriber.busy
             or self.parts.frontend.busy
+            or (self._replacing is not None and not self._replacing.done())
             or (self._runner.busy and not self._stepper.tracker.user_holds_floor)
         ) and not self._done.is_set():
             await asyncio.sleep(0.002)
@@ -376,6 +377,7 @@ class Session:
         assert self.parts.fallback is not None
         lost = self.parts.frontend
         simulated = self.config.pace == "simulated"
+        gc.unfreeze()  # the models among what was frozen go now, with what they hold
         try:
             if simulated:
                 lost.__exit__(None, None, None)
@@ -393,6 +395,10 @@ class Session:
             return
         self.parts.frontend = frontend
         self.mailbox.post(SwapFrontEnd(frontend))
+        asked = self.transcript.last("user")
+        if not lost.hears_oracle and asked is not None and asked.text and self._runner is not None:
+            # Nobody was asked for that one's answers: the new one needs something to say.
+            self._runner.transcript(asked.number, asked.text, final=not asked.open, settled=True)
 
     def _on_turn(self, event: floor.TurnEvent) -> None:
         ears = self.parts.transcriber
@@ -442,7 +448,7 @@ class Session:
             self._emit(e.TranscriptFinal(now, turn, words, update.heard_until))
             if not words:
                 # A cough, a door: nobody said anything, so there is nothing to answer.
-                self.mailbox.post(floor.Interrupt())
+                self.mailbox.post(floor.Interrupt(user_speaks=False))
                 return
         else:
             self._emit(e.TranscriptPartial(now, turn, update.stable, update.unstable, update.heard_until))

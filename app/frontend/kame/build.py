@@ -10,7 +10,7 @@ from app.frontend import FrontEndOptions
 from app.frontend.base import FrontEndError
 from app.frontend.kame.checkpoint import Loaded, load
 from app.frontend.kame.frontend import KameFrontEnd
-from app.frontend.kame.quantise import Precision
+from app.frontend.kame.quantise import Precision, kernels
 from app.weights.errors import WeightsError
 from app.weights.fit import judge, shape_of
 from app.weights.layout import CheckpointFiles, read_layout
@@ -32,7 +32,8 @@ def free_bytes() -> int | None:
     """Free bytes on the CUDA card; None without one."""
     if not torch.cuda.is_available():
         return None
-    return torch.cuda.mem_get_info()[0]
+    # What torch keeps for itself without using it is free, too.
+    return torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
 
 
 def prepare(name: str, options: FrontEndOptions) -> Prepared:
@@ -79,8 +80,26 @@ def make(name: str, options: FrontEndOptions) -> KameFrontEnd:
     plan = prepare(name, options)
 
     def models() -> Loaded:
+        if plan.device == "cuda" and plan.precision != "bf16" and plan.precision not in kernels():
+            raise FrontEndError(
+                f"{plan.precision} can't be had on this card with this driver. Choose bf16 if it has 24 GB, or the "
+                "embedded voice; the log has the details."
+            )
         # On a processor, bf16 is the slower one, and small models are what runs there.
         dtype = torch.bfloat16 if plan.device == "cuda" else torch.float32
-        return load(plan.files, device=plan.device, dtype=dtype, precision=plan.precision, context=plan.context)
+        loaded = load(plan.files, device=plan.device, dtype=dtype, precision=plan.precision, context=plan.context)
+        if name == "kame" and not loaded.learnt_oracle:
+            raise FrontEndError(
+                f"The weights in {plan.files.folder} have never learnt to hear an oracle: they are Moshi's. Choose "
+                "Moshi as the voice, or KAME's weights."
+            )
+        if name == "moshi" and loaded.learnt_oracle:
+            raise FrontEndError(
+                f"The weights in {plan.files.folder} are KAME's, which is not Moshi without its oracle. Choose KAME as "
+                "the voice, or Moshi's weights."
+            )
+        return loaded
 
-    return KameFrontEnd(models, name=name, hears_oracle=name == "kame", dials=options.dials)
+    return KameFrontEnd(
+        models, name=name, hears_oracle=name == "kame", dials=options.dials, alone=plan.device == "cuda"
+    )

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import torch
 from moshi.models.compression import MimiModel
-from moshi.modules.streaming import State
-from moshi.utils.compile import CUDAGraphed
+from moshi.modules.streaming import State, StreamingModule
+from moshi.utils.compile import CUDAGraphed, no_compile, no_cuda_graph
 
 from app.conversation.frame import FRAME_SAMPLES
 from app.frontend.kame.generator import KameGen
@@ -84,7 +84,7 @@ class Engine:
         self._graphs: dict[tuple[str, int], CUDAGraphed] = {}
         self._forcing = False
         self._slots = 0
-        self._whole = True
+        self._plain = False
         self.step_seconds = 0.0
         """What a step of the language model takes on this card, measured when it was entered; 0 on a processor."""
         self.steps = 0
@@ -95,19 +95,29 @@ class Engine:
     # -- life --------------------------------------------------------------------------------------
 
     def __enter__(self) -> Engine:
+        why = ""
         try:
             self._open()
-        except RuntimeError as error:
-            if isinstance(error, torch.OutOfMemoryError) or not self._on_gpu:
+        except torch.OutOfMemoryError:
+            raise
+        except Exception as error:
+            if not self._on_gpu:
                 raise
-            # A driver or a torch that can't capture a frame whole: the package's own, smaller graphs remain.
-            log.warning("A frame can't be captured whole (%s); it runs in several graphs.", error)
-            self._whole, self._slots = False, 0
+            why = f"{type(error).__name__}: {error}"
+        if why:
+            # A driver or a torch that can't capture a frame, or a compiler that fails: without both it still
+            # runs. (A capture that fails leaves torch on the capture's stream.)
+            log.warning("Frames can't be captured here (%s); each call goes to the card by itself.", why)
+            torch.cuda.set_stream(torch.cuda.default_stream())
+            self._plain, self._slots = True, 0
             self._open()
         return self
 
     def _open(self) -> None:
         try:
+            if self._plain:
+                self._stack.enter_context(no_cuda_graph())
+                self._stack.enter_context(no_compile())
             with torch.no_grad():
                 self.silence = self._learn_silence()
                 self._stack.enter_context(self.mimi.streaming(1))
@@ -133,6 +143,13 @@ class Engine:
     def __exit__(self, *exc: object) -> None:
         self._graphs.clear()
         self._stack.close()
+        # Out of all cycles (the generator's hooks, the package's lists of a module and its parts), so that 16 GB go
+        # when they are let go, and don't wait for a collector from which a session hides what it has loaded.
+        self.gen.on_text_hook = self.gen.on_audio_hook = None
+        for part in [*self.gen.modules(), *self.mimi.modules()]:
+            if isinstance(part, StreamingModule):
+                part._cached_children = None
+        del self.gen, self.lm, self.mimi
 
     def _learn_silence(self) -> tuple[int, ...]:
         """What the codec makes of silence once it has settled."""
@@ -279,7 +296,7 @@ class Engine:
 
     def _run(self, name: str, bucket: int, function: Callable[..., Any], *args: torch.Tensor) -> Any:
         """`function` as it is on the CPU; on CUDA the replay of its graph for this length of attention."""
-        if not self._on_gpu or not self._whole:
+        if not self._on_gpu or self._plain:
             return function(*args)
         graph = self._graphs.get((name, bucket))
         if graph is None:

@@ -7,12 +7,16 @@ pause, before it is full). Knows nothing of back-ends, devices or clocks.
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import logging
+import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
 
 from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SAMPLES, Frame, silence
@@ -34,6 +38,11 @@ from app.frontend.kame.engine import Column, Engine
 from app.frontend.kame.oracle_text import InnerText, OracleTokenizer
 from app.weights.errors import WeightsError
 
+log = logging.getLogger(__name__)
+
+_CARD = threading.Lock()
+"""Held by the one front-end that has models on the card: two would share its memory, and moshi's graph flag."""
+
 END_FRAMES = 12
 """Frames without a word (1 s) after which an answer is over, if it is quiet too."""
 LOUD = 0.01
@@ -50,6 +59,8 @@ PRIME_STEPS = 4
 card as many as fit into `PRIME_SECONDS` of the 80 ms, by what a step was measured to take; with less than two
 there is no catching up, and a fresh stream is told nothing."""
 PRIME_SECONDS = 0.06
+TELLING_FRAMES = 12
+"""Frames of sound (1 s) that telling a fresh stream may take: a user who speaks meanwhile waits no longer."""
 MOST_PRIME_STEPS = 16
 FADE_SAMPLES = 240
 
@@ -58,6 +69,7 @@ class KameFrontEnd:
     """A four-stream model between the user's sound and its own. See the module's docstring.
 
     `load` gives the models; it runs when the front-end is entered. With `hears_oracle` off it is plain Moshi.
+    `alone`: it shares the card with no other of its kind, and waits until one that is there has left.
     """
 
     def __init__(
@@ -70,16 +82,21 @@ class KameFrontEnd:
         sampling: dict | None = None,
         prime_frames: int = PRIME_FRAMES,
         prime_steps: int | None = None,
+        alone: bool = False,
     ) -> None:
         self.name = name
         self.hears_oracle = hears_oracle
         self._load = load
         self._sampling = sampling
+        self._alone = alone
+        self._left = True
         self._engine: Engine | None = None
+        self._turn_of: dict[int, int] = {}
+        self._held_words: list[OracleWords] | None = None
+        self._fresh = 0
         self._dials = dials or SetDials()
         self._late: deque[np.ndarray] = deque()
         self._revision = 0
-        self._newest = 0
         self._void = 0
         self._tokens: OracleTokenizer | None = None
         self._asked_turn = 0
@@ -101,32 +118,60 @@ class KameFrontEnd:
     # -- the protocol ------------------------------------------------------------------------------
 
     def __enter__(self) -> KameFrontEnd:
+        if self._alone:
+            _CARD.acquire()  # until another one, that may still be loading for nobody, has left the card
+        self._left, sentence = False, ""
         try:
-            loaded = self._load()
-            self._pieces = loaded.pieces
-            lm = loaded.lm
-            self._wordless = frozenset({lm.text_padding_token_id, lm.end_of_text_padding_id})
-            self._inner = InnerText(loaded.pieces, silent=self._wordless)
-            sampling = {**_generation(loaded.generation), **(self._sampling or {})}
-            self._engine = Engine(loaded.lm, loaded.mimi, sampling=sampling).__enter__()
-            if self._engine.step_seconds and not self._fixed_prime_steps:
-                self._prime_steps = min(MOST_PRIME_STEPS, int(PRIME_SECONDS / self._engine.step_seconds))
-        except WeightsError as error:
-            raise FrontEndError(str(error)) from error
-        except torch.OutOfMemoryError as error:
-            _free()
-            raise FrontEndError(
+            self._open()
+        except (WeightsError, FrontEndError) as error:
+            sentence = str(error)
+        except torch.OutOfMemoryError:
+            sentence = (
                 f"The graphics card's memory ran out while {self.label} was loading. Close other programs that use "
-                "it, or choose int8 or int4 in the settings."
-            ) from error
+                "it, or choose int8 or int4, or a shorter memory, in the settings."
+            )
+        except (RuntimeError, ValueError, OSError, SafetensorError) as error:
+            log.exception("the models could not be started")
+            sentence = (
+                f"{self.label} could not be started here ({type(error).__name__}: {_first_line(error)}). The talk "
+                "goes on with the embedded voice; “kame-desktop doctor” may tell more."
+            )
+        except BaseException:
+            self._leave()
+            raise
+        if sentence:
+            # Behind the error, whose traceback held the models: now their memory can be given back.
+            self._leave()
+            raise FrontEndError(sentence)
         return self
 
+    def _open(self) -> None:
+        loaded = self._load()
+        self._pieces = loaded.pieces
+        lm = loaded.lm
+        self._wordless = frozenset({lm.text_padding_token_id, lm.end_of_text_padding_id})
+        self._inner = InnerText(loaded.pieces, silent=self._wordless)
+        sampling = {**_generation(loaded.generation), **(self._sampling or {})}
+        engine = Engine(lm, loaded.mimi, sampling=sampling)
+        self._engine = engine.__enter__()
+        if engine.step_seconds and not self._fixed_prime_steps:
+            self._prime_steps = min(MOST_PRIME_STEPS, int(PRIME_SECONDS / engine.step_seconds))
+
     def __exit__(self, *exc: object) -> None:
+        self._leave()
+
+    def _leave(self) -> None:
+        """Lets the models and the card go; safe to call twice."""
+        if self._left:
+            return
+        self._left = True
         engine, self._engine = self._engine, None
         if engine is not None:
-            engine.__exit__(*exc)
+            engine.__exit__(None, None, None)
         del engine
         _free()
+        if self._alone:
+            _CARD.release()
 
     @property
     def label(self) -> str:
@@ -169,10 +214,16 @@ class KameFrontEnd:
             before = len(engine.gen.oracle_rest)
             result = engine.step(heard)
         except torch.OutOfMemoryError as error:
-            _free()
             raise FrontEndError(
                 f"The graphics card's memory ran out in mid-talk, so {self.label} can't go on. The talk goes on "
-                "with the embedded voice; close other programs that use the card, or choose int8 or int4."
+                "with the embedded voice; close other programs that use the card, or choose int8 or int4, or a "
+                "shorter memory."
+            ) from error
+        except RuntimeError as error:
+            log.exception("a step failed")
+            raise FrontEndError(
+                f"The graphics card stopped working for {self.label} ({_first_line(error)}). The talk goes on with the "
+                "embedded voice; begin a new talk to try again."
             ) from error
         self._memory.append(result.column)
         self._since_floor += 1
@@ -191,10 +242,17 @@ class KameFrontEnd:
         """Takes one input in; returns whether what was given out must be thrown away."""
         match item:
             case OracleAsked(number, turn, _):
-                self._newest, self._asked_turn = max(self._newest, number), max(self._asked_turn, turn)
-            case OracleWords(number, turn, text):
+                self._turn_of[number] = turn
                 self._asked_turn = max(self._asked_turn, turn)
-                self._feed(number, text)
+                for old in [n for n in self._turn_of if n < number - 8]:
+                    del self._turn_of[old]
+            case OracleWords(number, turn, _):
+                self._turn_of[number] = turn
+                self._asked_turn = max(self._asked_turn, turn)
+                if self._held_words is not None and self._answering is not None and turn > self._answering[0]:
+                    self._held_words.append(item)  # the user may only be saying "okay"
+                else:
+                    self._feed(item)
             case OracleDone(number):
                 if number == self._revision and self._tokens is not None:
                     self._push(self._tokens.finish(), reset=False)
@@ -204,40 +262,64 @@ class KameFrontEnd:
                 self._floor_turn = max(self._floor_turn, turn)
                 self._user_holds = self._silenced = False
                 self._since_floor = self._idle_for = 0
+                self._take_up_held()
+                if self._to_tell is not None:
+                    # A question waits for its answer: only what was heard since is caught up with.
+                    while len(self._to_tell) > self._fresh:
+                        self._to_tell.popleft()
             case floor.Hold():
                 self._user_holds = True  # the model hears it too, and may stop by itself
+                self._held_words = []
             case floor.GoOn():
                 self._user_holds = False
-            case floor.Interrupt() | floor.Yield():
-                return self._stop_speaking(void=isinstance(item, floor.Interrupt), marks=marks)
+                self._held_words = None
+            case floor.Interrupt(user_speaks):
+                self._user_holds = user_speaks
+                self._void_answer()
+                stopped = self._stop_speaking(marks)
+                self._silenced = stopped and user_speaks
+                self._take_up_held()
+                return stopped
+            case floor.Yield():
+                self._user_holds = True
+                stopped = self._stop_speaking(marks)
+                self._silenced = self._silenced or stopped
+                self._take_up_held()
+                return stopped
         return False
 
-    def _feed(self, number: int, text: str) -> None:
+    def _feed(self, words: OracleWords) -> None:
+        number = words.revision
         if not self.hears_oracle or number < self._revision or number <= self._void:
             return
         reset = number > self._revision
         if reset or self._tokens is None:
             self._revision, self._tokens = number, OracleTokenizer(self._pieces)
-        self._newest = max(self._newest, number)
-        self._push(self._tokens.push(text, whole_words=True), reset=reset)
+        self._push(self._tokens.push(words.text, whole_words=True), reset=reset)
+
+    def _take_up_held(self) -> None:
+        """It was an interruption: what the brain has said to it meanwhile counts."""
+        held, self._held_words = self._held_words, None
+        for words in held or ():
+            self._feed(words)
 
     def _push(self, ids: list[int], *, reset: bool) -> None:
         if self._engine is not None and (ids or reset):
             self._engine.gen.push_oracle(ids, reset=reset)
 
-    def _stop_speaking(self, *, void: bool, marks: list[Mark]) -> bool:
-        """The user has the floor. `void`: with a new turn, so that the old answer's rest is not wanted."""
-        self._user_holds = True
-        if void:
-            self._void = self._newest
+    def _void_answer(self) -> None:
+        """The answer to a turn whose floor was given is not wanted any more; that to the turn now spoken is."""
+        self._void = max([self._void, *(n for n, turn in self._turn_of.items() if turn <= self._floor_turn)])
+        if self._revision <= self._void:
             self._tokens = None
             if self._engine is not None:
                 self._engine.gen.clear_oracle()
+
+    def _stop_speaking(self, marks: list[Mark]) -> bool:
         if self._answering is None:
             return False
         marks.append(Mark("interrupted", *self._answering))
         self._answering = None
-        self._silenced = True
         self._inner.flush()  # a word that was cut off was not said
         return True
 
@@ -282,7 +364,8 @@ class KameFrontEnd:
         said: tuple[Said, ...] = ()
         if text:
             turn = max(self._asked_turn, self._floor_turn)
-            if self._answering is None or self._answering[0] != turn:
+            # A newer request is no newer answer: the turn changes when the floor is given for it.
+            if self._answering is None or self._floor_turn > self._answering[0]:
                 if self._answering is not None:
                     marks.append(Mark("ended", *self._answering))
                 self._answering = (turn, self._revision)
@@ -314,9 +397,10 @@ class KameFrontEnd:
         engine.begin_again()
         if rest:
             engine.gen.push_oracle(rest, reset=True)
-        told = min(self._prime_frames, len(self._memory)) if self._prime_steps > 1 else 0
+        # So much as can be told while about a second of sound comes in.
+        told = min(self._prime_frames, len(self._memory), (self._prime_steps - 1) * TELLING_FRAMES)
         self._to_tell = deque(list(self._memory)[len(self._memory) - told :])
-        self._told = told
+        self._told, self._fresh = told, 0
 
     def _tell(
         self, engine: Engine, samples: np.ndarray, marks: list[Mark], flush: bool
@@ -326,10 +410,12 @@ class KameFrontEnd:
         user = engine.hear(samples)
         now = Column(engine.lm.text_padding_token_id, engine.silence, user, engine.lm.text_padding_token_id)
         self._to_tell.append(now)
+        self._fresh += 1
         self._memory.append(now)
         for _ in range(max(1, self._prime_steps)):
             if self._to_tell:
                 engine.follow(self._to_tell.popleft())
+                self._fresh = min(self._fresh, len(self._to_tell))
         self._since_floor += 1
         self._idle_for += 1
         over = not self._to_tell
@@ -345,8 +431,13 @@ def _generation(config: dict) -> dict:
     return {key: config[key] for key in known if key in config}
 
 
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or ["no more is known"])[0].rstrip(".")
+
+
 def _free() -> None:
     """Gives back what the card holds for nobody."""
     gc.collect()
     if torch.cuda.is_available():
-        torch.cuda.empty_cache()
+        with contextlib.suppress(RuntimeError):  # a card that has failed
+            torch.cuda.empty_cache()

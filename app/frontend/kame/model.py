@@ -29,8 +29,8 @@ class KameLM(LMModel):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._oracle_tokens: torch.Tensor | None = None
-        self.text_emb.register_forward_hook(self._add_oracle)
+        self._ear = _OracleEar(self.oracle_emb)
+        self.text_emb.register_forward_hook(self._ear)
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -99,16 +99,26 @@ class KameLM(LMModel):
 
     @contextlib.contextmanager
     def _hearing(self, oracle_tokens: torch.Tensor) -> Iterator[None]:
-        self._oracle_tokens = oracle_tokens[:, 0]
+        self._ear.tokens = oracle_tokens[:, 0]
         try:
             yield
         finally:
-            self._oracle_tokens = None
+            self._ear.tokens = None
 
-    def _add_oracle(self, _module: nn.Module, _args: Any, text: torch.Tensor) -> torch.Tensor | None:
-        if self._oracle_tokens is None:
-            return None
-        return text + self.oracle_emb(self._oracle_tokens)
+
+class _OracleEar:
+    """Adds the oracle's embedding to the text embedding's result, while there are tokens.
+
+    Knows the embedding and not the model: a model that is in no cycle is freed when it is let go, which with
+    16 GB of weights can't wait for the collector.
+    """
+
+    def __init__(self, embedding: ScaledEmbedding) -> None:
+        self.tokens: torch.Tensor | None = None
+        self._embedding = embedding
+
+    def __call__(self, _module: nn.Module, _args: Any, text: torch.Tensor) -> torch.Tensor | None:
+        return None if self.tokens is None else text + self._embedding(self.tokens)
 
 
 def _twin(text_emb: ScaledEmbedding) -> ScaledEmbedding:

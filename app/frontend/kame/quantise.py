@@ -11,13 +11,15 @@ used; where a kernel can't be had or is wrong, plain torch does the work, slowly
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import torch
+import torch.cuda._utils as cuda_utils
 from moshi.modules.gating import ActivationGating
 from moshi.modules.transformer import StreamingMultiheadAttention
 from torch import nn
@@ -181,12 +183,10 @@ def kernels() -> dict[str, Callable[[torch.Tensor, torch.Tensor, torch.Tensor, t
     """The kernels that can be had on this machine's GPU, by precision, each checked on it."""
     if not torch.cuda.is_available():
         return {}
-    source = (Path(__file__).parent / "kernels.cu").read_text("utf-8")
     found = {}
     for precision in ("int8", "int4"):
         try:
-            compiled = torch.cuda._compile_kernel(source, f"gemv_{precision}")
-            kernel = functools.partial(_launch, compiled)
+            kernel = functools.partial(_launch, _load_kernel(f"gemv_{precision}"))
             if error := _check(kernel, precision):
                 raise RuntimeError(f"its result is off by {error:.3g}")
             found[precision] = kernel
@@ -194,6 +194,47 @@ def kernels() -> dict[str, Callable[[torch.Tensor, torch.Tensor, torch.Tensor, t
             # Whatever a driver, a card or a later torch makes of it: the talk goes on, only slower.
             log.warning("The %s kernel can't be used (%s); plain torch stands in.", precision, error)
     return found
+
+
+def compile_kernel(name: str, capability: str = "") -> bytes:
+    """A kernel of `kernels.cu`: machine code for a card of `capability` ("89"), or PTX for any card from Turing on.
+
+    Machine code, since a driver reads no PTX that is newer than itself. Needs no card and no CUDA toolkit, for whose
+    headers torch's own helper looks. Raises RuntimeError with the log.
+    """
+    library = getattr(cuda_utils, "_get_nvrtc_library", None) or cuda_utils._get_gpu_rtc_library
+    nvrtc, program = library(), ctypes.c_void_p()
+    source = (Path(__file__).parent / "kernels.cu").read_bytes()
+
+    def call(function: str, *args: Any) -> None:
+        if code := getattr(nvrtc, function)(*args):
+            size = ctypes.c_size_t()
+            nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+            text = ctypes.create_string_buffer(max(1, size.value))
+            nvrtc.nvrtcGetProgramLog(program, text)
+            raise RuntimeError(f"{function} failed ({code}): {text.value.decode('utf-8', 'replace')}")
+
+    call("nvrtcCreateProgram", ctypes.byref(program), source, f"{name}.cu".encode(), 0, None, None)
+    try:
+        target = f"sm_{capability}" if capability else "compute_75"
+        options = (ctypes.c_char_p * 1)(f"--gpu-architecture={target}".encode())
+        call("nvrtcCompileProgram", program, 1, options)
+        kind, size = "CUBIN" if capability else "PTX", ctypes.c_size_t()
+        call(f"nvrtcGet{kind}Size", program, ctypes.byref(size))
+        code = ctypes.create_string_buffer(size.value)
+        call(f"nvrtcGet{kind}", program, code)
+        return code.raw
+    finally:
+        nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def _load_kernel(name: str) -> Callable[..., None]:
+    major, minor = torch.cuda.get_device_capability()
+    try:
+        code = compile_kernel(name, f"{major}{minor}")
+    except RuntimeError:
+        code = compile_kernel(name)  # a card that is newer than this torch
+    return cuda_utils._cuda_load_module(code, [name])[name]
 
 
 def _launch(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import threading
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,8 +17,8 @@ from app.conversation import turn as floor
 from app.conversation.frame import Frame, silence
 from app.evaluation.frame import run_frame
 from app.frontend import FrontEndOptions, make_frontend
-from app.frontend.base import FrontEndError, OracleWords, SetDials
-from app.frontend.kame.checkpoint import load
+from app.frontend.base import FrontEndError, OracleAsked, OracleCompleted, OracleDone, OracleWords, SetDials
+from app.frontend.kame.checkpoint import Loaded, load
 from app.frontend.kame.engine import Engine
 from app.frontend.kame.frontend import KameFrontEnd
 from app.frontend.kame.selfcheck import run_checks
@@ -135,6 +138,107 @@ def test_words_that_come_while_it_is_told_wait_and_are_taken(folder: Path) -> No
             inputs = [OracleWords(1, 1, "Paris.", 0.0)] if index == 43 else []
             frontend.step(Frame(index, silence()), inputs)
     assert [token for token in fed if token != 3] == [400, *frontend._pieces.encode("Paris.")]
+
+
+def test_what_is_left_is_freed_at_once_also_when_it_was_frozen(folder: Path) -> None:
+    """A session hides what it has loaded from the collector; the next talk needs the memory all the same."""
+    models = [load(read_layout(folder), device="cpu", dtype=torch.float32)]
+    left = [weakref.ref(models[0].lm), weakref.ref(models[0].mimi)]
+    frontend = KameFrontEnd(lambda: models.pop(), sampling=GREEDY)
+    with frontend:
+        frontend.step(Frame(0, silence()), [OracleWords(1, 1, "Paris.", 0.0)])
+        gc.collect()
+        gc.freeze()
+    try:
+        assert [ref() for ref in left] == [None, None]
+    finally:
+        gc.unfreeze()
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("CUDA error: out of memory\nmore"), ValueError("frames"), OSError(5, "I/O")]
+)
+def test_whatever_fails_while_loading_is_a_sentence(error: Exception) -> None:
+    def models() -> Loaded:
+        raise error
+
+    with pytest.raises(FrontEndError, match=r"KAME could not be started here \(.*\)\. ") as caught:
+        KameFrontEnd(models).__enter__()
+    assert "\n" not in str(caught.value) and caught.value.__context__ is None
+
+
+def test_one_at_a_time_has_the_card(folder: Path) -> None:
+    def make() -> KameFrontEnd:
+        return KameFrontEnd(lambda: load(read_layout(folder), device="cpu", dtype=torch.float32), alone=True)
+
+    order: list[str] = []
+    first = make().__enter__()
+
+    def second() -> None:
+        with make():
+            order.append("second")
+
+    waiting = threading.Thread(target=second)
+    waiting.start()
+    waiting.join(0.5)
+    assert waiting.is_alive()
+    order.append("first leaves")
+    first.__exit__(None, None, None)
+    first.__exit__(None, None, None)
+    waiting.join(20)
+    assert order == ["first leaves", "second"]
+    broken = KameFrontEnd(lambda: 1 / 0, alone=True)  # type: ignore[arg-type,return-value]
+    with pytest.raises(ZeroDivisionError):
+        broken.__enter__()
+    with make():
+        pass
+
+
+def test_a_barge_in_keeps_what_the_brain_has_said_to_it(folder: Path) -> None:
+    """The new turn's request and words come while it is still open whether it is an interruption at all."""
+    loaded = load(read_layout(folder), device="cpu", dtype=torch.float32)
+    the = loaded.pieces.encode("the")[-1]
+    loaded.lm.text_linear.register_forward_hook(lambda _, __, logits: logits.index_fill(-1, torch.tensor(the), 1000.0))
+    talk: dict[int, list] = {
+        0: [OracleAsked(1, 1, True), floor.TakeFloor(1), OracleWords(1, 1, "One two three four five.", 0.0)],
+        4: [floor.Hold(2), OracleAsked(2, 2, False)],
+        5: [OracleWords(2, 2, "Rome", 0.0)],
+        8: [floor.Interrupt()],
+        12: [floor.TakeFloor(2), OracleCompleted(2), OracleWords(2, 2, " it is.", 0.0), OracleDone(2)],
+    }
+    fed: list[int] = []
+    with KameFrontEnd(lambda: loaded, sampling=GREEDY) as frontend:
+        loaded.lm.oracle_emb.register_forward_pre_hook(lambda _, args: fed.append(int(args[0])))
+        marks = []
+        for index in range(40):
+            step = frontend.step(Frame(index, silence()), talk.get(index, []))
+            marks += [(mark.what, mark.turn) for mark in step.marks]
+    wanted = [400, *frontend._pieces.encode("Rome it is.")]
+    told = [token for token in fed if token != 3]
+    assert told[-len(wanted) :] == wanted
+    assert told[:8] == [400, *frontend._pieces.encode("One two three four five.")[:7]]  # until the interruption
+    assert marks == [("started", 1), ("interrupted", 1), ("started", 2)]
+
+
+def test_an_okay_leaves_the_answer_and_its_oracle_alone(folder: Path) -> None:
+    loaded = load(read_layout(folder), device="cpu", dtype=torch.float32)
+    the = loaded.pieces.encode("the")[-1]
+    loaded.lm.text_linear.register_forward_hook(lambda _, __, logits: logits.index_fill(-1, torch.tensor(the), 1000.0))
+    talk: dict[int, list] = {
+        0: [OracleAsked(1, 1, True), floor.TakeFloor(1), OracleWords(1, 1, "One two three four five.", 0.0)],
+        4: [floor.Hold(2), OracleAsked(2, 2, False)],
+        5: [OracleWords(2, 2, "You are welcome.", 0.0)],
+        8: [floor.GoOn()],
+    }
+    fed: list[int] = []
+    with KameFrontEnd(lambda: loaded, sampling=GREEDY) as frontend:
+        loaded.lm.oracle_emb.register_forward_pre_hook(lambda _, args: fed.append(int(args[0])))
+        marks = []
+        for index in range(40):
+            step = frontend.step(Frame(index, silence()), talk.get(index, []))
+            marks += [(mark.what, mark.turn) for mark in step.marks]
+    assert [t for t in fed if t != 3] == [400, *frontend._pieces.encode("One two three four five.")]
+    assert marks == [("started", 1)]
 
 
 def test_an_interruption_silences_it_until_the_user_is_done(folder: Path) -> None:
