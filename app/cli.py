@@ -435,8 +435,12 @@ def _weights(args: argparse.Namespace, terminal: Terminal) -> int:
             terminal.document({"ok": True, "weights": rows})
             return 0
         if args.weights == "check":
-            folder = compose.check_weights(args.name, args.folder)
-            terminal.say(f"All files in {folder} are whole.")
+            folder, compared = compose.check_weights(args.name, args.folder)
+            terminal.say(
+                f"All files in {folder} are what was downloaded." if compared else
+                f"All files in {folder} are there and of the right size. They were not downloaded by this app, so "
+                "there is no record to compare their contents with."
+            )  # fmt: skip
         else:
             folder = compose.get_weights(
                 args.name, args.folder, args.mirror, lambda words, _share: terminal.progress(words)

@@ -62,6 +62,7 @@ def session(
     pace: Pace = "real",
     end_with_input: bool = True,
     backend: Backend | None = None,
+    made_frontend: FrontEnd | None = None,
 ) -> Session:
     """A session of `choice` between `source` and `sink`, to be entered on the running loop.
 
@@ -76,7 +77,7 @@ def session(
         loop.call_soon_threadsafe(lambda: made[0].recording_failed(sentence))
 
     parts = SessionParts(
-        frontend=frontend(choice),
+        frontend=made_frontend or frontend(choice),
         transcriber=make_transcriber(
             "whisper", model_path("ears"), model_path("end of turn"), loop.call_soon_threadsafe
         ),
@@ -110,9 +111,11 @@ async def device_session(choice: SessionChoice, progress: Callable[[str], None])
     try:
         progress("the ears, the voice and the brain are loading")
         await asyncio.to_thread(_import_slow_packages)
+        # Off the loop's thread: to make one means to import torch and to ask the card.
+        voice = await asyncio.to_thread(frontend, choice)
         made = session(
             choice, Microphone(choice.microphone or None), Loudspeaker(choice.loudspeaker or None),
-            end_with_input=False,
+            end_with_input=False, made_frontend=voice,
         )  # fmt: skip
         await made.__aenter__()
         return made
@@ -177,7 +180,7 @@ def _weights_state(place: Path) -> str:
     if not place.is_dir():
         return "not here"
     try:
-        read_layout(place)
+        read_layout(place, quickly=True)
     except WeightsError:
         return "not complete"
     return "here"
@@ -206,18 +209,22 @@ def get_weights(
         done, total = progress.done_bytes / 1e9, progress.total_bytes / 1e9
         report(f"{share:4.0%} of {total:.1f} GB: {doing} {progress.file or 'nothing more'} ({done:.2f} GB)", share)
 
-    hub = mirror or os.environ.get("HF_ENDPOINT", "") or HUB
-    return download(
-        repository, place, hub=hub.rstrip("/"), token=api_key("HF_TOKEN") or None, progress=tell, cancelled=cancelled
-    )
+    hub = (mirror or os.environ.get("HF_ENDPOINT", "") or HUB).rstrip("/")
+    if "://" not in hub:
+        hub = f"https://{hub}"
+    # A token goes nowhere in clear.
+    token = api_key("HF_TOKEN") if hub.startswith("https://") else ""
+    return download(repository, place, hub=hub, token=token or None, progress=tell, cancelled=cancelled)
 
 
-def check_weights(name: str, folder: str) -> Path:
-    """Reads and compares all files. Raises WeightsError."""
+def check_weights(name: str, folder: str) -> tuple[Path, bool]:
+    """Reads and compares all files; tells where, and whether there was a record to compare with.
+
+    Raises WeightsError.
+    """
     _, place = _weights_place(name, folder)
-    read_layout(place)
-    check_against_manifest(place, thoroughly=True)
-    return place
+    read_layout(place, quickly=True)
+    return place, check_against_manifest(place, thoroughly=True) > 0
 
 
 class Weights:

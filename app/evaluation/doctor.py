@@ -240,7 +240,10 @@ def _predict(precision: str, context: int) -> str:
 
     measure = importlib.import_module("app.frontend.kame.measure")
     torch_device = importlib.import_module("torch").device("cuda")
-    bandwidth = measure.copy_bandwidth(torch_device)
+    try:
+        bandwidth = measure.copy_bandwidth(torch_device)
+    except RuntimeError as error:
+        return f" Its memory could not be measured ({str(error).splitlines()[0]})."
     floor = shape_of(None, context).frame_bytes(precision) / bandwidth * 1000  # type: ignore[arg-type]
     likely = 1.5 * floor + MIMI_MS
     fine = likely <= 60

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from app.frontend import require_torch
+from app.frontend.base import FrontEndError
 
 if TYPE_CHECKING:
     from app.frontend.kame.measure import FrameFigures
@@ -27,6 +28,8 @@ class FrameBench:
 
     figures: list[FrameFigures] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    """What could not be measured, as sentences."""
 
     @property
     def ok(self) -> bool:
@@ -54,7 +57,9 @@ class FrameBench:
             for check in self.checks:
                 mark = "equal" if check.ok else ("differs" if check.needed else "told")
                 lines.append(f"| {check.name} | {mark} | {check.detail} |")
-        return "\n".join(lines)
+        for sentence in self.left_out:
+            lines += ["", sentence]
+        return "\n".join(lines).strip()
 
     @staticmethod
     def _memory(one: FrameFigures) -> str:
@@ -78,6 +83,7 @@ class FrameBench:
         """For programs."""
         return {
             "frames": [{**dataclasses.asdict(one), "over_floor": round(one.over_floor, 2)} for one in self.figures],
+            "left_out": self.left_out,
             "checks": [dataclasses.asdict(check) for check in self.checks],
         }
 
@@ -109,7 +115,18 @@ def run_frame(
     for size in sizes:
         for precision in precisions:
             progress(f"Measuring {size} in {precision} …")
-            bench.figures.append(
-                measure_frame(size, precision, device=device, context=context, fill=fill, frames=frames)  # type: ignore[arg-type]
-            )
+            try:
+                bench.figures.append(
+                    measure_frame(size, precision, device=device, context=context, fill=fill, frames=frames)  # type: ignore[arg-type]
+                )
+            except FrontEndError as error:
+                if len(precisions) == 1:
+                    raise
+                bench.left_out.append(f"{size} in {precision}: {error}")
+            except RuntimeError as error:  # out of memory among them: the next one is smaller
+                if len(precisions) == 1:
+                    raise
+                bench.left_out.append(f"{size} in {precision} failed: {str(error).splitlines()[0]}")
+    if not bench.figures:
+        raise FrontEndError(bench.left_out[0])
     return bench

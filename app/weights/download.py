@@ -1,13 +1,14 @@
 """Brings weights from the hub, or a mirror of it, to a folder: what is there already is not fetched again.
 
-Each file comes as `NAME.part`, goes on where it stopped, is compared with the hub's SHA-256 while it comes, and
-gets its name once it is whole. The listing and the names come from the hub's own library; the transfer is
+Each file comes as `NAME.VERSION.part`, goes on where it stopped, is compared with the hub's SHA-256 when it has
+come, and gets its name then. The listing and the names come from the hub's own library; the transfer is
 httpx's, since that library's can neither report nor be stopped.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import errno
 import json
 import os
@@ -33,6 +34,8 @@ from app.weights.layout import (
 HUB = "https://huggingface.co"
 ROOM_LEFT = 500_000_000
 """Bytes that a download leaves free on the disk."""
+PASSING = (408, 429, 500, 502, 503, 504)
+"""HTTP's answers that may be others in a moment."""
 ATTEMPTS = 4
 """Times that a broken transfer is taken up again before the user is told; any byte that came counts anew."""
 
@@ -105,6 +108,10 @@ def _plan(
         if source not in listings:
             listings[source] = _list(source, hub, token)
         found = listings[source].get(path)
+        if found is not None and source == repository:
+            found = dataclasses.replace(found, name=path)
+        if found is not None and (".." in found.name.split("/") or found.name.startswith("/")):
+            raise WeightsError(f"{source} names a file outside of its folder (“{found.name}”). Choose other weights.")
         if found is None and wanted:
             raise WeightsError(
                 f"{source} on {httpx.URL(hub).host} has no file {path}, which its config names. Choose other weights."
@@ -166,10 +173,15 @@ def _check_room(folder: Path, files: list[RemoteFile]) -> None:
 
 
 def _there(folder: Path, file: RemoteFile) -> int:
-    for path in (folder / file.name, folder / f"{file.name}.part"):
+    for path in (folder / file.name, _part(folder, file)):
         if path.exists():
             return path.stat().st_size
     return 0
+
+
+def _part(folder: Path, file: RemoteFile) -> Path:
+    """Where a file comes to until it is whole: by its version too, so that no two are ever mixed."""
+    return folder / f"{file.name}.{(file.sha256 or file.revision)[:8]}.part"
 
 
 def _fetch_all(
@@ -209,24 +221,29 @@ def _fetch(
     cancelled: threading.Event,
 ) -> None:
     """Brings one file, from where it stopped."""
-    final, part = folder / file.name, folder / f"{file.name}.part"
+    final, part = folder / file.name, _part(folder, file)
+    final.parent.mkdir(parents=True, exist_ok=True)
     if final.exists() and final.stat().st_size == file.size and _recorded(folder, final, file):
         return
     if final.exists():
-        if file.sha256 and final.stat().st_size == file.size and sha256_of(final) == file.sha256:
+        same_size = final.stat().st_size == file.size
+        if file.sha256 and same_size and _hash(final, file, report, cancelled) == file.sha256:
             return
         final.unlink()
     url = f"{hub}/{file.repository}/resolve/{file.revision}/{file.path}"
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    failures = 0
+    failures = furthest = 0
     with httpx.Client(follow_redirects=True, timeout=httpx.Timeout(30, connect=15)) as client:
         while True:
-            came = 0
             try:
-                came = _transfer(client, url, headers, file, part, report, cancelled)
+                _transfer(client, url, headers, file, part, report, cancelled)
                 break
-            except (httpx.TransportError, _CutShort) as error:
-                failures = 0 if came or getattr(error, "came", 0) else failures + 1
+            except (httpx.TransportError, httpx.HTTPStatusError, _CutShort) as error:
+                if isinstance(error, httpx.HTTPStatusError) and error.response.status_code not in PASSING:
+                    raise
+                # Only what was never reached before counts as getting on.
+                reached = part.stat().st_size if part.exists() else 0
+                failures, furthest = (0 if reached > furthest else failures + 1), max(furthest, reached)
                 if failures >= ATTEMPTS:
                     if isinstance(error, _CutShort):
                         raise WeightsError(
@@ -236,23 +253,30 @@ def _fetch(
                     raise
                 if cancelled.wait(0.2 * 2**failures):
                     raise DownloadCancelled("The download was stopped. What has come stays.") from None
-    if file.sha256:
-        report(file.size, True)
-        if sha256_of(part) != file.sha256:
-            part.unlink()
-            raise WeightsError(
-                f"{file.name} came damaged: its SHA-256 is not the one that {httpx.URL(hub).host} names. It was "
-                "deleted; start the download again."
-            )
+    if file.sha256 and _hash(part, file, report, cancelled) != file.sha256:
+        part.unlink()
+        raise WeightsError(
+            f"{file.name} came damaged: its SHA-256 is not the one that {httpx.URL(hub).host} names. It was "
+            "deleted; start the download again."
+        )
     os.replace(part, final)
+    for old in final.parent.glob(f"{final.name}.*.part"):
+        old.unlink(missing_ok=True)  # of an older version
+
+
+def _hash(path: Path, file: RemoteFile, report: Callable[..., None], cancelled: threading.Event) -> str:
+    """The SHA-256 of a file that has come; reports as it reads, and stops when it is told to."""
+    report(file.size, True)
+
+    def look(_: int) -> None:
+        if cancelled.is_set():
+            raise DownloadCancelled("The download was stopped. What has come stays for the next try.")
+
+    return sha256_of(path, look)
 
 
 class _CutShort(Exception):
-    """The server ended a transfer too early; `came`: bytes that it brought."""
-
-    def __init__(self, came: int) -> None:
-        super().__init__(came)
-        self.came = came
+    """The server ended a transfer too early."""
 
 
 def _transfer(
@@ -263,14 +287,14 @@ def _transfer(
     part: Path,
     report: Callable[..., None],
     cancelled: threading.Event,
-) -> int:
-    """One request, appended to `part`; returns the bytes that it brought."""
+) -> None:
+    """One request, appended to `part`."""
     start = part.stat().st_size if part.exists() else 0
     if start > file.size:
         part.unlink()
         start = 0
     if start == file.size and start:
-        return 0
+        return
     if start:
         headers = {**headers, "Range": f"bytes={start}-"}
     came = 0
@@ -287,12 +311,11 @@ def _transfer(
                     came += len(block)
                     report(start + came)
             except httpx.TransportError:
-                raise _CutShort(came) from None
+                raise _CutShort from None
     if start + came != file.size:
         if start + came > file.size:
             part.unlink()
-        raise _CutShort(came if start + came < file.size else 0)
-    return came
+        raise _CutShort
 
 
 def _recorded(folder: Path, path: Path, file: RemoteFile) -> bool:

@@ -5,6 +5,7 @@ Reads config, file sizes and the headers of safetensors files; loads no weights 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -66,8 +67,10 @@ class CheckpointFiles:
         return tuple(path for path in (self.lm, self.mimi, self.tokenizer, self.lora) if path is not None)
 
 
-def read_layout(folder: str | Path) -> CheckpointFiles:
+def read_layout(folder: str | Path, *, quickly: bool = False) -> CheckpointFiles:
     """What the folder holds; every file that loading needs is there, is no pickle, and is whole in size.
+
+    Files that a download brought and that seem touched since are hashed, which may take a minute, unless `quickly`.
 
     Raises:
         WeightsError: a sentence that names the file and what is wrong with it.
@@ -101,7 +104,7 @@ def read_layout(folder: str | Path) -> CheckpointFiles:
     for path in (files.lm, files.mimi, files.lora):
         if path is not None:
             read_header(path)
-    check_against_manifest(folder)
+    check_against_manifest(folder, quickly=quickly)
     return files
 
 
@@ -144,30 +147,45 @@ def read_header(path: Path) -> dict[str, Tensor]:
     return tensors
 
 
-def check_against_manifest(folder: Path, *, thoroughly: bool = False) -> None:
-    """Compares the folder with what its download recorded, if it was downloaded.
+def check_against_manifest(folder: Path, *, thoroughly: bool = False, quickly: bool = False) -> int:
+    """Compares the folder with what its download recorded; returns how many files were compared (0: none recorded).
 
-    A file whose size and time are the recorded ones is taken as whole; any other, or every one if
-    `thoroughly`, is read and hashed.
+    A file whose size and time are the recorded ones is taken as whole; any other, or every one if `thoroughly`, is
+    read and hashed, and its time recorded anew. `quickly`: sizes only.
 
     Raises:
         WeightsError: a file is not what was downloaded.
     """
     manifest_path = folder / MANIFEST_NAME
     if not manifest_path.exists():
-        return
-    for name, known in _read_json(manifest_path).get("files", {}).items():
-        path = folder / name
-        _check_there(path)
-        stat = path.stat()
-        if stat.st_size < known["size"]:
-            raise _truncated(path, stat.st_size, known["size"])
-        untouched = stat.st_size == known["size"] and stat.st_mtime_ns == known.get("mtime_ns")
-        if known.get("sha256") and (thoroughly or not untouched) and sha256_of(path) != known["sha256"]:
-            raise WeightsError(
-                f"{name} is not the file that was downloaded: its contents have changed (the SHA-256 differs). "
-                "Delete it and download the weights again."
-            )
+        return 0
+    manifest = _read_json(manifest_path)
+    changed = False
+    try:
+        records = dict(manifest["files"])
+        for name, known in records.items():
+            path, size = folder / name, int(known["size"])
+            _check_there(path)
+            stat = path.stat()
+            if stat.st_size < size:
+                raise _truncated(path, stat.st_size, size)
+            untouched = stat.st_size == size and stat.st_mtime_ns == known.get("mtime_ns")
+            if quickly or not known.get("sha256") or (untouched and not thoroughly):
+                continue
+            if sha256_of(path) != known["sha256"]:
+                raise WeightsError(
+                    f"{name} is not the file that was downloaded: its contents have changed (the SHA-256 differs). "
+                    "Delete it and download the weights again."
+                )
+            changed, known["mtime_ns"] = changed or not untouched, stat.st_mtime_ns
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise WeightsError(
+            f"{MANIFEST_NAME} in {folder} is damaged. Delete it and download the weights again; what is whole is kept."
+        ) from error
+    if changed:
+        with contextlib.suppress(OSError):  # a folder that can't be written to is hashed again next time
+            manifest_path.write_text(json.dumps(manifest, indent=1) + "\n", "utf-8")
+    return len(records)
 
 
 def sha256_of(path: Path, progress: Callable[[int], None] | None = None) -> str:

@@ -127,6 +127,16 @@ async def test_a_lost_front_end_is_replaced_while_the_talk_goes_on(at: int) -> N
     assert np.allclose(np.diff(frames), FRAME_SECONDS)  # no frame was skipped meanwhile
 
 
+async def test_a_lost_front_end_that_asked_nobody_leaves_a_question_that_is_answered() -> None:
+    lost = Losing(20)
+    lost.hears_oracle = False  # as Moshi
+    events, _ = await talk(lost, PacedSource(45), fallback=lambda: CascadeFrontEnd(ScriptedVoice()))
+    asked = [event for event in events if isinstance(event, e.OracleRequested)]
+    assert [event.words for event in asked] == [QUESTION[0].words]
+    said = [event.text for event in events if isinstance(event, e.AssistantSaid)]
+    assert " ".join(said) == "The capital of France is Paris."
+
+
 async def test_a_machine_that_is_too_slow_is_told_once_and_frames_are_counted() -> None:
     events, _ = await talk(CascadeFrontEnd(ScriptedVoice()), PacedSource(25, behind=8))
     dropped = [event.frames for event in events if isinstance(event, e.FramesDropped)]

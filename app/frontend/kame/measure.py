@@ -135,22 +135,21 @@ def measure_frame(
     filled = min(shape.context if fill is None else fill, shape.context)
     with Engine(models.lm, models.mimi, sampling={"use_sampling": True}) as engine:
         pretend_filled(engine, filled)
+        slots = engine._bucket()
         whole = _time_whole(engine, frames)
         parts = _time_parts(engine, frames)
-        slots = engine._bucket()
-    bandwidth = copy_bandwidth(where)
     figures = FrameFigures(
         size, "float32" if precision == "bf16" and where.type == "cpu" else precision, _name_of(where),
         torch.__version__, shape.context, filled, whole, parts,
         resident_bytes=torch.cuda.max_memory_allocated() if where.type == "cuda" else _bytes_of(models),
-        frame_bytes=_frame_bytes(models.lm, slots), bandwidth=bandwidth,
-        kernel=_kernel_words(precision, where),
+        frame_bytes=_frame_bytes(models.lm, slots), kernel=_kernel_words(precision, where),
     )  # fmt: skip
-    figures.floor_ms = figures.frame_bytes / bandwidth * 1000
     del models, engine
     gc.collect()
     if where.type == "cuda":
         torch.cuda.empty_cache()
+    figures.bandwidth = copy_bandwidth(where)  # when the models have gone, since it wants memory too
+    figures.floor_ms = figures.frame_bytes / figures.bandwidth * 1000
     return figures
 
 
@@ -251,7 +250,7 @@ def _time_copies(engine: Engine, frames: int) -> Times:
 
 def copy_bandwidth(device: torch.device) -> float:
     """Bytes a second of a copy within the device's memory, those read and those written."""
-    size = 2**30 if device.type == "cuda" else 2**27
+    size = 2**28 if device.type == "cuda" else 2**27
     source = torch.ones(size, dtype=torch.uint8, device=device)
     target = torch.empty_like(source)
     best = float("inf")

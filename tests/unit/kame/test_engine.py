@@ -288,6 +288,16 @@ def test_what_a_front_end_lacks_is_said_before_anything_loads(name: str, options
         make_frontend(name, FrontEndOptions(Path("voice.onnx"), **options))
 
 
+def test_weights_of_the_other_kind_are_refused_in_words(folder: Path, tmp_path: Path) -> None:
+    moshi = make_checkpoint(tmp_path / "moshi", oracle=False)
+    for name, weights, words in (("kame", moshi, "they are Moshi's"), ("moshi", folder, "are KAME's")):
+        options = FrontEndOptions(Path("voice.onnx"), weights=weights, device="cpu")
+        with pytest.raises(FrontEndError, match=words):
+            make_frontend(name, options).__enter__()
+    with make_frontend("moshi", FrontEndOptions(Path("voice.onnx"), weights=moshi, device="cpu")) as frontend:
+        assert frontend.step(Frame(0, silence()), []).samples.shape == (1920,)
+
+
 def test_without_its_packages_the_sentence_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
     import app.frontend as providers
 

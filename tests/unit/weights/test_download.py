@@ -82,6 +82,70 @@ def test_a_server_without_ranges_begins_anew(hub, tmp_path: Path) -> None:
     assert whole(d.download("SakanaAI/kame", tmp_path / "here", hub=hub.url))
 
 
+def test_a_server_without_ranges_that_always_cuts_at_the_same_place_is_given_up(
+    hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(d, "ATTEMPTS", 2)
+    hub.cut_after, hub.ranges = [60_000] * 50, False
+    with pytest.raises(WeightsError, match="again and again"):
+        d.download("SakanaAI/kame", tmp_path / "here", hub=hub.url)
+
+
+def test_a_part_of_another_version_is_never_gone_on_with(hub, repository: Path, tmp_path: Path) -> None:
+    hub.slow, stop = threading.Event(), threading.Event()
+
+    def watch(progress: d.Progress) -> None:
+        if progress.file == "model.safetensors" and progress.done_bytes > 200_000:
+            stop.set()
+            hub.slow.set()
+
+    with pytest.raises(DownloadCancelled):
+        threading.Timer(0.5, hub.slow.set).start()
+        d.download("SakanaAI/kame", tmp_path / "here", hub=hub.url, progress=watch, cancelled=stop)
+    [part] = (tmp_path / "here").glob("model.safetensors.*.part")
+    assert part.stat().st_size > 0
+    (repository / "model.safetensors").write_bytes(b"y" * 700_000)
+    folder = d.download("SakanaAI/kame", tmp_path / "here", hub=hub.url)
+    assert (folder / "model.safetensors").read_bytes() == b"y" * 700_000
+    assert not list(folder.glob("*.part"))
+
+
+def test_files_may_lie_in_folders(hub, repository: Path, tmp_path: Path) -> None:
+    (repository / "config.json").write_text(json.dumps({"moshi_name": "../model.safetensors"}))
+    with pytest.raises(WeightsError, match=r"has no file \.\./model\.safetensors"):
+        d.download("SakanaAI/kame", tmp_path / "here", hub=hub.url)
+
+
+def test_a_token_is_not_sent_in_clear(hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from app.main import get_weights
+
+    monkeypatch.setenv("HF_TOKEN", "hf_secret-of-mine")
+    get_weights("kame", str(tmp_path / "here"), hub.url, lambda words, share: None)
+    assert hub.tokens == {""}
+
+
+def test_a_damaged_record_is_a_sentence(hub, tmp_path: Path) -> None:
+    folder = d.download("SakanaAI/kame", tmp_path / "here", hub=hub.url)
+    for broken in ('{"files": [3]}', '{"files": {"model.safetensors": 3}}', "{}"):
+        (folder / MANIFEST_NAME).write_text(broken)
+        with pytest.raises(WeightsError, match="is damaged"):
+            check_against_manifest(folder)
+
+
+def test_a_file_that_was_copied_is_hashed_once(hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from app.weights import layout
+
+    folder = d.download("SakanaAI/kame", tmp_path / "here", hub=hub.url)
+    os.utime(folder / "model.safetensors")
+    hashed: list[str] = []
+    real = layout.sha256_of
+    monkeypatch.setattr(layout, "sha256_of", lambda path, *rest: hashed.append(path.name) or real(path, *rest))
+    assert layout.check_against_manifest(folder, quickly=True) == 4 and not hashed
+    for _ in range(2):
+        layout.check_against_manifest(folder)
+    assert hashed == ["model.safetensors"]
+
+
 def test_a_server_that_never_sends_the_end_is_given_up(hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(d, "ATTEMPTS", 2)
     hub.cut_after = [0] * 20
