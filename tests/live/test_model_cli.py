@@ -1,0 +1,100 @@
+"""The commands for models, as a user types them: weights, doctor, bench frame, and a talk with a small model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from safetensors.torch import load_file, save_file
+
+from app.cli import main
+from tests.support import sounds
+from tests.support.hub import Hub
+from tests.support.tiny_kame import make_checkpoint
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict]:
+    """A command with `--json`: its exit code and its document."""
+    code = main([*words, "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_weights_are_listed_fetched_and_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    with Hub({"SakanaAI/kame": make_checkpoint(tmp_path / "remote")}) as hub:
+        code, document = run(capsys, "weights", "list")
+        assert code == 0 and {row["state"] for row in document["weights"]} == {"not here"}
+        code, document = run(capsys, "weights", "get", "kame", "--mirror", hub.url)
+        assert code == 0 and Path(document["folder"]).name == "SakanaAI--kame"
+    _, document = run(capsys, "weights", "list")
+    assert {row["name"]: row["state"] for row in document["weights"]}["kame"] == "here"
+    assert run(capsys, "weights", "check", "kame")[0] == 0
+    file = Path(document["weights"][0]["folder"]) / "model.safetensors"
+    data = bytearray(file.read_bytes())
+    data[-1] ^= 1
+    file.write_bytes(data)
+    code, document = run(capsys, "weights", "check", "kame")
+    assert code == 2 and "model.safetensors is not the file that was downloaded" in document["error"]
+    code, document = run(capsys, "weights", "get", "parrot")
+    assert code == 2 and "no weights called “parrot”" in document["error"]
+
+
+def test_doctor_tells_what_there_is_and_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    code, document = run(capsys, "doctor")
+    about = {finding["about"]: finding for finding in document["findings"]}
+    assert code == (0 if document["ok"] else 2)
+    assert {"system", "processor", "graphics card", "disk", "sound", "brain embedded", "embedded voice"} <= about.keys()
+    assert about["brain embedded"]["verdict"] == "good"
+    assert "hears 4 s of speech in" in about["embedded voice"]["words"]
+    assert "card" in document["advice"] and document["advice"].endswith(".")
+
+
+def test_the_frame_bench_runs_where_it_can_and_says_where_it_cannot(capsys: pytest.CaptureFixture[str]) -> None:
+    code, document = run(
+        capsys, "bench", "frame", "--random-weights", "--size", "tiny", "--device", "cpu", "--frames", "3",
+        "--context", "120", "--context-fill", "50",
+    )  # fmt: skip
+    [one] = document["frames"]
+    assert code == 0 and (one["context"], one["filled"]) == (120, 50) and one["parts"]["depth"]["p50"] > 0
+    code, document = run(capsys, "bench", "frame", "--random-weights", "--device", "cuda")
+    assert code == 2 and "NVIDIA graphics card" in document["error"]
+
+
+def _silent(weights: Path) -> Path:
+    """Has the model say no word: untrained, it would talk without end."""
+    state = load_file(weights / "model.safetensors")
+    state["text_linear.weight"].zero_()
+    save_file(state, weights / "model.safetensors")
+    config = json.loads((weights / "config.json").read_text())
+    (weights / "config.json").write_text(json.dumps({**config, "lm_gen_config": {"use_sampling": False}}))
+    return weights
+
+
+def test_a_sound_file_goes_through_a_small_model_at_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    weights = _silent(make_checkpoint(tmp_path / "weights"))
+    question = sounds.write(tmp_path / "q.wav", sounds.room(2.0))
+    code, document = run(
+        capsys, "talk", "--frontend", "kame", "--weights", str(weights), "--device", "cpu", "--delay-ms", "160",
+        "--input", str(question), "--output", str(tmp_path / "a.wav"), "--record", str(tmp_path / "record"),
+    )  # fmt: skip
+    assert code == 2 and "No words were heard" in document["failures"][-1]  # an empty room
+    samples, rate = soundfile.read(tmp_path / "a.wav", dtype="float32")
+    assert rate == 24_000 and len(samples) >= 2.0 * rate and np.abs(samples).max() > 0
+    events = (tmp_path / "record" / "events.jsonl").read_text()
+    assert '"type":"SessionStarted"' in events and '"frontend":"kame"' in events and "ContextMeasured" in events
+
+
+def test_without_weights_or_a_card_the_talk_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    question = sounds.write(tmp_path / "q.wav", sounds.room(1.0))
+    words = ("--input", str(question), "--output", str(tmp_path / "a.wav"))
+    code, document = run(capsys, "talk", "--frontend", "moshi", "--device", "cpu", "--weights", "nowhere", *words)
+    assert code == 2 and "weights get moshi" in document["error"]
+    code, document = run(capsys, "talk", "--frontend", "kame", "--device", "cuda", *words)
+    assert code == 2 and "cascade" in document["error"]
