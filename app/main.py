@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import functools
 import os
+import shutil
 import threading
 from collections.abc import Callable
 from datetime import datetime
@@ -110,9 +111,9 @@ async def device_session(choice: SessionChoice, progress: Callable[[str], None])
         choice = dataclasses.replace(choice, record_folder=str(folder))
     try:
         progress("the ears, the voice and the brain are loading")
-        await asyncio.to_thread(_import_slow_packages)
-        # Off the loop's thread: to make one means to import torch and to ask the card.
+        # Off the loop's thread: to make one means to import torch and to ask the card. First, for it may refuse.
         voice = await asyncio.to_thread(frontend, choice)
+        await asyncio.to_thread(_import_slow_packages)
         made = session(
             choice, Microphone(choice.microphone or None), Loudspeaker(choice.loudspeaker or None),
             end_with_input=False, made_frontend=voice,
@@ -241,7 +242,10 @@ class Weights:
         if _weights_state(folder_of(key)) == "here":
             return ""
         known = PUBLISHED[key]
-        return f"{known.label}'s weights ({known.bytes / 1e9:.0f} GB) are not on this machine."
+        words = f"{known.label}'s weights ({known.bytes / 1e9:.0f} GB) are not on this machine."
+        if shutil.which("nvidia-smi") is None:
+            words += " Nor is an NVIDIA graphics card, which they need."
+        return words
 
     def get(self, frontend: str, report: Report, cancelled: threading.Event) -> None:
         """See `WeightsStore.get`."""
