@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SECONDS
+from app.conversation.frame import as_frames
 from app.conversation.transcript import Transcript
 from app.session.control import BackendChoice, ModelChoice, SessionChoice
 from app.session.errors import UserError
 from app.weights.catalogue import PUBLISHED
-
-PRECISIONS = ("bf16", "int8", "int4")
+from app.weights.fit import PRECISIONS
 
 
 class Terminal:
@@ -225,7 +224,7 @@ def _milliseconds(text: str) -> int:
     value = float(text)
     if not 0 <= value <= 20_000:
         raise argparse.ArgumentTypeError("must be between 0 and 20000")
-    return round(value / (FRAME_SECONDS * 1000))
+    return as_frames(value)
 
 
 def main(argv: list[str]) -> int:

@@ -18,6 +18,9 @@ FRAME_SAMPLES = 1_920
 FRAME_SECONDS = FRAME_SAMPLES / SAMPLE_RATE
 """Length of a frame in seconds: 0.08."""
 
+FRAME_MS = FRAME_SAMPLES * 1000 // SAMPLE_RATE
+"""Length of a frame in milliseconds: 80."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
@@ -38,6 +41,11 @@ class Frame:
 def end_of_frame(index: int) -> float:
     """Session time in seconds at the end of frame `index`, free of accumulated rounding."""
     return round((index + 1) * FRAME_SECONDS, 6)
+
+
+def as_frames(milliseconds: float) -> int:
+    """The nearest number of whole frames, 0 at least."""
+    return max(0, round(milliseconds / FRAME_MS))
 
 
 def silence() -> np.ndarray:

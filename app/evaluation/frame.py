@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from app.conversation.frame import FRAME_MS
 from app.frontend import require_torch
 from app.frontend.base import FrontEndError
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from app.frontend.kame.selfcheck import Check
 
 PARTS = ("encode", "temporal", "depth", "language model", "decode", "copies")
-FRAME_MS = 80.0
 SMALL_BYTES = 100_000_000
 
 
@@ -74,10 +74,10 @@ class FrameBench:
     @staticmethod
     def _verdict(one: FrameFigures) -> str:
         if one.whole.p99 <= 0.6 * FRAME_MS:
-            return f"This keeps up: a frame lasts {FRAME_MS:.0f} ms."
+            return f"This keeps up: a frame lasts {FRAME_MS} ms."
         if one.whole.p99 <= FRAME_MS:
-            return f"This just keeps up with {FRAME_MS:.0f} ms a frame; anything beside it will cause gaps."
-        return f"This can't keep up: a frame lasts {FRAME_MS:.0f} ms."
+            return f"This just keeps up with {FRAME_MS} ms a frame; anything beside it will cause gaps."
+        return f"This can't keep up: a frame lasts {FRAME_MS} ms."
 
     def document(self) -> dict[str, Any]:
         """For programs."""

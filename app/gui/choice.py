@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.conversation.frame import FRAME_SECONDS
+from app.conversation.frame import as_frames
 from app.session.control import BackendChoice, ModelChoice, SessionChoice
 from app.settings import Settings, recordings_folder
 
@@ -53,11 +53,6 @@ def model_choice(settings: Settings) -> ModelChoice:
         delay=as_frames(settings.answer_delay_ms),
         lead=as_frames(settings.oracle_lead_ms),
     )
-
-
-def as_frames(milliseconds: int) -> int:
-    """The nearest number of whole frames."""
-    return max(0, round(milliseconds / (FRAME_SECONDS * 1000)))
 
 
 def session_choice(settings: Settings) -> SessionChoice:

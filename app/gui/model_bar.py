@@ -9,10 +9,9 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QProgressBar, QPushButton, QSpinBox, QVBoxLayout, QWidget
 
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SECONDS
+from app.conversation.frame import FRAME_MS, FRAME_SECONDS, as_frames
 from app.settings import Settings, choices_of
 
-FRAME_MS = round(FRAME_SECONDS * 1000)
 LONGEST_MS = 5 * 1000
 
 
@@ -101,7 +100,7 @@ class ModelBar(QWidget):
     @property
     def dials(self) -> tuple[int, int]:
         """The delay and the lead that are shown, in frames."""
-        return round(self.delay.value() / FRAME_MS), round(self.lead.value() / FRAME_MS)
+        return as_frames(self.delay.value()), as_frames(self.lead.value())
 
     def _dial(self, name: str, help: str, value: int) -> QSpinBox:
         box = QSpinBox(self)

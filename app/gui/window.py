@@ -16,12 +16,13 @@ from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QSplitter, QVBoxLayout, QWidget
 
 from app.conversation import events as e
+from app.conversation.frame import FRAME_MS
 from app.gui.choice import WindowChoices, keep_backend, session_choice
 from app.gui.event_pump import EventPump
 from app.gui.keeper import SessionKeeper
 from app.gui.menu import TalkMenu, copy_selection
 from app.gui.message_bar import MessageBar
-from app.gui.model_bar import FRAME_MS, ModelBar
+from app.gui.model_bar import ModelBar
 from app.gui.oracle_pane import OraclePane
 from app.gui.push_to_talk import PushToTalk
 from app.gui.setup_bar import SetupBar

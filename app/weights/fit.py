@@ -6,9 +6,11 @@ Arithmetic on the model's shape, checked by `bench frame`; knows nothing of torc
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 Precision = Literal["bf16", "int8", "int4"]
+"""How the matrices are kept, largest first."""
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 MIMI_BYTES = 390_000_000
 """Mimi's weights in float32, with its streaming state."""
@@ -124,8 +126,7 @@ def judge(
     if wanted.bytes <= free_bytes:
         return Fit(wanted, (), f"{name} fits: {wanted.words} of {free_bytes / 1e9:.1f} GB free.")
     offers = []
-    order: tuple[Precision, ...] = ("bf16", "int8", "int4")
-    for smaller in order[order.index(precision) :]:
+    for smaller in PRECISIONS[PRECISIONS.index(precision) :]:
         for frames in dict.fromkeys((asked, asked // 2, max(LEAST_CONTEXT, asked // 4))):
             if frames < min(LEAST_CONTEXT, asked) or (smaller, frames) == (precision, asked):
                 continue

@@ -9,13 +9,11 @@ import torch
 from app.frontend import FrontEndOptions
 from app.frontend.base import FrontEndError
 from app.frontend.kame.checkpoint import Loaded, load
-from app.frontend.kame.frontend import KameFrontEnd
-from app.frontend.kame.quantise import Precision, kernels
+from app.frontend.kame.frontend import LABELS, KameFrontEnd
+from app.frontend.kame.quantise import kernels
 from app.weights.errors import WeightsError
-from app.weights.fit import judge, shape_of
+from app.weights.fit import PRECISIONS, Precision, judge, shape_of
 from app.weights.layout import CheckpointFiles, read_layout
-
-LABELS = {"kame": "KAME", "moshi": "Moshi"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +43,10 @@ def prepare(name: str, options: FrontEndOptions) -> Prepared:
         FrontEndError: no weights, no card, or nothing that fits; the sentence offers what does.
     """
     label = LABELS[name]
-    if options.precision not in ("auto", "bf16", "int8", "int4"):
-        raise FrontEndError(f"There is no precision “{options.precision}”. There are: auto, bf16, int8, int4.")
+    if options.precision not in ("auto", *PRECISIONS):
+        raise FrontEndError(
+            f"There is no precision “{options.precision}”. There are: auto, {', '.join(PRECISIONS)}."
+        )
     if options.device not in ("auto", "cuda", "cpu"):
         raise FrontEndError(f"There is no device “{options.device}”. There are: auto, cuda, cpu.")
     free = None if options.device == "cpu" else free_bytes()

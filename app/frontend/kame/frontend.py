@@ -38,6 +38,9 @@ from app.frontend.kame.engine import Column, Engine
 from app.frontend.kame.oracle_text import InnerText, OracleTokenizer
 from app.weights.errors import WeightsError
 
+LABELS = {"kame": "KAME", "moshi": "Moshi"}
+"""What the front-ends of this kind are called in sentences."""
+
 log = logging.getLogger(__name__)
 
 _CARD = threading.Lock()
@@ -176,7 +179,7 @@ class KameFrontEnd:
     @property
     def label(self) -> str:
         """Its name in a sentence."""
-        return {"kame": "KAME", "moshi": "Moshi"}.get(self.name, self.name)
+        return LABELS.get(self.name, self.name)
 
     @property
     def speaking(self) -> bool:

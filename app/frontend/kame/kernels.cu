@@ -2,8 +2,8 @@
 // and a minimum for each group of 128 of a row), x and y in bf16, sums in float. Compiled at run time.
 //
 // One warp makes ROWS rows, so that the vector is read once for them. A lane reads 16 bytes of weights at a
-// time, neighbouring lanes neighbouring bytes: the memory's full width. Needs: rows a multiple of nothing,
-// columns a multiple of 16 (int8) or 128 (int4), weights and vector aligned to 16 bytes.
+// time, neighbouring lanes neighbouring bytes: the memory's full width. Takes any number of
+// rows, columns a multiple of 16 (int8) or 128 (int4), weights and vector aligned to 16 bytes.
 
 #define ROWS 2
 #define WARPS 4

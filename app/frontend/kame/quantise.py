@@ -16,7 +16,7 @@ import functools
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 import torch.cuda._utils as cuda_utils
@@ -24,7 +24,7 @@ from moshi.modules.gating import ActivationGating
 from moshi.modules.transformer import StreamingMultiheadAttention
 from torch import nn
 
-Precision = Literal["bf16", "int8", "int4"]
+from app.weights.fit import Precision
 
 GROUP = 128
 """Columns of a row that share an int4 scale."""

@@ -47,7 +47,6 @@ def noise(frames: int) -> np.ndarray:
 def test_a_frame_is_the_codec_the_generator_and_the_codec(engine: Engine, folder: Path) -> None:
     """Against the package's own pieces, put together as its server does."""
     sound = noise(20)
-    ours = [engine.step(frame) for frame in sound]
     loaded = load(read_layout(folder), device="cpu", dtype=torch.float32)
     with torch.no_grad():
         loaded.lm.oracle_emb.weight.zero_()
@@ -194,57 +193,58 @@ def test_one_at_a_time_has_the_card(folder: Path) -> None:
         pass
 
 
-def test_a_barge_in_keeps_what_the_brain_has_said_to_it(folder: Path) -> None:
-    """The new turn's request and words come while it is still open whether it is an interruption at all."""
+def talkative(folder: Path) -> Loaded:
+    """A model that says a word at every step."""
     loaded = load(read_layout(folder), device="cpu", dtype=torch.float32)
     the = loaded.pieces.encode("the")[-1]
     loaded.lm.text_linear.register_forward_hook(lambda _, __, logits: logits.index_fill(-1, torch.tensor(the), 1000.0))
-    talk: dict[int, list] = {
-        0: [OracleAsked(1, 1, True), floor.TakeFloor(1), OracleWords(1, 1, "One two three four five.", 0.0)],
+    return loaded
+
+
+def told_and_marked(loaded: Loaded, talk: dict[int, list]) -> tuple[list[int], list[tuple[str, int]]]:
+    """40 frames with the inputs of `talk` by frame: the oracle's tokens less the padding, and the marks."""
+    fed: list[int] = []
+    marks: list[tuple[str, int]] = []
+    with KameFrontEnd(lambda: loaded, sampling=GREEDY) as frontend:
+        loaded.lm.oracle_emb.register_forward_pre_hook(lambda _, args: fed.append(int(args[0])))
+        for index in range(40):
+            step = frontend.step(Frame(index, silence()), talk.get(index, []))
+            marks += [(mark.what, mark.turn) for mark in step.marks]
+    return [token for token in fed if token != 3], marks
+
+
+ANSWERED = [OracleAsked(1, 1, True), floor.TakeFloor(1), OracleWords(1, 1, "One two three four five.", 0.0)]
+
+
+def test_a_barge_in_keeps_what_the_brain_has_said_to_it(folder: Path) -> None:
+    """The new turn's request and words come while it is still open whether it is an interruption at all."""
+    loaded = talkative(folder)
+    told, marks = told_and_marked(loaded, {
+        0: ANSWERED,
         4: [floor.Hold(2), OracleAsked(2, 2, False)],
         5: [OracleWords(2, 2, "Rome", 0.0)],
         8: [floor.Interrupt()],
         12: [floor.TakeFloor(2), OracleCompleted(2), OracleWords(2, 2, " it is.", 0.0), OracleDone(2)],
-    }
-    fed: list[int] = []
-    with KameFrontEnd(lambda: loaded, sampling=GREEDY) as frontend:
-        loaded.lm.oracle_emb.register_forward_pre_hook(lambda _, args: fed.append(int(args[0])))
-        marks = []
-        for index in range(40):
-            step = frontend.step(Frame(index, silence()), talk.get(index, []))
-            marks += [(mark.what, mark.turn) for mark in step.marks]
-    wanted = [400, *frontend._pieces.encode("Rome it is.")]
-    told = [token for token in fed if token != 3]
-    assert told[-len(wanted) :] == wanted
-    assert told[:8] == [400, *frontend._pieces.encode("One two three four five.")[:7]]  # until the interruption
+    })  # fmt: skip
+    old, new = ([400, *loaded.pieces.encode(text)] for text in ("One two three four five.", "Rome it is."))
+    assert told == [*old[:8], *new]  # the old one until the interruption, the new one whole
     assert marks == [("started", 1), ("interrupted", 1), ("started", 2)]
 
 
 def test_an_okay_leaves_the_answer_and_its_oracle_alone(folder: Path) -> None:
-    loaded = load(read_layout(folder), device="cpu", dtype=torch.float32)
-    the = loaded.pieces.encode("the")[-1]
-    loaded.lm.text_linear.register_forward_hook(lambda _, __, logits: logits.index_fill(-1, torch.tensor(the), 1000.0))
-    talk: dict[int, list] = {
-        0: [OracleAsked(1, 1, True), floor.TakeFloor(1), OracleWords(1, 1, "One two three four five.", 0.0)],
+    loaded = talkative(folder)
+    told, marks = told_and_marked(loaded, {
+        0: ANSWERED,
         4: [floor.Hold(2), OracleAsked(2, 2, False)],
         5: [OracleWords(2, 2, "You are welcome.", 0.0)],
         8: [floor.GoOn()],
-    }
-    fed: list[int] = []
-    with KameFrontEnd(lambda: loaded, sampling=GREEDY) as frontend:
-        loaded.lm.oracle_emb.register_forward_pre_hook(lambda _, args: fed.append(int(args[0])))
-        marks = []
-        for index in range(40):
-            step = frontend.step(Frame(index, silence()), talk.get(index, []))
-            marks += [(mark.what, mark.turn) for mark in step.marks]
-    assert [t for t in fed if t != 3] == [400, *frontend._pieces.encode("One two three four five.")]
+    })  # fmt: skip
+    assert told == [400, *loaded.pieces.encode("One two three four five.")]
     assert marks == [("started", 1)]
 
 
 def test_an_interruption_silences_it_until_the_user_is_done(folder: Path) -> None:
-    loaded = load(read_layout(folder), device="cpu", dtype=torch.float32)
-    the = loaded.pieces.encode("the")[-1]
-    loaded.lm.text_linear.register_forward_hook(lambda _, __, logits: logits.index_fill(-1, torch.tensor(the), 1000.0))
+    loaded = talkative(folder)
     with KameFrontEnd(lambda: loaded, sampling=GREEDY) as frontend:
         for index in range(30):
             frontend.step(Frame(index, silence()), [])
