@@ -45,6 +45,7 @@ READ_BY_HAND = {
     "jinja2": "BSD-3-Clause",
     "mpmath": "BSD-3-Clause",
     "nvidia-nvshmem-cu12": NVIDIA,
+    "pywin32": "PSF-2.0",  # only on Windows
     "sphn": "Apache-2.0",
     "sympy": "BSD-3-Clause",
 }

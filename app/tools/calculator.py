@@ -1,0 +1,182 @@
+"""A calculator: one line of arithmetic in, one number out. Knows nothing of the model that asks.
+
+The library `simpleeval` walks the expression; this module says what may be in it (numbers and nothing else) and
+bounds what can grow: a language model that writes 9**9**9 must cost nobody a second.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import Any
+
+import simpleeval
+
+from app.tools.base import ToolError, ToolSpec, object_schema
+
+LENGTH = 500
+"""Characters in an expression, at most."""
+BITS = 16_384
+"""Bits in a whole number, at most: about 4,900 digits."""
+FACTORIAL = 1_000
+DIGITS = 12
+"""Significant digits of a result that is no whole number."""
+
+_EXACT = Context(prec=10_000)
+_NUMBER = r"(?:\d+\.?\d*|\.\d+)"
+
+
+def _bounded(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ToolError("The calculator works with real numbers only, and this leads to something else.")
+    if isinstance(value, int) and value.bit_length() > BITS:
+        raise ToolError("The number becomes too large for the calculator. Ask for a smaller one, or for its logarithm.")
+    return value
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    whole = isinstance(base, int) and isinstance(exponent, int)
+    if whole and abs(base) > 1 and base.bit_length() * exponent > BITS:
+        raise ToolError("The power becomes too large for the calculator. Ask for a smaller one, or for its logarithm.")
+    return base**exponent
+
+
+def _factorial(number: Any) -> int:
+    if number > FACTORIAL:
+        raise ToolError(f"The calculator has factorials up to {FACTORIAL:,} only.")
+    return math.factorial(int(number) if float(number).is_integer() else number)
+
+
+def _round(number: Any, digits: Any = 0) -> Any:
+    if not -400 <= digits <= 400:
+        raise ToolError("The calculator rounds to 400 digits at most.")
+    # As at school, not to the even neighbour: 2.5 becomes 3.
+    unit = Decimal(1).scaleb(-operator.index(digits))
+    rounded = Decimal(repr(number)).quantize(unit, ROUND_HALF_UP, _EXACT)
+    return int(rounded) if digits <= 0 else float(rounded)
+
+
+def _numbers(work: Callable[..., Any]) -> Callable[..., Any]:
+    """`work` over bounded numbers: texts are refused before they are multiplied."""
+    return lambda *values: _bounded(work(*map(_bounded, values)))
+
+
+_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    kind: _numbers(work)
+    for kind, work in {
+        ast.Add: operator.add,
+        ast.Sub: operator.sub,
+        ast.Mult: operator.mul,
+        ast.Div: operator.truediv,
+        ast.FloorDiv: operator.floordiv,
+        ast.Mod: operator.mod,
+        ast.Pow: _power,
+        ast.USub: operator.neg,
+        ast.UAdd: operator.pos,
+    }.items()
+}
+_OF_MATH = (
+    "sqrt cbrt exp log log2 log10 sin cos tan asin acos atan atan2 sinh cosh tanh degrees radians "
+    "floor ceil trunc gcd lcm hypot"
+).split()
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    name: _numbers(work)
+    for name, work in {
+        **{name: getattr(math, name) for name in _OF_MATH},
+        "ln": math.log,
+        "abs": abs,
+        "min": min,
+        "max": max,
+        "round": _round,
+        "factorial": _factorial,
+    }.items()
+}
+_NAMES = {"pi": math.pi, "e": math.e, "tau": math.tau, "π": math.pi}
+_NODES = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.Call, ast.Name)
+
+
+class Calculator:
+    """Works out one expression at a time."""
+
+    spec = ToolSpec(
+        "calculator",
+        "Works out one arithmetic expression and gives the number. Use it for every calculation that is not trivial. "
+        "Takes + - * / // ** and parentheses, % as in '15% of 80', '80 + 15%' or '17 % 5', pi, e, sqrt, cbrt, exp, "
+        "ln, log(x, base), log10, log2, sin, cos, tan, asin, acos, atan (in radians: sin(radians(30))), degrees, "
+        "radians, abs, min, max, round(x, digits), floor, ceil, gcd, lcm, factorial.",
+        object_schema(
+            {"expression": {"type": "string", "description": "For example (3 + 4) * 2.5 or sqrt(2) or 15% of 80"}},
+            ("expression",),
+        ),
+    )
+
+    async def call(self, arguments: Mapping[str, Any]) -> str:
+        """Gives "EXPRESSION = NUMBER". Raises ToolError."""
+        expression = " ".join(str(arguments["expression"]).split())
+        return f"{expression} = {calculate(expression)}"
+
+
+def calculate(expression: str) -> str:
+    """The value of `expression`, tidy: whole numbers in full, others to 12 digits. Raises ToolError."""
+    if len(expression) > LENGTH:
+        raise ToolError(f"The expression is longer than {LENGTH} characters: work it out in parts.")
+    evaluator = simpleeval.SimpleEval(operators=_OPERATORS, functions=_FUNCTIONS, names=_NAMES)
+    evaluator.nodes = {kind: work for kind, work in evaluator.nodes.items() if kind in _NODES}
+    try:
+        # Not the library's own parsing: it would take several statements and assignments, with a warning.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            warnings.simplefilter("ignore", DeprecationWarning)
+            parsed = ast.parse(_as_python(expression), mode="eval").body
+        value = _bounded(evaluator.eval(expression, parsed))
+        return _tidy(value)
+    except ToolError:
+        raise
+    except ZeroDivisionError:
+        raise ToolError("That is a division by zero: it has no value.") from None
+    except OverflowError:
+        raise ToolError("The number becomes too large for the calculator.") from None
+    except simpleeval.FunctionNotDefined as error:
+        raise ToolError(f"The calculator has no function “{error.func_name}”.") from None
+    except simpleeval.NameNotDefined as error:
+        raise ToolError(f"The calculator knows no “{error.name}”: it takes numbers, pi, e and its functions.") from None
+    except ValueError as error:
+        raise ToolError(f"That has no real value ({error}).") from None
+    except (simpleeval.InvalidExpression, SyntaxError, TypeError, ArithmeticError, RecursionError, MemoryError):
+        raise ToolError(
+            f"The calculator does not understand “{expression}”: write plain arithmetic such as (3 + 4) * 2.5."
+        ) from None
+
+
+def _as_python(text: str) -> str:
+    """`text` with the signs that people and models write turned into Python's."""
+    text = text.strip().removesuffix("=").rstrip()
+    for sign, python in (("×", "*"), ("·", "*"), ("÷", "/"), ("−", "-"), ("–", "-"), ("^", "**"), ("√(", "sqrt(")):
+        text = text.replace(sign, python)
+    if not re.search(r"\w\s*\(", text):  # in max(100,200) the comma parts two numbers
+        text = re.sub(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])", lambda found: found.group().replace(",", ""), text)
+    return _percentages(text)
+
+
+def _percentages(text: str) -> str:
+    """What pocket calculators do: 15% of 80 is 12, 80 + 15% is 92, 80 * 15% is 12; 17 % 5 stays the remainder."""
+    text = re.sub(rf"({_NUMBER})\s*(?:%|\bper\s?cent\b)\s*of\b", r"(\1/100)*", text, flags=re.IGNORECASE)
+    added = re.fullmatch(rf"(.*[\w.)%]\s*)([+-])\s*({_NUMBER})\s*%", text)
+    if added and added[1].count("(") == added[1].count(")"):
+        return f"({_percentages(added[1].rstrip())})*(1{added[2]}{added[3]}/100)"
+    return re.sub(rf"({_NUMBER})\s*%(?=\s*(?:$|[-+*/),]))", r"(\1/100)", text)
+
+
+def _tidy(value: int | float) -> str:
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ToolError("The number becomes too large for the calculator.")
+        if value.is_integer() and abs(value) < 10**15:
+            return str(int(value))
+        return format(value, f".{DIGITS}g")
+    return str(value) if value.bit_length() <= 128 else str(Context(prec=DIGITS).create_decimal(value).normalize())

@@ -1,0 +1,187 @@
+"""The tools of one talk: told to the model in a stable order, called by name, each under a deadline.
+
+Knows nothing of the model. A call always comes back with a text, whatever the tool does; a tool that does not even
+heed its cancellation is left behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from app.tools.base import Tool, ToolError, ToolResult, ToolSpec
+from app.tools.mcp_server import McpConnection, McpServer, McpTool, tool_name
+
+CALL_SECONDS = 8.0
+TEXT_CHARS = 4_000
+CANCEL_SECONDS = 0.2
+"""So long is waited for a cancelled tool to clean up, before it is left to do so alone."""
+CLOSE_SECONDS = 1.0
+
+_CUT = "\n[Cut here: the whole has {:,} characters.]"
+_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+    "null": (type(None),),
+}
+
+_log = logging.getLogger(__name__)
+
+
+class Toolbox:
+    """Holds tools and connections to MCP servers. One loop; any of its tasks.
+
+    `seconds`: a call's deadline. `now`: a clock in seconds, for `ToolResult.seconds`.
+    """
+
+    def __init__(
+        self,
+        tools: Sequence[Tool],
+        *,
+        servers: Sequence[McpServer] = (),
+        seconds: float = CALL_SECONDS,
+        now: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._own = tuple(tools)
+        self._tools: dict[str, Tool] = {tool.spec.name: tool for tool in self._own}
+        self._connections = [McpConnection(server) for server in servers]
+        self._opened = False
+        self._seconds = seconds
+        self._now = now
+        self._running: set[asyncio.Task[str]] = set()
+
+    async def open(self) -> list[str]:
+        """Connects all servers at once, each under a deadline of 10 s; does nothing the second time.
+
+        Returns a sentence for each that could not be had; its tools are not there then. Never raises for one.
+        """
+        if self._opened:
+            return []
+        self._opened = True
+        offers = await asyncio.gather(*(connection.tools() for connection in self._connections), return_exceptions=True)
+        sentences = []
+        for connection, offered in zip(self._connections, offers, strict=True):
+            if isinstance(offered, ToolError):
+                sentences.append(str(offered))
+            elif isinstance(offered, BaseException):
+                _log.error("connecting an MCP server failed: %s", type(offered).__name__)
+                sentences.append(
+                    f"The MCP server “{connection.server.name}” could not be had ({type(offered).__name__}): "
+                    "its tools are not there."
+                )
+            else:
+                for tool in offered:
+                    name = tool_name(connection.server.name, tool.name, self._tools)
+                    self._tools[name] = McpTool(connection, tool, name)
+        return sentences
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """What the model is told: the app's own tools, then each server's, always in the same order."""
+        return tuple(tool.spec for tool in self._tools.values())
+
+    async def call(self, name: str, arguments: str) -> ToolResult:
+        """Calls a tool. `arguments` is the JSON text as the model wrote it.
+
+        Whatever goes wrong is a result with `ok` False and a sentence; raises nothing but CancelledError.
+        """
+        began = self._now()
+        try:
+            text, ok = await self._called(name, arguments), True
+        except ToolError as error:
+            text, ok = str(error), False
+        except Exception as error:
+            _log.exception("the tool %s failed", name)
+            text, ok = f"The tool “{name}” failed ({type(error).__name__}). Answer without it.", False
+        return ToolResult(name, ok, _bounded(text), self._now() - began)
+
+    async def close(self) -> None:
+        """Ends all that runs, child processes too; safe to call twice, and from any task of the loop."""
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*(connection.close() for connection in self._connections), return_exceptions=True)
+        if self._running:
+            await asyncio.wait(set(self._running), timeout=CLOSE_SECONDS)
+
+    async def _called(self, name: str, arguments: str) -> str:
+        tool = self._tools.get(name)
+        if tool is None:
+            there = ", ".join(self._tools) or "none"
+            raise ToolError(f"There is no tool “{name[:64]}”. There are: {there}.")
+        values = _parsed(tool.spec, arguments)
+        # A task of its own: the deadline holds even for a tool that does not heed its cancellation.
+        task = asyncio.ensure_future(tool.call(values))
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+        try:
+            done, _ = await asyncio.wait({task}, timeout=self._seconds)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if done:
+            if task.cancelled():
+                raise ToolError(f"The tool “{name}” was broken off. Answer without it.")
+            return task.result()
+        task.cancel()
+        await asyncio.wait({task}, timeout=CANCEL_SECONDS)
+        raise ToolError(
+            f"The tool “{name}” took longer than {self._seconds:g} seconds and was given up. Answer without it."
+        )
+
+    def _ended(self, task: asyncio.Task[str]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # seen, should nobody else have waited for it
+
+
+def _parsed(spec: ToolSpec, arguments: str) -> dict[str, Any]:
+    """The arguments as an object that fits the schema's first level. Raises ToolError."""
+    try:
+        values = json.loads(arguments) if arguments.strip() else {}
+    except json.JSONDecodeError as error:
+        where = f"at character {error.pos}: {error.msg}"
+        raise ToolError(f"The arguments of “{spec.name}” are no valid JSON ({where}). Write them anew.") from None
+    except (RecursionError, ValueError):  # a number of thousands of digits
+        raise ToolError(f"The arguments of “{spec.name}” are too deep or too long. Write them plainer.") from None
+    if values is None:
+        values = {}
+    if not isinstance(values, dict):
+        raise ToolError(f"The arguments of “{spec.name}” must be one JSON object. Write them anew.")
+    known: Mapping[str, Any] = spec.parameters.get("properties", {})
+    for name in spec.parameters.get("required", ()):
+        if name not in values:
+            raise ToolError(f"“{spec.name}” needs “{name}”. Call it again with it.")
+    for name, value in values.items():
+        schema = known.get(name)
+        if schema is None and spec.parameters.get("additionalProperties") is False:
+            takes = ", ".join(known) or "nothing"
+            raise ToolError(f"“{spec.name}” does not take “{name[:64]}”; it takes: {takes}.")
+        wanted = schema.get("type") if isinstance(schema, dict) else None
+        kinds = [wanted] if isinstance(wanted, str) else wanted or []
+        if kinds and not any(_is(kind, value) for kind in kinds):
+            raise ToolError(f"“{name}” of “{spec.name}” must be of type {' or '.join(kinds)}. Call it again.")
+    return values
+
+
+def _is(kind: str, value: Any) -> bool:
+    """Whether `value` is of a JSON schema's type; one that is not known takes anything."""
+    if isinstance(value, bool):
+        return kind == "boolean" or kind not in _TYPES
+    if kind == "integer" and isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, _TYPES.get(kind, (object,)))
+
+
+def _bounded(text: str) -> str:
+    if len(text) <= TEXT_CHARS:
+        return text
+    note = _CUT.format(len(text))
+    return text[: TEXT_CHARS - len(note)] + note

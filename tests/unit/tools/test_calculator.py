@@ -1,0 +1,84 @@
+"""The calculator: tidy numbers for what people ask, and a sentence at once for what would never end."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from app.tools.base import ToolError
+from app.tools.calculator import Calculator, calculate
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("(3 + 4) * 2.5", "17.5"),
+        ("0.1 + 0.2", "0.3"),
+        ("2/3", "0.666666666667"),
+        ("7 // 2", "3"),
+        ("2^10", "1024"),
+        ("12 × 12 ÷ 4 − 1 =", "35"),
+        ("1,234,567 * 2", "2469134"),
+        ("max(100,200)", "200"),
+        ("sqrt(16) + √(9)", "7"),
+        ("sin(radians(30))", "0.5"),
+        ("log(8, 2) + ln(e) + log10(1000)", "7"),
+        ("factorial(20)", "2432902008176640000"),
+        ("10**60", "1E+60"),
+        ("1**(10**9)", "1"),
+        ("round(2.5)", "3"),
+        ("round(2.675, 2)", "2.68"),
+        ("round(12345, -2)", "12300"),
+        ("15% of 80", "12"),
+        ("15 percent of (40 + 40)", "12"),
+        ("80 + 15%", "92"),
+        ("200 + 10% - 10%", "198"),
+        ("80 * 15%", "12"),
+        ("17 % 5", "2"),
+    ],
+)
+def test_what_people_ask(expression: str, value: str) -> None:
+    assert calculate(expression) == value
+
+
+@pytest.mark.parametrize(
+    ("expression", "says"),
+    [
+        ("9**9**9", "too large"),
+        ("(9**5000 * 9**4000) * (9**5000 * 9**4000)", "too large"),
+        ("factorial(10**9)", "factorials up to"),
+        ("round(5, -10**9)", "rounds to"),
+        ("1e308 * 10", "too large"),
+        ("exp(1000)", "too large"),
+        ("'a' * 10**10", "real numbers only"),
+        ("-1 ** 0.5 + (-1) ** 0.5", "real numbers only"),
+        ("True + 1", "real numbers only"),
+        ("sqrt(-1)", "no real value"),
+        ("1 / 0", "division by zero"),
+        ("[1] * 10**10", "does not understand"),
+        ("__import__('os').system('true')", "does not understand"),
+        ("open('x')", "has no function “open”"),
+        ("(1).__class__", "does not understand"),
+        ("x = 5", "does not understand"),
+        ("1; 2", "does not understand"),
+        ("[x for x in (1, 2)]", "does not understand"),
+        ("lambda: 1", "does not understand"),
+        ("1or 2", "does not understand"),
+        ("answer", "knows no “answer”"),
+        ("", "does not understand"),
+        ("sqrt()", "does not understand"),
+        ("(" * 240 + ")" * 240, "does not understand"),
+        ("1+" * 300 + "1", "longer than"),
+    ],
+)
+def test_what_it_does_not_do_is_said_at_once(expression: str, says: str) -> None:
+    began = time.perf_counter()
+    with pytest.raises(ToolError, match=says) as raised:
+        calculate(expression)
+    assert time.perf_counter() - began < 0.5
+    assert str(raised.value).endswith(".")
+
+
+async def test_the_model_sees_its_expression_again() -> None:
+    assert await Calculator().call({"expression": " 6 *\n7 "}) == "6 * 7 = 42"

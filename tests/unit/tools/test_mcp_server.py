@@ -1,0 +1,264 @@
+"""Servers of others: real ones, as a child process and over loopback, in good health and in bad."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.tools import McpServer, Toolbox, ToolError, load_servers
+from app.tools.mcp_server import McpConnection, tool_name
+from tests.support.servers import closed_port_url
+
+PEER = str(Path(__file__).parents[2] / "support" / "mcp_peer.py")
+NAMES = ["add", "fail", "wait", "die", "n_me_with_spaces", "pid"]
+SECRET = "sesame-open"
+
+
+def _child(name: str = "peer") -> McpServer:
+    return McpServer(name, sys.executable, (PEER,), {"PEER_SECRET": SECRET})
+
+
+def _python(code: str) -> McpServer:
+    return McpServer("bad", sys.executable, ("-c", code))
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    """The URL of a peer that listens on loopback."""
+    with subprocess.Popen(
+        [sys.executable, PEER, "--http"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "PEER_SECRET": SECRET},
+    ) as process:
+        assert process.stdout is not None
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}/mcp"
+        process.kill()
+
+
+@asynccontextmanager
+async def _opened(*servers: McpServer) -> AsyncIterator[Toolbox]:
+    box = Toolbox([], servers=servers)
+    try:
+        assert await box.open() == []
+        yield box
+    finally:
+        # Not in the task that opened it: the window's closing is another one.
+        await asyncio.create_task(box.close())
+        await box.close()
+        await _nothing_left()
+
+
+async def _nothing_left() -> None:
+    await asyncio.sleep(0)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def _said(box: Toolbox, tool: str, **arguments: Any) -> str:
+    result = await box.call(f"peer__{tool}", json.dumps(arguments))
+    assert result.ok, result.text
+    return result.text
+
+
+async def _refused(box: Toolbox, tool: str, **arguments: Any) -> str:
+    result = await box.call(f"peer__{tool}", json.dumps(arguments))
+    assert not result.ok, result.text
+    return result.text
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def _good_and_bad(box: Toolbox) -> None:
+    """What holds for every way to a server."""
+    assert [spec.name for spec in box.specs] == [f"peer__{name}" for name in NAMES]
+    assert box.specs[0].description == "Adds two numbers."
+    assert box.specs[0].parameters["required"] == ["a", "b"]
+    assert await _said(box, "add", a=1, b=2) == "1 and 2 make 3"
+    assert await asyncio.gather(*(_said(box, "add", a=0, b=n) for n in range(9))) == [
+        f"0 and {n} make {n}" for n in range(9)
+    ]
+    assert "type integer" in await _refused(box, "add", a="one", b=2)
+    refused = await _refused(box, "fail")
+    assert "no luck with [hidden]" in refused and SECRET not in refused
+    assert "10,000" not in await _said(box, "n_me_with_spaces") and len(await _said(box, "n_me_with_spaces")) == 4_000
+    box._seconds = 0.2
+    began = time.perf_counter()
+    assert "longer than 0.2 seconds" in await _refused(box, "wait", seconds=60)
+    assert time.perf_counter() - began < 3
+    box._seconds = 8.0
+    assert await _said(box, "add", a=2, b=2) == "2 and 2 make 4"
+
+
+async def test_a_child_process_that_hangs_in_the_end(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import mcp.client.stdio as package
+
+    monkeypatch.setattr(package, "PROCESS_TERMINATION_TIMEOUT", 0.05)
+    monkeypatch.setattr(package, "FORCE_KILL_TIMEOUT", 0.05)
+    async with _opened(_child()) as box:
+        await _good_and_bad(box)
+        pid = int(await _said(box, "pid"))
+        if sys.platform != "win32":
+            os.kill(pid, signal.SIGSTOP)
+            box._seconds = 0.2
+            began = time.perf_counter()
+            for _ in range(2):
+                assert "longer than" in await _refused(box, "fail", secret="x" * 300_000)  # more than a pipe holds
+            assert time.perf_counter() - began < 3
+    assert not _is_there(pid)
+    out, err = capfd.readouterr()
+    assert out == "" and "not for the console" not in err
+
+
+async def test_loopback_until_the_server_ends(address: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    async with _opened(McpServer("peer", url=address), McpServer("peer", url=address)) as box:
+        assert [spec.name for spec in box.specs] == [
+            *(f"peer__{name}" for name in NAMES),
+            *(f"peer__{name}_2" for name in NAMES),
+        ]
+        assert await _said(box, "pid") == await _said(box, "pid_2")
+    url = address.replace("//", "//me:pass1234@") + "?key=" + SECRET
+    async with _opened(McpServer("peer", url=url)) as box:
+        await _good_and_bad(box)
+        assert "ended or broke off" in await _refused(box, "die")
+        assert f"cannot be reached at {address.removesuffix('/mcp')} " in await _refused(box, "add", a=1, b=2)
+    assert "pass1234" not in caplog.text and SECRET not in caplog.text
+
+
+async def test_a_child_that_dies_is_started_again() -> None:
+    async with _opened(_child()) as box:
+        specs = box.specs
+        first = int(await _said(box, "pid"))
+        os.kill(first, signal.SIGTERM)  # between two calls
+        while _is_there(first):
+            await asyncio.sleep(0.01)
+        assert "connected again at the next call" in await _refused(box, "add", a=1, b=1)
+        second = int(await _said(box, "pid"))
+        assert second != first and box.specs == specs
+        assert "ended or broke off" in await _refused(box, "die")
+    assert not _is_there(second)
+
+
+async def test_servers_that_cannot_be_had_are_sentences(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    secret_url = closed_port_url().replace("//", "//me:pass1234@") + "/mcp?key=word5678"
+    servers = [
+        McpServer("a", "no-such-program", (), {"KEY": SECRET}),
+        McpServer("b", str(tmp_path)),
+        _python("import sys; print('junk', file=sys.stderr); sys.exit(3)"),
+        McpServer("d", url=secret_url),
+        McpServer("e", url="http://[::1/pass1234"),
+        McpServer("f", "nul\0"),
+    ]
+    box = Toolbox([], servers=servers)
+    sentences = await box.open()
+    said = " ".join(sentences)
+    assert len(sentences) == len(servers) and box.specs == ()
+    assert "there is no program “no-such-program”" in sentences[0] and "does not speak the protocol" in sentences[2]
+    assert all(sentence.startswith("The MCP server “") and sentence.endswith(".") for sentence in sentences)
+    assert not any(secret in said for secret in (SECRET, "pass1234", "word5678"))
+    assert await box.open() == []
+    await box.close()
+    await _nothing_left()
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("code", ["import time; time.sleep(60)", "while True: print('junk', flush=True); input()"])
+async def test_a_server_that_never_answers_is_given_up_and_ended(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import mcp.client.stdio as package
+
+    monkeypatch.setattr(package, "PROCESS_TERMINATION_TIMEOUT", 0.05)
+    connection = McpConnection(_python(code), seconds=0.3)
+    with pytest.raises(ToolError, match="not ready within"):
+        await connection.tools()
+    closing = asyncio.create_task(connection.close())  # while it is being ended already
+    await asyncio.gather(closing, connection.close())
+    await _nothing_left()
+    with pytest.raises(ToolError, match="has been closed"):
+        await connection.call("add", {})
+
+
+async def test_closing_while_opening_leaves_nothing() -> None:
+    box = Toolbox([], servers=[_python("input()"), McpServer("web", url=closed_port_url())])
+    opening = asyncio.create_task(box.open())
+    await asyncio.sleep(0.1)
+    await box.close()
+    assert all(sentence.endswith(".") for sentence in await opening) and box.specs == ()
+    await _nothing_left()
+
+
+def test_names_fit_every_model() -> None:
+    taken: list[str] = []
+    for server, tool in [("a b", "c/d"), ("a.b", "c d"), ("s" * 80, "t"), ("s" * 80, "u"), ("ü", "日本")]:
+        taken.append(tool_name(server, tool, taken))
+    assert taken == ["a_b__c_d", "a_b__c_d_2", "s" * 64, "s" * 62 + "_2", "____"]
+
+
+def test_what_may_be_secret_is_not_in_the_repr() -> None:
+    server = McpServer("x", "run", ("--key", "k1"), {"KEY": "k2"}, "http://me:k3@host?key=k4")
+    assert repr(server) == "McpServer(name='x', command='run')" and hash(server)
+
+
+def _load(tmp_path: Path, text: str) -> tuple[list[McpServer], str]:
+    path = tmp_path / "mcp.json"
+    path.write_text(text, "utf-8")
+    return load_servers(path)
+
+
+def test_the_usual_file_is_read(tmp_path: Path) -> None:
+    assert load_servers(tmp_path / "none.json") == ([], "")
+    assert _load(tmp_path, "{}") == ([], "")
+    entries = {
+        "files": {"command": "npx", "args": ["-y", "server"], "env": {"KEY": "k"}},
+        "web": {"url": "https://example.org/mcp"},
+        "off": {"command": "x", "disabled": True},
+    }
+    assert _load(tmp_path, "\ufeff" + json.dumps({"mcpServers": entries, "other": 1})) == (
+        [McpServer("files", "npx", ("-y", "server"), {"KEY": "k"}), McpServer("web", url="https://example.org/mcp")],
+        "",
+    )
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"mcpServers": []}', "[" * 100_000, '{"a": "hush"'])
+def test_a_broken_file_is_a_sentence(tmp_path: Path, text: str) -> None:
+    servers, sentence = _load(tmp_path, text)
+    assert servers == [] and "none is used" in sentence and "hush" not in sentence
+    (tmp_path / "mcp.json").write_bytes(b'{"\xff": 1}')
+    assert "UTF-8" in load_servers(tmp_path / "mcp.json")[1]
+    assert "cannot be read" in load_servers(tmp_path)[1]
+
+
+def test_a_wrong_entry_leaves_the_others(tmp_path: Path) -> None:
+    wrong: dict[str, Any] = {
+        "a": "hush",
+        "b": {},
+        "c": {"command": "x", "url": "http://hush"},
+        "d": {"url": "ftp://hush"},
+        "e": {"command": "x", "args": "hush"},
+        "f": {"command": "x", "env": {"KEY": 1}},
+        "g": {"url": "http://hush", "type": "sse"},
+        "h": {"url": "http://hush", "headers": {"Authorization": "hush"}},
+        "i": {"command": ["hush"]},
+    }
+    servers, sentence = _load(tmp_path, json.dumps({"mcpServers": {**wrong, "good": {"command": "x"}}}))
+    assert servers == [McpServer("good", "x")]
+    assert all(f"“{name}” " in sentence for name in wrong) and "hush" not in sentence
