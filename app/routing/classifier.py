@@ -1,0 +1,65 @@
+"""What kind of question this is: one small vector of weights per word piece, added up.
+
+A text is cut into word pieces; each piece, and each pair of neighbours that the training data knows, carries one
+weight per kind. Their sum over the root of the number of pieces, with a bias, goes through a softmax. The weights
+lie in `resources/routing` and are made by `app.training.routing`. Knows nothing of turns, models or hysteresis, and
+calls no network.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from app.resources import resource
+
+KINDS: tuple[str, ...] = ("everyday", "reasoning", "stem", "humanities", "creative")
+TABLE = "table.npz"
+TOKENIZER = "tokenizer.json"
+LONGEST = 1500
+"""Characters that are looked at, from the beginning, so that a monologue costs no more than a long question."""
+START = -1
+"""Stands before the first piece in a pair."""
+
+
+class KindClassifier:
+    """Reads the table of `folder` (default: `resources/routing`). Raises OSError, ValueError or KeyError if it can't.
+
+    `made_from` is the digest of the training questions that the table belongs to.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        folder = resource("routing") if folder is None else folder
+        with np.load(folder / TABLE, allow_pickle=False) as table:
+            kinds = tuple(str(kind) for kind in table["kinds"])
+            if kinds != KINDS:
+                raise ValueError(f"the table in {folder} is for other kinds: {', '.join(kinds)}")
+            self.made_from = str(table["questions"])
+            self._pieces = table["pieces"].astype(np.float32) * table["piece_scale"]
+            self._bias = table["bias"].astype(np.float32)
+            self._temperature = float(table["temperature"])
+            pairs = table["pairs"].astype(np.float32) * table["pair_scale"]
+            keys = [tuple(key) for key in table["pair_keys"].tolist()]
+        self._pairs = dict(zip(keys, pairs, strict=True))
+        self._tokenizer = Tokenizer.from_buffer((folder / TOKENIZER).read_bytes())
+        if self._tokenizer.get_vocab_size() != len(self._pieces):
+            raise ValueError(f"table and tokenizer in {folder} don't belong together")
+
+    def scores(self, text: str) -> dict[str, float]:
+        """How likely each kind is, in the order of KINDS; the sum is 1. A text without any word is as likely each."""
+        ids = self._tokenizer.encode(text[:LONGEST], add_special_tokens=False).ids
+        if not ids or not any(character.isalnum() for character in text):
+            return dict.fromkeys(KINDS, 1 / len(KINDS))
+        total = self._pieces[ids].sum(axis=0)
+        before = START
+        for piece in ids:
+            pair = self._pairs.get((before, piece))
+            if pair is not None:
+                total = total + pair
+            before = piece
+        logits = (total / math.sqrt(len(ids)) + self._bias) / self._temperature
+        logits = np.exp(logits.astype(np.float64) - logits.max())
+        return dict(zip(KINDS, (logits / logits.sum()).tolist(), strict=True))

@@ -1,0 +1,168 @@
+"""What kind of question a text is, and that table, tokenizer and training questions belong together."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.evaluation.routing import run_routing
+from app.resources import resource
+from app.routing.classifier import KINDS, KindClassifier
+from app.training.routing import Texts, best_temperature, fit, questions_digest, read_questions, softmax
+
+QUESTIONS = resource("routing", "questions.jsonl")
+HELD_OUT = resource("routing", "held_out.jsonl")
+MT_BENCH = resource("bench", "questions.json")
+NEAR = 0.8
+FLOOR = 0.87
+
+
+@pytest.fixture(scope="module")
+def classifier() -> KindClassifier:
+    return KindClassifier()
+
+
+def _best(classifier: KindClassifier, text: str) -> str:
+    scores = classifier.scores(text)
+    return max(scores, key=lambda kind: scores[kind])
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[a-z0-9']+", text.lower()))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["hello", "Why do leaves fall?", "Ünïcødé — 漢字 🎈 words", "a " * 5000, "x" * 9000, "\x00\n?!", "qzxv jkwq"],
+)
+def test_the_likelihoods_are_of_all_kinds_and_sum_to_one(classifier: KindClassifier, text: str) -> None:
+    scores = classifier.scores(text)
+    assert tuple(scores) == KINDS
+    assert sum(scores.values()) == pytest.approx(1.0)
+    assert all(0.0 <= share <= 1.0 for share in scores.values())
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n", "?", "..."])
+def test_a_text_without_words_is_as_likely_each(classifier: KindClassifier, text: str) -> None:
+    assert classifier.scores(text) == dict.fromkeys(KINDS, pytest.approx(0.2))
+
+
+def test_the_same_text_gives_the_same_in_another_classifier(classifier: KindClassifier) -> None:
+    text = "how would you split a bill of ninety euros between four people"
+    assert classifier.scores(text) == classifier.scores(text) == KindClassifier().scores(text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("everyday", "which bakery around here would you go to for fresh rolls on a Sunday morning"),
+        ("reasoning", "If nine workers dig a ditch in four days, how many days would six workers need?"),
+        ("stem", "how does the electric field behave inside a charged metal sphere"),
+        ("humanities", "Why did the Habsburg monarchy collapse after nineteen eighteen?"),
+        ("creative", "Write a cheerful poem about a hedgehog who opens a bookshop."),
+    ],
+)
+def test_a_clear_example_of_each_kind_is_told(classifier: KindClassifier, kind: str, text: str) -> None:
+    assert text not in QUESTIONS.read_text(encoding="utf-8")
+    assert _best(classifier, text) == kind
+    assert _best(classifier, text.lower().rstrip("?.")) == kind
+
+
+def test_the_table_was_made_from_these_questions(classifier: KindClassifier) -> None:
+    assert classifier.made_from == questions_digest(QUESTIONS), "run app.training.routing again"
+
+
+def test_a_table_for_other_kinds_or_another_tokenizer_is_refused(tmp_path: Path) -> None:
+    for name in ("table.npz", "tokenizer.json"):
+        shutil.copy(resource("routing", name), tmp_path / name)
+    with np.load(tmp_path / "table.npz", allow_pickle=False) as table:
+        arrays = dict(table)
+    np.savez(tmp_path / "table.npz", **{**arrays, "kinds": np.array(("a", "b", "c", "d", "e"))})
+    with pytest.raises(ValueError, match="other kinds: a, b"):
+        KindClassifier(tmp_path)
+    np.savez(tmp_path / "table.npz", **{**arrays, "pieces": arrays["pieces"][:-1]})
+    with pytest.raises(ValueError, match="don't belong together"):
+        KindClassifier(tmp_path)
+    with pytest.raises(OSError):
+        KindClassifier(tmp_path / "none")
+
+
+def test_a_call_costs_far_less_than_five_milliseconds(classifier: KindClassifier) -> None:
+    text = "so I was wondering " + "whether the length of a question matters for the time it takes " * 40
+    times = []
+    for _ in range(20):
+        begin = time.perf_counter()
+        classifier.scores(text)
+        times.append(time.perf_counter() - begin)
+    assert min(times) < 0.005
+
+
+def test_the_training_questions_are_enough_and_distinct() -> None:
+    rows = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
+    counts = Counter(row["kind"] for row in rows)
+    assert set(counts) == set(KINDS)
+    assert min(counts.values()) >= 260
+    assert len({" ".join(sorted(_words(row["text"]))) for row in rows}) == len(rows)
+
+
+@pytest.mark.parametrize("path", [HELD_OUT, MT_BENCH], ids=["held out", "MT-Bench"])
+def test_no_training_question_is_nearly_one_of_a_test_set(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    rows = json.loads(text) if path.suffix == ".json" else [json.loads(line) for line in text.splitlines()]
+    tests = [_words(row["text"]) for row in rows]
+    assert len(tests) >= 10
+    for text in read_questions(QUESTIONS)[0]:
+        words = _words(text)
+        for other in tests:
+            assert len(words & other) <= NEAR * len(words | other), f"“{text}” is nearly in {path.name}"
+
+
+def test_held_out_questions_are_told_and_the_bench_says_so() -> None:
+    result = run_routing(calls=20)
+    held_out = result.sets[0]
+    assert held_out.right >= FLOOR
+    assert sum(map(sum, held_out.confusion)) == held_out.questions
+    assert held_out.policy_changes <= held_out.bare_changes
+    assert f"| held out | {held_out.questions} | {100 * held_out.right:.1f} |" in result.table()
+    assert json.loads(json.dumps(result.document()))["sets"][0]["right"] == round(held_out.right, 4)
+
+
+def test_the_bench_scores_the_categories_of_mt_bench_that_are_kinds(tmp_path: Path) -> None:
+    held_out, mt_bench = tmp_path / "held_out.jsonl", tmp_path / "mt_bench.jsonl"
+    held_out.write_text(json.dumps({"kind": "creative", "text": "Write a poem about a hedgehog"}) + "\n")
+    talks = [("stem", "How does the cell copy its genes?"), ("roleplay", "Be a king.")]
+    lines = [json.dumps({"category": category, "turns": [text, "And why?"]}) for category, text in talks]
+    mt_bench.write_text("\n".join(lines))
+    first, *rest = run_routing(mt_bench, held_out, calls=0).sets
+    assert (first.questions, first.right) == (1, 1.0)
+    assert [one.questions for one in rest] == [1, 2, 1]
+
+
+def test_the_head_learns_what_is_there_to_learn() -> None:
+    y = np.array([0, 1, 2, 3, 4] * 6)
+    x = np.eye(5, dtype=np.float32)[y]
+    w, bias = fit(x, y, np.ones(len(y), np.float32), 1e-4)
+    assert (softmax(x @ w + bias).argmax(axis=1) == y).all()
+
+
+def test_too_sure_logits_are_cooled() -> None:
+    y = np.array([0, 0, 0, 1])
+    logits = np.array([[9.0, 0, 0, 0, 0]] * 4, np.float32)
+    assert best_temperature(logits, y) > 2.0
+
+
+def test_training_texts_are_whole_cut_and_cut_for_scoring() -> None:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(resource("routing", "tokenizer.json")))
+    texts = Texts(["one two three four five six seven", "one two"], tokenizer)
+    assert texts.owner.tolist() == [0, 1, 0, 0, 0, 1, 0, 1, 0, 1]
+    assert texts.weight.tolist() == [1, 1, 0.25, 0.25] + [0] * 6
+    assert texts.ids[2] == texts.ids[0][:4]

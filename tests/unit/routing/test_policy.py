@@ -1,0 +1,163 @@
+"""Which kind a growing turn counts as: the hold, the change, the follow-up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from app.routing.classifier import KindClassifier
+from app.routing.policy import CLEAR, SOME, SURE, Route, RoutePolicy
+
+A_BIT = 0.01
+
+
+def _scores(**shares: float) -> dict[str, float]:
+    return {"everyday": 0.0, "reasoning": 0.0, "stem": 0.0, "humanities": 0.0, "creative": 0.0, **shares}
+
+
+class _Script:
+    """Answers with what the test set last."""
+
+    def __init__(self) -> None:
+        self.now: Mapping[str, float] = _scores()
+        self.calls = 0
+
+    def __call__(self, text: str) -> Mapping[str, float]:
+        self.calls += 1
+        return self.now
+
+
+class _Talk:
+    """A policy and how much was said; each `hear` adds words."""
+
+    def __init__(self) -> None:
+        self.script = _Script()
+        self.policy = RoutePolicy(self.script)
+        self.turn, self.words = 1, "photons carry momentum"
+
+    def hear(self, words: str = "quarks", **shares: float) -> Route:
+        self.words = f"{self.words} {words}".strip()
+        self.script.now = _scores(**shares)
+        return self.policy.decide(self.turn, self.words)
+
+    def next_turn(self) -> None:
+        self.turn, self.words = self.turn + 1, ""
+
+
+def test_before_any_evidence_it_is_everyday() -> None:
+    talk = _Talk()
+    assert talk.policy.decide(1, "").kind == "everyday"
+    assert talk.policy.decide(1, " ... ").reason == "nothing heard yet: everyday"
+    talk.script.now = _scores(stem=1.0)
+    assert talk.policy.decide(1, "Um how").kind == "everyday"
+    assert "too few words" in talk.policy.decide(1, "Um how").reason
+    assert talk.script.calls == 1
+
+
+def test_the_first_kind_needs_a_small_lead_only() -> None:
+    talk = _Talk()
+    assert talk.hear(stem=0.41, reasoning=0.39).kind == "everyday"
+    route = talk.hear(stem=0.48, reasoning=0.40)
+    assert route == Route("stem", 0.48, "sounds like stem (48 %)")
+
+
+def test_a_clear_lead_changes_the_kind_at_once() -> None:
+    talk = _Talk()
+    talk.hear(stem=0.8)
+    route = talk.hear(stem=0.3, reasoning=0.3 + CLEAR + A_BIT)
+    assert route.kind == "reasoning"
+    assert "no longer stem" in route.reason
+
+
+def test_a_little_lead_changes_it_the_second_time() -> None:
+    talk = _Talk()
+    talk.hear(stem=0.8)
+    shares = {"stem": 0.38, "reasoning": 0.38 + SOME + A_BIT}
+    first = talk.hear(**shares)
+    assert first.kind == "stem"
+    assert first.share == 0.38
+    assert first.reason == "stays with stem: reasoning leads by too little (44 to 38 %)"
+    assert talk.hear(**shares).kind == "reasoning"
+
+
+def test_too_small_a_lead_never_changes_it() -> None:
+    talk = _Talk()
+    talk.hear(stem=0.8)
+    for _ in range(5):
+        assert talk.hear(stem=0.40, reasoning=0.40 + SOME - A_BIT).kind == "stem"
+
+
+def test_leads_of_different_kinds_or_with_a_break_are_not_successive() -> None:
+    talk = _Talk()
+    talk.hear(stem=0.8)
+    lead = 0.35 + SOME + A_BIT
+    assert talk.hear(stem=0.35, reasoning=lead).kind == "stem"
+    assert talk.hear(stem=0.35, humanities=lead).kind == "stem"
+    assert talk.hear(stem=0.60, humanities=0.3).kind == "stem"
+    assert talk.hear(stem=0.35, humanities=lead).kind == "stem"
+    assert talk.hear(stem=0.35, humanities=lead).kind == "humanities"
+
+
+def test_the_same_words_are_the_same_decision() -> None:
+    talk = _Talk()
+    talk.hear(stem=0.8)
+    route = talk.hear(stem=0.35, reasoning=0.45)
+    calls = talk.script.calls
+    assert talk.policy.decide(talk.turn, talk.words) == talk.policy.decide(talk.turn, talk.words + " ?") == route
+    assert talk.script.calls == calls
+
+
+@pytest.mark.parametrize(
+    "words", ["and why is that", "Tell me more.", "Go on", "could you explain that again please", "Why’s it so?"]
+)
+def test_a_turn_that_asks_for_more_stays_whatever_the_scores_say(words: str) -> None:
+    talk = _Talk()
+    talk.hear(humanities=0.9)
+    talk.next_turn()
+    assert talk.hear(words, creative=1.0) == Route("humanities", 0.0, "a follow-up: stays with humanities")
+
+
+def test_a_short_turn_leaves_only_when_sure() -> None:
+    for lead, kind in ((SURE - A_BIT, "humanities"), (SURE + A_BIT, "creative")):
+        talk = _Talk()
+        talk.hear(humanities=0.9)
+        talk.next_turn()
+        assert talk.hear("write a poem", humanities=0.1, creative=0.1 + lead).kind == kind
+
+
+def test_an_undecided_longer_turn_stays_and_a_decided_one_leaves() -> None:
+    talk = _Talk()
+    talk.hear(humanities=0.9)
+    talk.next_turn()
+    assert talk.hear("how did the other emperor see it", humanities=0.34, stem=0.36).kind == "humanities"
+    assert talk.hear("and how do rockets fly", humanities=0.1, stem=0.8).kind == "stem"
+
+
+def test_silence_at_the_beginning_of_a_turn_keeps_the_kind() -> None:
+    talk = _Talk()
+    talk.hear(stem=0.9)
+    assert talk.policy.decide(2, "") == Route("stem", 0.0, "nothing heard yet: stays with stem")
+
+
+def test_an_undecided_first_turn_leaves_no_kind_behind() -> None:
+    talk = _Talk()
+    talk.hear(stem=0.5, reasoning=0.5)
+    talk.next_turn()
+    assert talk.hear("how do rockets fly", stem=0.9).kind == "stem"
+
+
+def test_with_the_real_classifier_a_talk_goes_from_kind_to_kind() -> None:
+    policy = RoutePolicy(KindClassifier().scores)
+    turns = [
+        ("How do enzymes speed up the breakdown of sugar in a cell?", "stem"),
+        ("And why is that?", "stem"),
+        ("Write me a silly poem about a frog who wants to be a pianist.", "creative"),
+        ("Tell me more.", "creative"),
+        ("Who was the emperor of Rome when Jesus was born, and what did historians write about him?", "humanities"),
+    ]
+    for turn, (text, kind) in enumerate(turns):
+        words = text.split()
+        for heard in range(1, len(words) + 1):
+            route = policy.decide(turn, " ".join(words[:heard]))
+        assert route.kind == kind, route.reason
