@@ -12,16 +12,16 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
+from app import brains
 from app.audio.endpoints import AudioSink, AudioSource
 from app.audio.errors import AudioError
-from app.backend import make_backend
 from app.backend.base import Backend, BackendError
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
 from app.offline_models import model_path
 from app.secrets import api_key
-from app.session.control import BackendChoice, SessionChoice
+from app.session.control import ROUTER, BackendChoice, SessionChoice
 from app.session.errors import UserError
 from app.session.recorder import Recorder, RecorderError
 from app.session.session import Pace, Session, SessionConfig, SessionParts
@@ -35,11 +35,6 @@ from app.weights.layout import check_against_manifest, read_layout
 
 USER_ERRORS = (AudioError, BackendError, FrontEndError, RecorderError, TranscriberError, VoiceError, WeightsError)
 """What a user can put right; each carries a sentence."""
-
-
-def brain(choice: BackendChoice) -> Backend:
-    """The brain of a choice, not open yet. Raises BackendError."""
-    return make_backend(choice.provider, model=choice.model, base_url=choice.base_url, key=api_key)
 
 
 def frontend(choice: SessionChoice) -> FrontEnd:
@@ -83,18 +78,22 @@ def session(
             "whisper", model_path("ears"), model_path("end of turn"), loop.call_soon_threadsafe
         ),
         voice_activity=SileroVoiceActivity(),
-        backend=backend or brain(choice.backend),
+        backend=backend or brains.brain(choice.backend),
         source=source,
         sink=sink,
         recorder=Recorder(Path(choice.record_folder), recording_failed) if choice.record_folder else None,
-        make_backend=brain,
+        make_backend=brains.brain_off_loop,
+        make_tools=brains.tools,
+        cost=brains.cost,
+        paces=brains.PACES,
         fallback=lambda: frontend(dataclasses.replace(choice, frontend="cascade")),
     )
     if choice.frontend == "cascade":
         parts.fallback = None
     config = SessionConfig(
-        manner=choice.manner, duplex=choice.duplex, pace=pace, end_with_input=end_with_input
-    )
+        manner=choice.manner, duplex=choice.duplex, pace=pace, end_with_input=end_with_input,
+        choice=choice.backend, aside=choice.aside, style=choice.style, tools=choice.tools, cap=choice.cap,
+    )  # fmt: skip
     made.append(Session(parts, config))
     return made[0]
 
@@ -116,7 +115,7 @@ async def device_session(choice: SessionChoice, progress: Callable[[str], None])
         await asyncio.to_thread(_import_slow_packages)
         made = session(
             choice, Microphone(choice.microphone or None), Loudspeaker(choice.loudspeaker or None),
-            end_with_input=False, made_frontend=voice,
+            end_with_input=False, backend=await brains.brain_off_loop(choice.backend), made_frontend=voice,
         )  # fmt: skip
         await made.__aenter__()
         return made
@@ -144,8 +143,10 @@ def brain_states() -> dict[str, Callable[[], str]]:
             return f"{spec.label}: {model.name}"
         if name == "ollama":
             return _ollama_state(spec.default_url or "")
-        if not api_key(spec.key_variable):
-            raise BackendError(f"{spec.label}: no key ({spec.key_variable}); servers without one still work.")
+        if not spec.wants_key:
+            return f"{spec.label}: any that speaks OpenAI's protocol, by its address"
+        if not api_key(spec.key_variables):
+            raise BackendError(f"{spec.label}: no key. Give the app one to use it: keys set {name}.", "key")
         return f"{spec.label}: a key is there"
 
     return {name: functools.partial(look, name) for name in PROVIDERS}
@@ -260,20 +261,26 @@ def open_window() -> int:
     import sys
 
     from app.audio.devices import list_devices
-    from app.backend import PROVIDERS as BRAINS
+    from app.desk import Desk
     from app.gui.app import run_window
     from app.gui.choice import WindowChoices
+    from app.secrets import key_store
 
     def devices() -> tuple[list[str], list[str]]:
         found = list_devices()
         return [d.name for d in found if d.inputs], [d.name for d in found if d.outputs]
 
+    desk = Desk(key_store(), router=lambda: brains.brain(BackendChoice(ROUTER)))
+    servers, problem = brains.tool_servers()
     choices = WindowChoices(
         frontends=tuple((key, spec.label) for key, spec in FRONT_ENDS.items()),
-        brains=tuple((key, spec.label) for key, spec in BRAINS.items()),
+        brains=desk.providers,
+        mcp_servers=tuple(servers),
         weighty=tuple(key for key, spec in FRONT_ENDS.items() if spec.weights),
     )
     settings = Settings.load()
+    settings.notice = " ".join(filter(None, (settings.notice, problem, brains.price_table()[1])))
     return run_window(
-        device_session, settings, list_devices=devices, choices=choices, weights=Weights(settings), argv=sys.argv[:1]
-    )
+        device_session, settings, list_devices=devices, choices=choices, weights=Weights(settings), desk=desk,
+        argv=sys.argv[:1],
+    )  # fmt: skip

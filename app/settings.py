@@ -36,14 +36,34 @@ class Settings:
         ("thinking", "after"),
     )
     provider: str = _setting(
-        "embedded", "Brain", "Which language model thinks.", ("embedded", "ollama", "openai")
+        "embedded",
+        "Brain",
+        "Which language model thinks; `router` chooses one by the kind of question.",
+        ("embedded", "ollama", "openai", "anthropic", "google", "compatible", "router"),
     )
-    ollama_model: str = _setting("", "Ollama model", "The model's name; empty for the default one.")
-    ollama_url: str = _setting("http://localhost:11434", "Ollama server", "Where Ollama listens.")
+    ollama_model: str = _setting("", "Ollama model", "The model's name; empty for the first one there.")
+    ollama_url: str = _setting("http://127.0.0.1:11434", "Ollama server", "Where Ollama listens.")
     openai_model: str = _setting("", "OpenAI model", "The model's name; empty for the default one.")
-    openai_url: str = _setting(
-        "https://api.openai.com/v1", "OpenAI server", "Any server that speaks the OpenAI protocol."
+    anthropic_model: str = _setting("", "Anthropic model", "The model's name; empty for the default one.")
+    google_model: str = _setting("", "Google model", "The model's name; empty for the default one.")
+    compatible_model: str = _setting("", "Model elsewhere", "The model's name; empty for the server's first.")
+    compatible_url: str = _setting(
+        "", "Another server", "Any server that speaks the OpenAI protocol, like http://127.0.0.1:8080/v1."
     )
+    routes: str = _setting("", "Router's table", "Which brain answers which kind of question, as JSON.")
+    aside_provider: str = _setting("", "Second brain", "The brain at the side of the one that speaks; empty for none.")
+    aside_model: str = _setting("", "Second brain's model", "The model's name; empty for the default one.")
+    aside_url: str = _setting("", "Second brain's server", "Where it is; empty for the default place.")
+    persona: str = _setting("", "Persona", "Who answers, in your words; empty for a friendly voice assistant.")
+    temperature: float = _setting(
+        -1.0, "Temperature", "How freely the brain chooses its words, 0 to 2; -1 for its own choice."
+    )
+    answer_length: str = _setting("medium", "Length", "How long answers are.", ("short", "medium", "long"))
+    tools: str = _setting(
+        "", "Tools", "What the brain may use: `calculator`, `clock`, `files`, `mcp:NAME`; with spaces between."
+    )
+    tool_folders: str = _setting("", "Folders", "The folders that the tool `files` may read, one a line.")
+    cap_dollars: float = _setting(0.0, "Cap", "US dollars that a conversation may cost; 0 for no cap.")
     precision: str = _setting(
         "auto",
         "Precision",
@@ -95,6 +115,11 @@ class Settings:
                 f"Check the file {settings.path}."
             )
             return settings
+        old_url = values.pop("openai_url", "")  # one place for all servers, before they were told apart
+        if values.get("provider") == "openai" and old_url and "api.openai.com" not in str(old_url):
+            values.setdefault("compatible_url", old_url)
+            values.setdefault("compatible_model", values.pop("openai_model", ""))
+            values["provider"] = "compatible"
         wrong = [declared for declared in declarations() if not settings._take(declared, values)]
         if wrong:
             names = ", ".join(f"“{declared.metadata['label']}”" for declared in wrong)
@@ -124,6 +149,8 @@ class Settings:
         if declared.name not in values:
             return True
         value = values[declared.name]
+        if isinstance(declared.default, float) and type(value) is int:
+            value = float(value)
         choices = declared.metadata["choices"]
         if type(value) is not type(declared.default) or (choices and value not in choices):
             return False
@@ -146,6 +173,16 @@ def default_path() -> Path:
     return platformdirs.user_config_path(APP_NAME, appauthor=False) / "settings.json"
 
 
+def prices_path() -> Path:
+    """The user's own price table, which may not be there."""
+    return platformdirs.user_config_path(APP_NAME, appauthor=False) / "prices.json"
+
+
+def servers_path() -> Path:
+    """The user's list of MCP servers, which may not be there."""
+    return platformdirs.user_config_path(APP_NAME, appauthor=False) / "mcp.json"
+
+
 def recordings_folder() -> Path:
     """Where talks are kept when the user asks for it."""
     return platformdirs.user_data_path(APP_NAME, appauthor=False) / "recordings"
@@ -159,7 +196,7 @@ def settings_markdown() -> str:
         meta = declared.metadata
         if types[declared.name] is bool:
             default = "on" if declared.default else "off"
-        elif types[declared.name] is int:
+        elif types[declared.name] in (int, float):
             default = f"`{declared.default}`"
         else:
             default = f"`{declared.default}`" if declared.default else "empty"

@@ -18,6 +18,7 @@ OTHERS = {
     "pyproject.toml": "Name, dependencies, and the settings of tests, style and import contracts.",
     "packaging/locks/": "Pinned, hashed requirements for Linux and Windows.",
     "resources/licences.md": "Licences of all that is used, shipped or downloaded.",
+    "resources/prices.json": "What models cost, for a million tokens.",
     "resources/routing/": "What tells the kind of a question: the training data, the table, the test set, the figures.",
     "resources/bench/": "The ten spoken questions of `bench latency`, with their texts.",
     "resources/screenshots/": "The picture above.",

@@ -6,30 +6,124 @@ Adapters raise `BackendError` alone, with a sentence; everything else that escap
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+import ipaddress
+import socket
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
+from urllib.parse import urlsplit
 
 from app.conversation.prompt import HISTORY_WORDS, PERSONA, ChatMessage
+from app.tools.base import ToolSpec
 
 CONNECT_SECONDS = 5.0
 FIRST_TOKEN_SECONDS = 20.0
 """A model that has to be loaded first (Ollama) can take long; a listener won't wait longer than this."""
 NEXT_TOKEN_SECONDS = 10.0
+BREATH_SECONDS = 0.01
+"""A flood of tokens lets others on the loop have their turn so often."""
+CHARS_PER_TOKEN = 8
+LEAST_CHARS = 2_000
+"""An answer's text is cut off behind this many letters for each token that it may have: English has about four."""
+
+
+FaultKind = Literal[
+    "setup", "key", "quota", "model", "request", "content", "empty", "network", "timeout", "server", "broken"
+]
+"""What a failure is about: `setup` (a package, an address), `key`, `quota` (too many requests, no money), `model` (not
+known there), `request` (refused as it stands), `content` (a filter), `empty` (no words), `network` (nobody there),
+`timeout`, `server` (a fault over there), `broken` (it broke off, or spoke nonsense)."""
 
 
 class BackendError(Exception):
-    """A brain failed. `str(error)` is a sentence: what happened, what it means, what to do."""
+    """A brain failed. `str(error)` is a sentence: what happened, what it means, what to do.
+
+    `retry_after`: so many seconds it asked not to be asked again; 0 when it said nothing.
+    """
+
+    def __init__(self, sentence: str, kind: FaultKind = "server", *, retry_after: float = 0.0) -> None:
+        super().__init__(sentence)
+        self.kind: FaultKind = kind
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """The brain asks for a tool: `arguments` is JSON as it wrote it. `id` joins the call and its result."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTools:
+    """In a request: what the brain said before was a wish for these tools (and `content`, if it said words too)."""
+
+    calls: tuple[ToolCall, ...]
+    content: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """In a request: what the tool of call `id` gave."""
+
+    id: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one request took, in tokens; `tokens_cached` of `tokens_in` were read from the server's cache.
+
+    `counted`: by the server; otherwise estimated.
+    """
+
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int = 0
+    counted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """A tool is at work for the answer."""
+
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnded:
+    """A tool has ended after `seconds`; `text` is what the brain got to read."""
+
+    name: str
+    ok: bool
+    text: str
+    seconds: float
+
+
+StreamItem = str | ToolCall | Usage | ToolStarted | ToolEnded
+"""What a stream gives: text, and what goes with it. A reader takes what it knows and leaves the rest."""
+
+Message = ChatMessage | AskedTools | ToolAnswer
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """What is asked. `max_tokens` bounds the answer; about 1.4 tokens make a word."""
+    """What is asked. `max_tokens` bounds the answer; about 1.4 tokens make a word.
 
-    messages: tuple[ChatMessage, ...]
+    `final`: the user's turn is complete, so that tools which change something may be called.
+    """
+
+    messages: tuple[Message, ...]
     max_tokens: int = 160
     temperature: float = 0.3
+    tools: tuple[ToolSpec, ...] = ()
+    final: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +134,8 @@ class Traits:
     stream that is superseded is ended as soon as the new one begins, once it has given words.
     `history_words`: how many words of earlier turns it is given. `persona`: its system prompt.
     `enough_words`: its answer is ended at the first sentence's end behind so many words; 0: never.
+    `least_interval`: seconds between two requests on partial transcripts that it needs at least, since it shares
+    this machine. `free`: asking it costs no money.
     """
 
     concurrent: bool = True
@@ -48,6 +144,8 @@ class Traits:
     max_tokens: int = 160
     temperature: float = 0.3
     enough_words: int = 0
+    least_interval: float = 0.1
+    free: bool = False
 
 
 class Backend(Protocol):
@@ -61,11 +159,15 @@ class Backend(Protocol):
         """Makes it ready (starts a child, finds the model). Raises BackendError."""
         ...
 
-    def stream(self, request: ChatRequest) -> AbstractAsyncContextManager[AsyncIterator[str]]:
-        """Opens a stream: `async with backend.stream(r) as deltas: async for delta in deltas`.
+    def stream(self, request: ChatRequest) -> AbstractAsyncContextManager[AsyncIterator[StreamItem]]:
+        """Opens a stream: `async with backend.stream(r) as items: async for item in items`.
 
         Leaving it closes the connection, whatever is still to come. Raises BackendError from both.
         """
+        ...
+
+    async def models(self) -> list[str]:
+        """The models that its server offers; needs no `open`. Raises BackendError."""
         ...
 
     async def prime(self, request: ChatRequest) -> None:
@@ -78,38 +180,125 @@ class Backend(Protocol):
 
 
 @asynccontextmanager
-async def guarded(deltas: AsyncGenerator[str, None], who: str) -> AsyncIterator[AsyncIterator[str]]:
-    """`deltas` under `with_deadlines`, as a context whose leaving closes them, read to the end or not."""
-    limited = with_deadlines(deltas, who)
+async def guarded(
+    items: AsyncGenerator[StreamItem, None], who: str, request: ChatRequest
+) -> AsyncIterator[AsyncIterator[StreamItem]]:
+    """`items` under `with_deadlines`, as a context whose leaving closes them, read to the end or not."""
+    limited = with_deadlines(items, who, max(LEAST_CHARS, request.max_tokens * CHARS_PER_TOKEN))
     try:
         yield limited
     finally:
         await limited.aclose()
-        await deltas.aclose()
+        await items.aclose()
 
 
-async def with_deadlines(deltas: AsyncIterator[str], who: str) -> AsyncGenerator[str, None]:
-    """Passes `deltas` on; raises BackendError when the first or a later one takes too long.
+async def with_deadlines(
+    items: AsyncIterator[StreamItem], who: str, most_chars: int
+) -> AsyncGenerator[StreamItem, None]:
+    """Passes `items` on; raises BackendError when the first or a later one takes too long.
 
-    `who` names the brain in the sentence.
+    `who` names the brain in the sentence. The text is cut off behind `most_chars` letters: there are servers that
+    don't keep to the limit that they are given, and nobody listens for ever.
     """
+    clock = asyncio.get_running_loop().time
     seconds, first = FIRST_TOKEN_SECONDS, True
-    while True:
+    deadline, rested = clock() + seconds, clock()
+    while most_chars > 0:
         try:
-            async with asyncio.timeout(seconds):
-                delta = await anext(deltas)
+            with without_origin():
+                async with asyncio.timeout_at(deadline):
+                    item = await anext(items)
         except StopAsyncIteration:
             return
         except TimeoutError:
             if first:
                 raise BackendError(
                     f"{who} did not begin to answer within {seconds:.0f} seconds. It may be overloaded or still "
-                    "loading its model: wait a little, or choose another brain."
+                    "loading its model: wait a little, or choose another brain.",
+                    "timeout",
                 ) from None
             raise BackendError(
                 f"{who} stopped in mid-answer and was silent for {seconds:.0f} seconds. What had come is spoken; "
-                "ask again, or choose another brain."
+                "ask again, or choose another brain.",
+                "timeout",
             ) from None
-        if delta:
+        if item:  # signs of life without a word are none
             seconds, first = NEXT_TOKEN_SECONDS, False
-            yield delta
+            if isinstance(item, str):
+                item = item[:most_chars]
+                most_chars -= len(item)
+            yield item
+            deadline = clock() + seconds
+        if clock() - rested > BREATH_SECONDS:
+            await asyncio.sleep(0)
+            rested = clock()
+
+
+async def text_of(items: AsyncIterator[StreamItem]) -> AsyncGenerator[str, None]:
+    """The text alone of a stream."""
+    async for item in items:
+        if isinstance(item, str):
+            yield item
+
+
+@contextmanager
+def without_origin() -> Iterator[None]:
+    """Lets a BackendError out without the errors that it came of: a server's own words may quote the key."""
+    try:
+        yield
+    except BackendError as error:
+        error.__cause__ = error.__context__ = None
+        raise
+
+
+def chain_of(error: BaseException | None) -> list[BaseException]:
+    """An error and what led to it."""
+    out: list[BaseException] = []
+    while error is not None and len(out) < 12:
+        out.append(error)
+        error = error.__cause__ or error.__context__
+    return out
+
+
+def is_reset(error: BaseException) -> bool:
+    """Whether a connection that stood broke: asking again may help."""
+    return any(
+        isinstance(e, ConnectionResetError | BrokenPipeError)
+        or type(e).__name__ in ("ReadError", "RemoteProtocolError", "WriteError")
+        for e in chain_of(error)
+    )
+
+
+def no_connection(error: BaseException, where: str, start: str = "Start it") -> BackendError:
+    """The sentence when no connection came about. `start` says how the server is started."""
+    chain = chain_of(error)
+    text = " ".join(str(e) for e in chain).lower()
+    if any(isinstance(e, ssl.SSLError) for e in chain) or "certificate" in text:
+        sentence = (
+            f"The connection to {where} is not safe: its certificate can't be trusted, or it does not speak TLS. "
+            "Check the address and this machine's date, or choose another brain."
+        )
+    elif any(isinstance(e, socket.gaierror) for e in chain) or "name or service" in text or "getaddrinfo" in text:
+        sentence = f"The name of {where} can't be found. Check the address and the network, or choose another brain."
+    elif any(type(e).__name__ == "ConnectTimeout" for e in chain):
+        sentence = (
+            f"{where} can't be reached: nothing came back. Check the address and the network, or choose another brain."
+        )
+    else:
+        sentence = f"No server answers at {where}. {start}, check the address, or choose another brain."
+    return BackendError(sentence, "network")
+
+
+def on_this_machine(url: str) -> bool:
+    """Whether a server is reached by loopback: then no proxy of the environment is to be asked for it."""
+    host = urlsplit(url if "://" in url else f"//{url}").hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def without_secrets(url: str) -> str:
+    """A URL without a user, a password or a query: they may hold keys."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()

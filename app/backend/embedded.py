@@ -15,7 +15,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 
-from app.backend.base import BackendError, ChatRequest, Traits
+from app.backend.base import BackendError, ChatRequest, StreamItem, Traits
 from app.backend.openai_compatible import OpenAICompatibleBackend
 from app.childprocess import python_module_command, quiet_child
 from app.conversation.prompt import ChatMessage
@@ -45,6 +45,8 @@ class EmbeddedBackend:
         max_tokens=110,
         temperature=0.0,
         enough_words=24,
+        least_interval=0.4,
+        free=True,
     )
 
     def __init__(self, model_file: Path, *, threads: int = 1) -> None:
@@ -59,7 +61,8 @@ class EmbeddedBackend:
         if not self._file.is_file():
             raise BackendError(
                 "The embedded model is not installed, so there is no brain. Set the app up again: "
-                "python3 packaging/bootstrap.py setup, or choose another brain."
+                "python3 packaging/bootstrap.py setup, or choose another brain.",
+                "setup",
             )
         command = python_module_command("app.backend.embedded_server", str(self._file), str(self._threads))
         self._child = await asyncio.to_thread(
@@ -93,7 +96,7 @@ class EmbeddedBackend:
             await self.close()
             raise
 
-    def stream(self, request: ChatRequest) -> AbstractAsyncContextManager[AsyncIterator[str]]:
+    def stream(self, request: ChatRequest) -> AbstractAsyncContextManager[AsyncIterator[StreamItem]]:
         """See `Backend.stream`."""
         if self._client is None:
             raise BackendError("The embedded brain is not running. Choose it anew, or choose another brain.")
@@ -105,6 +108,10 @@ class EmbeddedBackend:
             async with self.stream(replace(request, max_tokens=1)) as deltas:
                 async for _ in deltas:
                     pass
+
+    async def models(self) -> list[str]:
+        """The one that is installed."""
+        return [self.model]
 
     async def close(self) -> None:
         """Ends the child."""

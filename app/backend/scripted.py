@@ -7,14 +7,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from app.backend.base import BackendError, ChatRequest, Traits
+from app.backend.base import BackendError, ChatRequest, StreamItem, Traits
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptedAnswer:
     """`deltas` come `every` seconds apart, the first after `first` seconds; then `error`, if there is one."""
 
-    deltas: tuple[str, ...]
+    deltas: tuple[StreamItem, ...]
     first: float = 0.1
     every: float = 0.02
     error: str = ""
@@ -30,19 +30,24 @@ def answer(text: str, *, first: float = 0.1, every: float = 0.02, error: str = "
 class ScriptedBackend:
     """`script` gives the answer to a request. `requests` keeps what was asked; `open_streams` counts."""
 
-    name = "Scripted"
-
     def __init__(
         self,
         script: Callable[[ChatRequest], ScriptedAnswer],
         *,
+        name: str = "Scripted",
         model: str = "script",
         concurrent: bool = True,
         enough_words: int = 0,
+        least_interval: float = 0.1,
+        free: bool = False,
     ) -> None:
+        self.name = name
         self.model = model
-        self.traits = Traits(concurrent=concurrent, enough_words=enough_words)
+        self.traits = Traits(
+            concurrent=concurrent, enough_words=enough_words, least_interval=least_interval, free=free
+        )
         self.requests: list[ChatRequest] = []
+        self.closed = False
         self.open_streams = self.most_open_streams = 0
         self._script = script
 
@@ -52,21 +57,26 @@ class ScriptedBackend:
     async def prime(self, request: ChatRequest) -> None:
         """Nothing: the server's own cache has to do."""
 
+    async def models(self) -> list[str]:
+        """The one of the script."""
+        return [self.model]
+
     async def close(self) -> None:
-        """Nothing to free."""
+        """Nothing to free; noted."""
+        self.closed = True
 
     @asynccontextmanager
-    async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[str]]:
+    async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[StreamItem]]:
         """See `Backend.stream`."""
         self.requests.append(request)
         self.open_streams += 1
         self.most_open_streams = max(self.most_open_streams, self.open_streams)
         try:
-            yield self._deltas(self._script(request))
+            yield self._items(self._script(request))
         finally:
             self.open_streams -= 1
 
-    async def _deltas(self, reply: ScriptedAnswer) -> AsyncIterator[str]:
+    async def _items(self, reply: ScriptedAnswer) -> AsyncIterator[StreamItem]:
         await asyncio.sleep(reply.first)
         for number, delta in enumerate(reply.deltas):
             if number and reply.every:

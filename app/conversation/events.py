@@ -125,7 +125,8 @@ class TranscriptFinal:
 class OracleRequested:
     """A back-end was asked for revision `revision`, on `words` of the user's words.
 
-    `final` tells that these were the complete turn; otherwise the user was still talking.
+    `final` tells that these were the complete turn; otherwise the user was still talking. `aside`: the brain beside
+    the one that drives was asked: what it says is shown and not spoken.
     """
 
     at: float
@@ -135,6 +136,7 @@ class OracleRequested:
     model: str
     words: str
     final: bool
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,12 +244,118 @@ class AssistantEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class OracleCounted:
+    """What revision `revision` took. Tokens `counted` by the server, or estimated; `cost` in US dollars by the price
+    table, None where it has no price. `first_ms`: to its first words, None without any. `interval_ms`: the least
+    time between two requests that the policy keeps with this brain now.
+    """
+
+    at: float
+    revision: int
+    backend: str
+    model: str
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int
+    counted: bool
+    cost: float | None
+    first_ms: float | None
+    words_per_second: float | None
+    interval_ms: float
+    aside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OracleHandedOver:
+    """What the brain at the side had said as revision `of` goes to the front-end as revision `revision`."""
+
+    at: float
+    revision: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
 class BackendChanged:
-    """From the next revision on, this back-end answers."""
+    """From the next revision on, this back-end answers.
+
+    `reason`: the user has `chosen` it; it takes over for one that failed (`fallback`); the user has `handed` the voice
+    over to the one at the side.
+    """
 
     at: float
     backend: str
     model: str
+    reason: Literal["chosen", "fallback", "handed"] = "chosen"
+
+
+@dataclass(frozen=True, slots=True)
+class AsideChanged:
+    """From now on this back-end answers too, beside the one that drives; an empty name: none."""
+
+    at: float
+    backend: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class BrainRouted:
+    """The router has chosen this back-end for `turn`, since its question is of this `kind`, as sure as `share`."""
+
+    at: float
+    turn: int
+    kind: str
+    share: float
+    backend: str
+    model: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationSet:
+    """How this conversation is held from now on. `temperature` None: the brain's own. `length`: of answers."""
+
+    at: float
+    provider: str
+    model: str
+    base_url: str
+    persona: str
+    temperature: float | None
+    length: Literal["short", "medium", "long"]
+    tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetChanged:
+    """What the conversation has cost, against the cap, in US dollars. `slow`: it is asked less often from now on;
+    `stop`: brains that cost are not asked any more; `free`: all is well (again).
+    """
+
+    at: float
+    stage: Literal["free", "slow", "stop"]
+    spent: float
+    cap: float
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCalled:
+    """The brain uses a tool for revision `revision`; `arguments` is JSON."""
+
+    at: float
+    revision: int
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReturned:
+    """The tool has answered, or failed (`ok` false), after `seconds`; `text` is what the brain was told."""
+
+    at: float
+    revision: int
+    name: str
+    ok: bool
+    text: str
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +470,15 @@ Event = (
     | AssistantHeld
     | AssistantWentOn
     | AssistantEnded
+    | OracleCounted
+    | OracleHandedOver
     | BackendChanged
+    | AsideChanged
+    | BrainRouted
+    | ConversationSet
+    | BudgetChanged
+    | ToolCalled
+    | ToolReturned
     | MannerChanged
     | DialsChanged
     | OracleTaken
@@ -389,6 +505,8 @@ def from_json(line: str) -> Event:
     """The event of a line written by `to_json`. Raises ValueError for anything else."""
     try:
         fields: dict[str, Any] = json.loads(line)
+        # JSON knows no tuples.
+        fields = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
         return _TYPES[fields.pop("type")](**fields)
     except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
         raise ValueError(f"not an event of a session: {line[:80]!r}") from error

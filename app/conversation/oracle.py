@@ -7,6 +7,8 @@ the newest revision that has words wins, and nothing older passes behind its fir
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -30,13 +32,15 @@ class OraclePolicy:
     `interval` is the least time between two requests on partial transcripts, in seconds (the paper: 0.1
     to 0.5); `new_words` the least growth of the transcript (KAME's server: 2), of which a pause needs
     only one. A request that has not spoken yet is never overtaken by a partial transcript: a back-end
-    slower than the interval still gets its say. `partials` off waits for complete turns only.
+    slower than the interval still gets its say. `partials` off waits for complete turns only; `sparing` asks at
+    pauses and ends alone.
     """
 
     def __init__(self, *, interval: float = 0.4, new_words: int = 2, partials: bool = True) -> None:
         self.interval = interval
         self.new_words = new_words
         self.partials = partials
+        self.sparing = False
         self._newest: _Request | None = None
 
     def decide(self, turn: int, text: str, at: float, *, final: bool, paused: bool = False) -> Decision:
@@ -52,7 +56,7 @@ class OraclePolicy:
             return "promote" if final else "keep"
         if final:
             return "start"
-        if not self.partials:
+        if not self.partials or (self.sparing and not paused):
             return "keep"
         if newest is None or newest.turn != turn:
             return "start" if len(words) >= self.new_words or paused else "keep"
@@ -73,6 +77,10 @@ class OraclePolicy:
         if self._newest is not None:
             self._newest.has_words = True
 
+    def forget(self) -> None:
+        """The newest request is not one of ours any more."""
+        self._newest = None
+
     def ended(self) -> None:
         """The newest request's stream is over."""
         if self._newest is not None:
@@ -88,11 +96,12 @@ def _growth(old: tuple[str, ...], new: tuple[str, ...]) -> int:
 class OracleTrack:
     """Lets pass what the front-end may hear: the newest revision that has words.
 
-    `begin` numbers revisions upwards from 1. A revision that has begun silences its elders only with
-    its first words; from then on `accept` refuses theirs.
+    `begin` numbers revisions upwards from 1, with gaps where several tracks share their `numbers`. A revision that
+    has begun silences its elders only with its first words; from then on `accept` refuses theirs.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, numbers: Iterator[int] | None = None) -> None:
+        self._numbers = numbers or itertools.count(1)
         self.newest = 0
         """The newest revision that was begun."""
         self.speaking = 0
@@ -100,7 +109,7 @@ class OracleTrack:
 
     def begin(self) -> int:
         """Opens the next revision and returns its number."""
-        self.newest += 1
+        self.newest = next(self._numbers)
         return self.newest
 
     def accept(self, revision: int, text: str) -> bool:

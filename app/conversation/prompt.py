@@ -1,26 +1,45 @@
 """From transcript to chat messages: roles, whole words, turns in the order of their sound.
 
-The beginning stays the same from request to request, so that a server's prompt cache hits.
+The beginning stays the same from request to request, so that a server's prompt cache hits: the system prompt holds
+nothing that changes, the history only grows at its end, and when it must be cut it is cut rarely and by much.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import Literal
 
 from app.conversation.transcript import Turn
 
-PERSONA = (
-    "You are a friendly voice assistant. Your answer is read aloud, so reply in one to three short "
-    "spoken sentences. Answer first, then explain. Write plain words: no lists, no headings, no symbols."
+Length = Literal["short", "medium", "long"]
+"""Of answers: a sentence or two, a few, or as many as it takes."""
+
+ASSISTANT = "You are a friendly voice assistant."
+SPOKEN = (
+    "Your answer is read aloud by a voice, so write as people speak: plain words in whole sentences, no lists, no "
+    "headings, no symbols, no emoji, no code, no links. Write numbers, units and formulas as they are said. The "
+    "question was heard by a machine and may hold misheard words or break off: answer what was meant. Answer first, "
+    "then explain."
 )
+LENGTHS: dict[Length, str] = {
+    "short": "Say one or two short sentences.",
+    "medium": "Say one to three short sentences.",
+    "long": "Say as much as the question needs, at most a dozen sentences.",
+}
+PERSONA = f"{ASSISTANT} {SPOKEN} {LENGTHS['medium']}"
 """The default system prompt."""
 
 HISTORY_WORDS = 600
-"""When earlier turns hold more words than this, the oldest leave, down to half of it in one go.
+"""When earlier turns hold more words than this, older ones leave, down to half of it in one go.
 
 In one go, because each change of the beginning makes a server read the whole prompt anew.
 """
+LONG_HISTORY_WORDS = 2_000
+"""The same for a model that reads much and quickly: some fifteen minutes of talk."""
+TOPIC_WORDS = 80
+"""The first question stays when older turns leave, if it is no longer than this: it often says what the talk is about,
+who speaks and what they want."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +50,20 @@ class ChatMessage:
     content: str
 
 
+def system_prompt(own: str, persona: str = "", length: Length = "medium") -> str:
+    """The system prompt of a brain whose default is `own`, with the user's persona and the length of answers.
+
+    A brain with a default of its own is a small one: it is told as little as possible.
+    """
+    persona = " ".join(persona.split())
+    if own == PERSONA:
+        return f"{persona or ASSISTANT} {SPOKEN} {LENGTHS[length]}"
+    parts = [persona or own]
+    if length != "medium":
+        parts.append(LENGTHS[length])
+    return " ".join(parts)
+
+
 def build_prompt(
     turns: list[Turn], turn: int, words: str, *, persona: str = PERSONA, history_words: int = HISTORY_WORDS
 ) -> tuple[ChatMessage, ...]:
@@ -39,18 +72,29 @@ def build_prompt(
     What the assistant has been heard to say in this very turn is not among them, since the oracle is
     always the whole answer.
     """
-    history: list[ChatMessage] = []
+    history: deque[tuple[int, ChatMessage]] = deque()
+    topic: list[ChatMessage] = []
+    topic_words = held = 0
     for past in turns:
         if past.number >= turn or past.backchannel or not past.text:
             continue
-        history.append(ChatMessage(past.speaker, past.text))
-        if _words(history) > history_words:
-            while _words(history) > history_words // 2:
-                history.pop(0)
-    while history and history[0].role == "assistant":
-        history.pop(0)
+        count = len(past.text.split())
+        history.append((count, ChatMessage(past.speaker, past.text)))
+        held += count
+        if held + topic_words > history_words:
+            if not topic:
+                first, size = next(((m, n) for n, m in history if m.role == "user"), (None, 0))
+                if first is not None and len(history) > 1 and size <= min(TOPIC_WORDS, history_words // 4):
+                    topic, topic_words = [first], size
+            while len(history) > 1 and held + topic_words > history_words // 2:
+                held -= history.popleft()[0]
+            if topic and any(message is topic[0] for _, message in history):
+                topic, topic_words = [], 0  # it has not left yet
+    newest = [message for _, message in history]
+    while newest and newest[0].role == "assistant" and not topic:
+        newest.pop(0)
     merged: list[ChatMessage] = []
-    for message in history:
+    for message in [*topic, *newest]:
         # Two turns of one side in a row (an answer that failed): chat templates want roles to alternate.
         if merged and merged[-1].role == message.role:
             merged[-1] = ChatMessage(message.role, f"{merged[-1].content} {message.content}")
@@ -60,6 +104,3 @@ def build_prompt(
         words = f"{merged.pop().content} {words}"
     return (ChatMessage("system", persona), *merged, ChatMessage("user", words))
 
-
-def _words(messages: list[ChatMessage]) -> int:
-    return sum(len(message.content.split()) for message in messages)

@@ -27,6 +27,8 @@ class Turn:
     open: bool = True
     interrupted: bool = False
     backchannel: bool = False
+    brains: list[str] = field(default_factory=list)
+    """The models whose words were heard in it, in the order of their first word."""
 
     @property
     def text(self) -> str:
@@ -39,10 +41,13 @@ class Transcript:
     """The conversation so far: `turns`, ordered by when they began."""
 
     turns: list[Turn] = field(default_factory=list)
+    _models: dict[int, str] = field(default_factory=dict)
 
     def apply(self, event: e.Event) -> Turn | None:
         """Takes one event in; returns the turn that it changed, if any."""
         match event:
+            case e.OracleRequested():
+                self._models[event.revision] = event.model or event.backend
             case e.UserStarted():
                 return self._add(Turn("user", event.turn, event.at))
             case e.TranscriptPartial():
@@ -66,6 +71,9 @@ class Transcript:
             case e.AssistantSaid():
                 turn = self._assistant(event.turn) or self._add(Turn("assistant", event.turn, event.at))
                 turn.stable = f"{turn.stable}{'' if event.glued else ' '}{event.text}".strip()
+                model = self._models.get(event.revision, "")
+                if model and (not turn.brains or turn.brains[-1] != model):
+                    turn.brains.append(model)
                 return turn
             case e.AssistantEnded():
                 turn = self._assistant(event.turn)

@@ -17,7 +17,7 @@ from qasync import QEventLoop
 from app.gui.background import DaemonExecutor
 from app.gui.choice import WindowChoices
 from app.gui.window import DeviceLister, MainWindow
-from app.session.control import SessionFactory, WeightsStore
+from app.session.control import BrainDesk, SessionFactory, WeightsStore
 from app.settings import APP_NAME, Settings
 
 CLOSE_SECONDS = 1.0
@@ -35,6 +35,7 @@ def run_window(
     list_devices: DeviceLister,
     choices: WindowChoices,
     weights: WeightsStore | None = None,
+    desk: BrainDesk | None = None,
     argv: Sequence[str],
 ) -> int:
     """Shows the window and runs until it is closed; returns the exit code.
@@ -52,7 +53,7 @@ def run_window(
     asyncio.set_event_loop(loop)
     try:
         window = MainWindow(
-            factory, settings, list_devices=list_devices, choices=choices, weights=weights
+            factory, settings, list_devices=list_devices, choices=choices, weights=weights, desk=desk
         )
         task = loop.create_task(_live(window), name="window")
         with _interruptible(window), _generators_closed(loop):

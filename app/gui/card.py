@@ -14,6 +14,7 @@ Run = tuple[str, str]
 
 GAP, PAD, SIDE, ROUND = 7.0, 8.0, 12.0, 8.0
 INDENT = 48.0
+STEP = 16.0
 LINE_BREAK = "\u2028"
 _ONE_PARAGRAPH = str.maketrans(
     dict.fromkeys("\n\r\x0b\x0c\x85\u2029", LINE_BREAK) | dict.fromkeys("\0\ufdd0\ufdd1", " ")
@@ -22,7 +23,7 @@ _ONE_PARAGRAPH = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a card shows. `style` is `user`, `assistant`, `plain`, `live` or `divider`."""
+    """What a card shows. `style` is `user`, `assistant`, `plain`, `live`, `beside` or `divider`."""
 
     head: tuple[Run, ...]
     body: tuple[Run, ...]
@@ -61,6 +62,9 @@ def text_formats(look: Look, font: QFont) -> dict[str, QTextCharFormat]:
         "dim": kind(look.dim, 0.88),
         "mark": kind(look.accent, 0.88, bold=True),
         "bad": kind(look.bad, 0.88, bold=True),
+        "beside": kind(look.dim, 1.0),
+        "tool": kind(look.accent, 0.88),
+        "count": kind(look.dim, 0.82),
     }
 
 
@@ -68,7 +72,7 @@ def block_formats(style: str) -> tuple[QTextBlockFormat, QTextBlockFormat]:
     """The paragraph formats of a card's head and body."""
     head, body = QTextBlockFormat(), QTextBlockFormat()
     for block_format in (head, body):
-        block_format.setLeftMargin(SIDE + PAD + (INDENT if style == "user" else 0))
+        block_format.setLeftMargin(SIDE + PAD + {"user": INDENT, "beside": STEP}.get(style, 0.0))
         block_format.setRightMargin(SIDE + PAD + (INDENT if style == "assistant" else 0))
     head.setTopMargin(GAP + 2 * PAD)
     head.setBottomMargin(2)

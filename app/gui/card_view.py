@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import (
+    QFont,
+    QFontMetricsF,
     QPainter,
     QPaintEvent,
     QPen,
@@ -221,7 +223,7 @@ class CardView(QTextEdit):
                 box = self._box(place)
                 if box.top() > self.viewport().height():
                     break
-                self._paint_box(painter, box, self.cards[place].style)
+                self._paint_box(painter, box, self.cards[place])
         else:
             painter.setPen(self._look.dim)
             room = self.viewport().rect().adjusted(24, 24, -24, -24)
@@ -229,6 +231,11 @@ class CardView(QTextEdit):
             painter.drawText(room, flags, self.empty_text)
         painter.end()
         super().paintEvent(event)
+
+    def _font_of(self, kind: str) -> QFont:
+        font = QFont(self.font())
+        font.setPointSizeF(self._kinds[kind].fontPointSize())
+        return font
 
     def _box(self, place: int) -> QRectF:
         layout = self.document().documentLayout()
@@ -242,14 +249,23 @@ class CardView(QTextEdit):
         scrolled = self.verticalScrollBar().value()
         return QRectF(left, rect.top() - PAD - scrolled, right - left, rect.height() + 2 * PAD)
 
-    def _paint_box(self, painter: QPainter, box: QRectF, style: str) -> None:
-        look = self._look
+    def _paint_box(self, painter: QPainter, box: QRectF, card: Card) -> None:
+        look, style = self._look, card.style
         if style == "divider":
             painter.setPen(QPen(look.line, 1))
             middle = round(box.top() + PAD + self.fontMetrics().height() / 2) + 0.5
-            part = box.width() * 0.3
+            # The lines leave the words alone; words that fill the width, or wrap, have none.
+            words = sum(QFontMetricsF(self._font_of(kind)).horizontalAdvance(text) for text, kind in card.head)
+            part = (box.width() - words) / 2 - PAD
+            if part < GAP:
+                return
             painter.drawLine(QPointF(box.left(), middle), QPointF(box.left() + part, middle))
             painter.drawLine(QPointF(box.right() - part, middle), QPointF(box.right(), middle))
+            return
+        if style == "beside":
+            painter.setPen(QPen(look.line, 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), ROUND, ROUND)
             return
         fill = {"user": look.user_card, "live": look.live_card}.get(style, look.plain_card)
         painter.setPen(QPen(look.accent, 1.5) if style == "live" else Qt.PenStyle.NoPen)

@@ -2,46 +2,122 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import get_args
 
 from app.conversation.frame import as_frames
-from app.session.control import BackendChoice, ModelChoice, SessionChoice
+from app.session.control import (
+    ROUTER,
+    BackendChoice,
+    Length,
+    ModelChoice,
+    ProviderView,
+    SessionChoice,
+    Style,
+    ToolChoice,
+)
 from app.settings import Settings, recordings_folder
+
+KINDS = ("everyday", "reasoning", "stem", "humanities", "creative")
+"""The kinds of questions that the router tells apart."""
+
+MODELLED = ("ollama", "openai", "anthropic", "google", "compatible")
+"""The brains that are asked for by a model's name."""
+
+LOCATED = ("ollama", "compatible")
+"""Those of them that the user says the place of."""
 
 
 @dataclass(frozen=True, slots=True)
 class WindowChoices:
-    """What the pickers offer, as (key, label): the composition root knows what is there."""
+    """What the pickers offer; front-ends as (key, label). The composition root knows what is there."""
 
     frontends: tuple[tuple[str, str], ...] = (("cascade", "Cascade"),)
     weighty: tuple[str, ...] = ()
     """The front-ends that have weights of their own."""
-    brains: tuple[tuple[str, str], ...] = (
-        ("embedded", "Built in"),
-        ("ollama", "Ollama"),
-        ("openai", "OpenAI"),
+    brains: tuple[ProviderView, ...] = (
+        ProviderView("embedded", "Built in"),
+        ProviderView("ollama", "Ollama", url="http://127.0.0.1:11434", can_pull=True),
+        ProviderView("openai", "OpenAI", wants_key=True, key_name="OPENAI_API_KEY"),
     )
-
-
-NAMED_BRAINS = ("ollama", "openai")
-"""The brains that are reached at a URL and asked for by a model's name."""
+    mcp_servers: tuple[str, ...] = ()
+    """Servers of tools, by name."""
 
 
 def backend_choice(settings: Settings, provider: str = "") -> BackendChoice:
     """The brain in the settings; with `provider`, the one that the settings keep for that provider."""
     provider = provider or settings.provider
-    if provider not in NAMED_BRAINS:
+    if provider not in MODELLED:
         return BackendChoice(provider)
-    model = getattr(settings, f"{provider}_model")
-    return BackendChoice(provider, model, getattr(settings, f"{provider}_url"))
+    url = getattr(settings, f"{provider}_url") if provider in LOCATED else ""
+    return BackendChoice(provider, getattr(settings, f"{provider}_model"), url)
 
 
 def keep_backend(settings: Settings, choice: BackendChoice) -> None:
     """Writes a brain into the settings."""
     settings.provider = choice.provider
-    if choice.provider in NAMED_BRAINS:
+    if choice.provider in MODELLED:
         setattr(settings, f"{choice.provider}_model", choice.model)
+    if choice.provider in LOCATED:
         setattr(settings, f"{choice.provider}_url", choice.base_url)
+
+
+def aside_choice(settings: Settings) -> BackendChoice | None:
+    """The last brain that answered at the side; None before any."""
+    if not settings.aside_provider:
+        return None
+    return BackendChoice(settings.aside_provider, settings.aside_model, settings.aside_url)
+
+
+def keep_aside(settings: Settings, choice: BackendChoice) -> None:
+    """Writes the brain at the side into the settings."""
+    settings.aside_provider, settings.aside_model = choice.provider, choice.model
+    settings.aside_url = choice.base_url
+
+
+def style_choice(settings: Settings) -> Style:
+    """How new conversations are held."""
+    length: Length = next((known for known in get_args(Length) if known == settings.answer_length), "medium")
+    temperature = None if settings.temperature < 0 else settings.temperature
+    return Style(settings.persona, temperature, length)
+
+
+def tool_choice(settings: Settings) -> ToolChoice:
+    """The tools of new conversations."""
+    folders = (line.strip() for line in settings.tool_folders.splitlines())
+    return ToolChoice(tuple(settings.tools.split()), tuple(folder for folder in folders if folder))
+
+
+def keep_manner_of_talk(settings: Settings, style: Style, tools: ToolChoice, cap: float) -> None:
+    """Writes how new conversations are held into the settings."""
+    settings.persona, settings.answer_length = style.persona, style.length
+    settings.temperature = -1.0 if style.temperature is None else float(style.temperature)
+    settings.tools, settings.tool_folders = " ".join(tools.names), "\n".join(tools.folders)
+    settings.cap_dollars = float(cap)
+
+
+def routes_of(settings: Settings) -> dict[str, BackendChoice]:
+    """The table from kinds of questions to brains; what can't be understood is left out."""
+    try:
+        rows = json.loads(settings.routes or "{}")
+    except ValueError:
+        return {}
+    table = {}
+    for kind, row in rows.items() if isinstance(rows, dict) else ():
+        if kind in KINDS and isinstance(row, dict) and row.get("provider"):
+            table[kind] = BackendChoice(*(str(row.get(key, "")) for key in ("provider", "model", "base_url")))
+    return table
+
+
+def keep_routes(settings: Settings, table: Mapping[str, BackendChoice]) -> None:
+    """Writes the table into the settings."""
+    rows = {
+        kind: {"provider": choice.provider, "model": choice.model, "base_url": choice.base_url}
+        for kind, choice in table.items()
+    }
+    settings.routes = json.dumps(rows, ensure_ascii=False)
 
 
 def model_choice(settings: Settings) -> ModelChoice:
@@ -56,14 +132,27 @@ def model_choice(settings: Settings) -> ModelChoice:
 
 
 def session_choice(settings: Settings) -> SessionChoice:
-    """The settings as what a session is made of."""
+    """The settings as what a session is made of. Nobody is at the side of a talk that begins."""
     return SessionChoice(
         frontend=settings.frontend,
         backend=backend_choice(settings),
         model=model_choice(settings),
+        style=style_choice(settings),
+        tools=tool_choice(settings),
+        cap=max(0.0, settings.cap_dollars),
         manner="after" if settings.manner == "after" else "thinking",
         duplex=settings.duplex,
         microphone=settings.microphone,
         loudspeaker=settings.loudspeaker,
         record_folder=str(recordings_folder()) if settings.keep_recordings else "",
     )
+
+
+def is_router(choice: BackendChoice) -> bool:
+    """Whether a choice leaves the choice to the router."""
+    return choice.provider == ROUTER
+
+
+def may_have_key(view: ProviderView) -> bool:
+    """Whether a key can be kept for a brain: also for a server of the user's own, which has no name for it."""
+    return bool(view.key_name) or view.url == ""

@@ -15,9 +15,17 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.conversation.events import Event, Failure, Manner, SessionEnded
+from app.conversation.events import AsideChanged, BackendChanged, Event, Failure, Manner, SessionEnded
+from app.gui.live_change import LiveChange
 from app.gui.talk_state import Phase
-from app.session.control import BackendChoice, SessionChoice, SessionControl, SessionFactory
+from app.session.control import (
+    BackendChoice,
+    SessionChoice,
+    SessionControl,
+    SessionFactory,
+    Style,
+    ToolChoice,
+)
 from app.session.errors import UserError
 
 STOP_SECONDS = 5.0
@@ -35,6 +43,8 @@ class SessionKeeper(QObject):
     """A sentence for the user, and whether trying again makes sense."""
     backend_settled = Signal(object)
     """The `BackendChoice` in force, after a change or the refusal of one."""
+    aside_settled = Signal(object)
+    """The one at the side, or None, likewise."""
     _told = Signal(int, str)
 
     def __init__(
@@ -48,8 +58,12 @@ class SessionKeeper(QObject):
         self._session: SessionControl | None = None
         self._stopping: asyncio.Task[None] | None = None
         self._backend = BackendChoice()
-        self._backend_lock = asyncio.Lock()
-        self._backend_task: asyncio.Task[None] | None = None
+        self._former = BackendChoice()
+        """The one in force before, which takes over again should the new one fail."""
+        self._aside: BackendChoice | None = None
+        self._backend_change = LiveChange(self._spawn, "change the brain")
+        self._aside_change = LiveChange(self._spawn, "change the brain at the side")
+        self._tools_change = LiveChange(self._spawn, "change the tools")
         self._tasks: set[asyncio.Task[Any]] = set()
         self._starts = 0
         self._closed = False
@@ -110,7 +124,8 @@ class SessionKeeper(QObject):
         if number != self._starts:  # it was cancelled, and came all the same
             await self._end_session(STOP_SECONDS)
             return
-        self._backend = choice.backend
+        self._backend = self._former = choice.backend
+        self._aside = choice.aside
         self._catch_up(session, choice)
         self._set_phase("running")
         session.add_listener(lambda event: self._pass_on(session, event))
@@ -124,6 +139,14 @@ class SessionKeeper(QObject):
         dials, had = self.wanted.model, built.model
         if (dials.delay, dials.lead) != (had.delay, had.lead):
             session.set_dials(dials.delay, dials.lead)
+        if self.wanted.style != built.style:
+            session.set_style(self.wanted.style)
+        if self.wanted.cap != built.cap:
+            session.set_cap(self.wanted.cap)
+        if self.wanted.tools != built.tools:
+            self._change_tools(session, self.wanted.tools)
+        if self.wanted.aside != built.aside:
+            self._change_aside(session, self.wanted.aside)
 
     def _give_up(self, number: int, sentence: str) -> None:
         if number == self._starts:
@@ -186,25 +209,76 @@ class SessionKeeper(QObject):
         if session is None:
             self.backend_settled.emit(choice)
             return
-        if self._backend_task is not None:
-            self._backend_task.cancel()
-        self._backend_task = self._spawn(self._change_backend(session, choice), "change the brain")
+        self._backend_change.ask(
+            lambda: session.set_backend(choice),
+            lambda: self._backend_changed(session, choice),
+            lambda sentence: self._backend_refused(session, sentence),
+        )
 
-    async def _change_backend(self, session: SessionControl, choice: BackendChoice) -> None:
-        # One at a time: the session may be in the middle of taking the one before.
-        async with self._backend_lock:
-            try:
-                await session.set_backend(choice)
-            except Exception as error:  # the protocol's errors carry a sentence
-                _log.warning("the brain was not changed: %r", error)
-                if session is self.session:
-                    self.wanted = replace(self.wanted, backend=self._backend)
-                    self.backend_settled.emit(self._backend)
-                    self.failed.emit(str(error) or self.tr("The brain could not be changed."), False)
-                return
+    def _backend_changed(self, session: SessionControl, choice: BackendChoice) -> None:
+        if session is self.session:
+            self._former, self._backend = self._backend, choice
+            self.backend_settled.emit(choice)
+
+    def _backend_refused(self, session: SessionControl, sentence: str) -> None:
+        if session is self.session:
+            self.wanted = replace(self.wanted, backend=self._backend)
+            self.backend_settled.emit(self._backend)
+            self.failed.emit(sentence or self.tr("The brain could not be changed."), False)
+
+    def set_aside(self, choice: BackendChoice | None) -> None:
+        """Has this brain answer, too, or no longer: live if a session runs, else from the next one on."""
+        self.wanted = replace(self.wanted, aside=choice)
+        if self.session is not None:
+            self._change_aside(self.session, choice)
+
+    def _change_aside(self, session: SessionControl, choice: BackendChoice | None) -> None:
+        def done() -> None:
             if session is self.session:
-                self._backend = choice
-                self.backend_settled.emit(choice)
+                self._aside = choice
+                self.aside_settled.emit(choice)
+
+        def refused(sentence: str) -> None:
+            if session is self.session:
+                self.wanted = replace(self.wanted, aside=self._aside)
+                self.aside_settled.emit(self._aside)
+                self.failed.emit(sentence or self.tr("The brain at the side could not be changed."), False)
+
+        self._aside_change.ask(lambda: session.set_aside(choice), done, refused)
+
+    def hand_over(self) -> None:
+        """Has the brain at the side drive, if there is one."""
+        if self.session is not None and self._aside is not None:
+            self.session.hand_over()
+
+    def _handed_over(self) -> None:
+        """The session says that it has done so: the two have changed places."""
+        if self._aside is not None:
+            self._backend, self._aside = self._aside, self._backend
+            self._former = self._aside
+            self.wanted = replace(self.wanted, backend=self._backend, aside=self._aside)
+            self.backend_settled.emit(self._backend)
+            self.aside_settled.emit(self._aside)
+
+    def _fell_back(self) -> None:
+        """The new brain has failed, and the one before it drives again."""
+        self._backend, self._former = self._former, self._backend
+        self.wanted = replace(self.wanted, backend=self._backend)
+        self.backend_settled.emit(self._backend)
+
+    def set_conversation(self, style: Style, tools: ToolChoice, cap: float) -> None:
+        """Holds the conversation so, live if a session runs."""
+        self.wanted = replace(self.wanted, style=style, tools=tools, cap=cap)
+        session = self.session
+        if session is not None:
+            session.set_style(style)
+            session.set_cap(cap)
+            self._change_tools(session, tools)
+
+    def _change_tools(self, session: SessionControl, tools: ToolChoice) -> None:
+        self._tools_change.ask(
+            lambda: session.set_tools(tools), lambda: None, lambda sentence: self.failed.emit(sentence, False)
+        )
 
     # -- small parts
 
@@ -212,6 +286,12 @@ class SessionKeeper(QObject):
         # Also while it is being stopped: its last words belong to its transcript.
         if session is not self._session:
             return
+        if isinstance(event, BackendChanged) and event.reason == "handed":
+            self._handed_over()
+        elif isinstance(event, BackendChanged) and event.reason == "fallback":
+            self._fell_back()
+        elif isinstance(event, AsideChanged) and not event.backend and self.wanted.aside == self._aside:
+            self.wanted = replace(self.wanted, aside=None)  # it failed: the next talk begins without it
         self._heard(event)
         over = isinstance(event, SessionEnded) or (isinstance(event, Failure) and event.fatal)
         if over and self.phase == "running":

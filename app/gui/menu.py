@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal, SignalInstance
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QMenuBar, QTextEdit
+from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QMenu, QMenuBar, QTextEdit
+
+from app.gui.oracle_header import HAND_OVER_KEYS
 
 
 class TalkMenu(QObject):
@@ -13,6 +15,11 @@ class TalkMenu(QObject):
     new_talk = Signal()
     stop_talk = Signal()
     keep_recordings = Signal(bool)
+    style = Signal()
+    desk = Signal()
+    routes = Signal()
+    aside = Signal()
+    hand_over = Signal()
     copy = Signal()
     quit = Signal()
 
@@ -23,6 +30,7 @@ class TalkMenu(QObject):
         self._add(talk, self.tr("&New talk"), self.new_talk, QKeySequence(QKeySequence.StandardKey.New))
         self._add(talk, self.tr("&Stop"), self.stop_talk)
         talk.addSeparator()
+        self._add(talk, self.tr("St&yle and tools…"), self.style)
         recordings = talk.addAction(self.tr("&Keep recordings of new talks"))
         recordings.setCheckable(True)
         recordings.setChecked(keep)
@@ -31,6 +39,12 @@ class TalkMenu(QObject):
         # Windows has no standard key for leaving, and the app promises this one everywhere.
         leave = self._add(talk, self.tr("&Quit"), self.quit, QKeySequence("Ctrl+Q"))
         leave.setMenuRole(QAction.MenuRole.QuitRole)
+        brain = bar.addMenu(self.tr("B&rain"))
+        self.desk_action = self._add(brain, self.tr("&Key, connection, models…"), self.desk)
+        self.routes_action = self._add(brain, self.tr("By kind of &question…"), self.routes)
+        brain.addSeparator()
+        self.aside_action = self._add(brain, self.tr("&Side by side…"), self.aside)
+        self.hand_action = self._add(brain, self.tr("&Hand over"), self.hand_over, QKeySequence(HAND_OVER_KEYS))
         edit = bar.addMenu(self.tr("&Edit"))
         self._add(edit, self.tr("&Copy"), self.copy, QKeySequence(QKeySequence.StandardKey.Copy))
 
@@ -46,6 +60,8 @@ class TalkMenu(QObject):
 def copy_selection(*views: QTextEdit) -> None:
     """Copies what is selected: in the focused widget, else in the first of `views` with a selection."""
     focus = QApplication.focusWidget()
+    if isinstance(focus, QComboBox):
+        focus = focus.lineEdit()
     if isinstance(focus, QLineEdit):
         focus.copy()
         return

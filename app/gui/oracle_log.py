@@ -14,26 +14,59 @@ Status = Literal["waiting", "streaming", "complete", "superseded", "failed", "st
 
 
 @dataclass(slots=True)
+class ToolUse:
+    """A tool at work for a revision; `ok` is None until it has answered."""
+
+    name: str
+    arguments: str
+    ok: bool | None = None
+    text: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
 class Revision:
-    """One answer of the back-end, asked for on the words that were there at the time."""
+    """One answer of the back-end, asked for on the words that were there at the time.
+
+    `aside`: of the brain beside the one that drives. `handed_from` and `handed_to`: the revision that it was at the
+    side, and the one that it became. `kind` of question: the router's opinion.
+    """
 
     number: int
+    turn: int
     backend: str
     model: str
     asked_words: int
     final: bool
     requested_at: float
+    aside: bool = False
     first_word_seconds: float | None = None
     text: str = ""
     status: Status = "waiting"
     by: int = 0
     speaking: bool = False
     spoken: bool = False
+    handed_from: int = 0
+    handed_to: int = 0
+    kind: str = ""
+    tools: list[ToolUse] = field(default_factory=list)
+    counted: e.OracleCounted | None = None
 
     @property
     def words(self) -> int:
         """How many words have come so far."""
         return len(self.text.split())
+
+
+_Own = (
+    e.OraclePromoted
+    | e.OracleDelta
+    | e.OracleSuperseded
+    | e.OracleEnded
+    | e.OracleCounted
+    | e.ToolCalled
+    | e.ToolReturned
+)
 
 
 @dataclass(slots=True)
@@ -43,6 +76,8 @@ class OracleLog:
     limit: int = 200
     revisions: list[Revision] = field(default_factory=list)
     _current: dict[int, Revision] = field(default_factory=dict)
+    _handed: dict[int, int] = field(default_factory=dict)
+    _routed: tuple[int, str] = (0, "")
 
     def begin(self) -> list[Revision]:
         """A new talk begins, and its numbers begin at 1 again; returns the revisions that this ended."""
@@ -51,7 +86,7 @@ class OracleLog:
             revision.speaking = False
             if revision.status in ("waiting", "streaming"):
                 revision.status = "stopped"
-        self._current = {}
+        self._current, self._handed, self._routed = {}, {}, (0, "")
         return changed
 
     def apply(self, event: e.Event) -> list[Revision]:
@@ -66,43 +101,32 @@ class OracleLog:
                 return [] if revision is None or revision.speaking else self._speak(number)
             case e.AssistantEnded():
                 return self._speak(0)
-            case e.OraclePromoted() | e.OracleDelta() | e.OracleSuperseded() | e.OracleEnded():
+            case e.BrainRouted(turn=turn, kind=kind):
+                self._routed = (turn, kind)
+                return self._name_kind(turn, kind)
+            case e.OracleHandedOver(revision=number, of=of):
+                return self._hand_over(number, of)
+            case _ if isinstance(event, _Own):
                 revision = self._current.get(event.revision)
                 if revision is None:
                     return []
-                self._change(revision, event)
+                _change(revision, event)
                 return [revision]
         return []
 
-    @staticmethod
-    def _change(
-        revision: Revision, event: e.OraclePromoted | e.OracleDelta | e.OracleSuperseded | e.OracleEnded
-    ) -> None:
-        match event:
-            case e.OraclePromoted():
-                revision.final = True
-            case e.OracleDelta(at=at, text=text):
-                if revision.first_word_seconds is None:
-                    revision.first_word_seconds = at - revision.requested_at
-                if revision.status == "waiting":
-                    revision.status = "streaming"
-                apart = not revision.text or revision.text[-1].isspace() or text[:1].isspace()
-                revision.text += text if apart else f" {text}"
-            case e.OracleSuperseded(by=by):
-                revision.status, revision.by, revision.speaking = "superseded", by, False
-            case e.OracleEnded(reason=reason):
-                # A superseded stream ends later on, for whatever reason: it stays superseded.
-                if revision.status != "superseded":
-                    revision.status = reason
-
     def _add(self, event: e.OracleRequested) -> Revision:
+        turn, kind = self._routed
         revision = Revision(
             number=event.revision,
+            turn=event.turn,
             backend=event.backend,
             model=event.model,
             asked_words=len(event.words.split()),
             final=event.final,
             requested_at=event.at,
+            aside=event.aside,
+            handed_from=self._handed.get(event.revision, 0),
+            kind=kind if turn == event.turn and not event.aside else "",
         )
         self._current[event.revision] = revision
         self.revisions.insert(0, revision)
@@ -111,6 +135,24 @@ class OracleLog:
             if self._current.get(old.number) is old:
                 del self._current[old.number]
         return revision
+
+    def _name_kind(self, turn: int, kind: str) -> list[Revision]:
+        changed = [r for r in self._current.values() if r.turn == turn and not r.aside and r.kind != kind]
+        for revision in changed:
+            revision.kind = kind
+        return changed
+
+    def _hand_over(self, number: int, of: int) -> list[Revision]:
+        self._handed[number] = of
+        changed = []
+        for revision in (self._current.get(of), self._current.get(number)):
+            if revision is not None:
+                changed.append(revision)
+                if revision.number == of:
+                    revision.handed_to = number
+                else:
+                    revision.handed_from = of
+        return changed
 
     def _speak(self, number: int) -> list[Revision]:
         """Marks revision `number` as the one that is heard, and no other; 0 for none."""
@@ -122,3 +164,31 @@ class OracleLog:
                 revision.spoken = revision.spoken or speaking
                 changed.append(revision)
         return changed
+
+
+def _change(revision: Revision, event: _Own) -> None:
+    match event:
+        case e.OraclePromoted():
+            revision.final = True
+        case e.OracleDelta(at=at, text=text):
+            if revision.first_word_seconds is None:
+                revision.first_word_seconds = at - revision.requested_at
+            if revision.status == "waiting":
+                revision.status = "streaming"
+            apart = not revision.text or revision.text[-1].isspace() or text[:1].isspace()
+            revision.text += text if apart else f" {text}"
+        case e.OracleSuperseded(by=by):
+            revision.status, revision.by, revision.speaking = "superseded", by, False
+        case e.OracleEnded(reason=reason):
+            # A superseded stream ends later on, for whatever reason: it stays superseded.
+            if revision.status != "superseded":
+                revision.status = reason
+        case e.OracleCounted():
+            revision.counted = event
+        case e.ToolCalled(name=name, arguments=arguments):
+            revision.tools.append(ToolUse(name, arguments))
+        case e.ToolReturned():
+            open_ones = (use for use in revision.tools if use.name == event.name and use.ok is None)
+            use = next(open_ones, None)
+            if use is not None:
+                use.ok, use.text, use.seconds = event.ok, event.text, event.seconds

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.gui.choice import NAMED_BRAINS, WindowChoices, backend_choice
+from app.gui.brain_picker import BrainPicker
+from app.gui.choice import WindowChoices, backend_choice, is_router, may_have_key
+from app.gui.model_lists import ModelLists
 from app.session.control import BackendChoice
 from app.settings import Settings
 
@@ -14,6 +16,9 @@ class SetupBar(QWidget):
     """Two rows of pickers, filled from `settings`, which it reads and never writes."""
 
     brain_picked = Signal(object)
+    desk_wanted = Signal(object)
+    """The user wants to see about the key, the connection or the models of this `BackendChoice`."""
+    routes_wanted = Signal()
     manner_picked = Signal(str)
     frontend_picked = Signal(str)
     microphone_picked = Signal(str)
@@ -23,19 +28,34 @@ class SetupBar(QWidget):
     typed = Signal()
     """Enter was pressed in a text field: the typing is over."""
 
-    def __init__(self, settings: Settings, choices: WindowChoices, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        choices: WindowChoices,
+        lists: ModelLists,
+        *,
+        with_desk: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self._settings = settings
+        self._lists = lists
+        self._with_desk = with_desk
         self.choice = backend_choice(settings)
-        """The brain that is shown."""
-        self.brain = self._picker(self.tr("Brain"), self.tr("The language model that thinks."))
-        for key, label in choices.brains:
-            self.brain.addItem(label, key)
-        self.model = self._field(self.tr("Model"), self.tr("default"), 90)
-        self.url = self._field(self.tr("Server"), self.tr("address of the server"), 130)
+        """The brain in force, or on its way there."""
+        self.picker = BrainPicker(self, lists, lambda provider: backend_choice(settings, provider), router=True)
+        self.brain, self.model, self.url = self.picker.brain, self.picker.model, self.picker.url
+        for field, widest in ((self.brain, 210), (self.model, 340), (self.url, 340)):
+            field.setMaximumWidth(widest)
+        self.desk_button = QPushButton(self)
         self.manner = self._picker(self.tr("Manner"), self.tr("When the answer begins."))
-        self.manner.addItem(self.tr("Thinking: speaks while it thinks"), "thinking")
-        self.manner.addItem(self.tr("After: waits for the end"), "after")
+        for text, help, key in (
+            (self.tr("Thinking"), self.tr("It works on the answer while you still talk, and speaks while it thinks."),
+             "thinking"),
+            (self.tr("After"), self.tr("It waits for the end of what you say."), "after"),
+        ):  # fmt: skip
+            self.manner.addItem(text, key)
+            self.manner.setItemData(self.manner.count() - 1, help, Qt.ItemDataRole.ToolTipRole)
         self.frontend = self._picker(self.tr("Voice"), self.tr("What hears and speaks."))
         for key, label in choices.frontends:
             self.frontend.addItem(label, key)
@@ -51,14 +71,15 @@ class SetupBar(QWidget):
         self.set_devices([], [])
         self._select(self.manner, settings.manner)
         self._select(self.frontend, settings.frontend)
-        self.show_brain(self.choice)
         self._connect()
+        self.show_brain(self.choice)
+        self._show_manner()
 
     def show_brain(self, choice: BackendChoice) -> None:
         """Shows the brain in force, without saying that it was picked."""
         self.choice = choice
-        self._select(self.brain, choice.provider)
-        self._show_fields(choice)
+        self.picker.show_choice(choice)
+        self.picker.ask()
 
     def set_devices(self, microphones: list[str], loudspeakers: list[str]) -> None:
         """Offers these devices; one that is in the settings but not there stays offered, and marked."""
@@ -83,10 +104,11 @@ class SetupBar(QWidget):
     # -- inner parts
 
     def _connect(self) -> None:
-        self.brain.activated.connect(self._pick_brain)
-        for field in (self.model, self.url):
-            field.editingFinished.connect(self._pick_fields)
-            field.returnPressed.connect(self.typed)
+        self.picker.picked.connect(self._pick_brain)
+        self.picker.reshaped.connect(self._shape)
+        self.picker.typed.connect(self.typed)
+        self.desk_button.clicked.connect(self._want_desk)
+        self.manner.currentIndexChanged.connect(self._show_manner)
         self.manner.activated.connect(lambda: self.manner_picked.emit(self.manner.currentData()))
         self.frontend.activated.connect(lambda: self.frontend_picked.emit(self.frontend.currentData()))
         self.microphone.activated.connect(lambda: self.microphone_picked.emit(self.microphone.currentData()))
@@ -96,38 +118,51 @@ class SetupBar(QWidget):
         self.new_button.clicked.connect(self.new_talk)
         self.stop_button.clicked.connect(self.stop_talk)
 
-    def _pick_brain(self) -> None:
-        provider = self.brain.currentData()
-        if provider != self.choice.provider:
-            self._say(backend_choice(self._settings, provider))
-
-    def _pick_fields(self) -> None:
-        provider = self.choice.provider
-        if provider in NAMED_BRAINS:
-            self._say(BackendChoice(provider, self.model.text().strip(), self.url.text().strip()))
-
-    def _say(self, choice: BackendChoice) -> None:
+    def _pick_brain(self, choice: BackendChoice) -> None:
         if choice != self.choice:
             self.choice = choice
-            self._show_fields(choice)
             self.brain_picked.emit(choice)
 
-    def _show_fields(self, choice: BackendChoice) -> None:
-        named = choice.provider in NAMED_BRAINS
-        for widget in (self._model_label, self.model, self._url_label, self.url):
-            widget.setVisible(named)
-        for field, text in ((self.model, choice.model), (self.url, choice.base_url)):
-            if field.text() != text:
-                field.setText(text)
-                field.setCursorPosition(0)
+    def _want_desk(self) -> None:
+        choice = self.picker.choice
+        if is_router(choice):
+            self.routes_wanted.emit()
+        else:
+            self.desk_wanted.emit(choice)
+
+    def _shape(self) -> None:
+        """The button beside the brain leads to what this brain needs most."""
+        choice = self.picker.choice
+        view = self._lists.views.get(choice.provider)
+        if is_router(choice):
+            text, name = self.tr("Table…"), self.tr("Table of brains by kind of question")
+        elif view is None or not self._with_desk:
+            text = name = ""
+        elif may_have_key(view):
+            text, name = self.tr("Key…"), self.tr("Key and connection of the brain")
+        elif view.can_pull:
+            text, name = self.tr("Models…"), self.tr("Models and connection of the brain")
+        else:
+            text = name = ""
+        self.desk_button.setText(text)
+        self.desk_button.setAccessibleName(name)
+        self.desk_button.setToolTip(name)
+        self.desk_button.setVisible(bool(text))
+
+    def _show_manner(self) -> None:
+        help = self.manner.currentData(Qt.ItemDataRole.ToolTipRole)
+        self.manner.setToolTip(self.tr("When the answer begins.") + f"\n{help}")
 
     def _lay_out(self, many_voices: bool) -> None:
         upper, lower = QHBoxLayout(), QHBoxLayout()
-        self._add(upper, self.tr("&Brain"), self.brain)
-        self._model_label = self._add(upper, self.tr("M&odel"), self.model, 2)
-        self._url_label = self._add(upper, self.tr("Ser&ver"), self.url, 3)
-        self._add(upper, self.tr("M&anner"), self.manner)
+        picker = self.picker
+        for widget, stretch in (
+            (picker.brain_label, 0), (picker.brain, 1), (picker.model_label, 0), (picker.model, 3),
+            (picker.refresh, 0), (picker.url_label, 0), (picker.url, 4), (self.desk_button, 0),
+        ):  # fmt: skip
+            upper.addWidget(widget, stretch)
         upper.addStretch(1)
+        self._add(upper, self.tr("M&anner"), self.manner)
         if many_voices:
             self._add(lower, self.tr("Vo&ice"), self.frontend)
         else:
@@ -163,14 +198,6 @@ class SetupBar(QWidget):
         picker.setMinimumContentsLength(12)
         picker.setMaximumWidth(420)
         return picker
-
-    def _field(self, name: str, placeholder: str, width: int) -> QLineEdit:
-        field = QLineEdit(self)
-        field.setAccessibleName(name)
-        field.setPlaceholderText(placeholder)
-        field.setMinimumWidth(width)
-        field.setMaximumWidth(340)
-        return field
 
     @staticmethod
     def _select(picker: QComboBox, key: str) -> None:

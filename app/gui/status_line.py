@@ -1,11 +1,15 @@
-"""The line at the window's foot: how fast the last answer came, and what the session is made of."""
+"""The line at the window's foot: how fast the last answer came, what the talk has taken, what it is made of."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from app.conversation import events as e
+from app.conversation.tally import BrainTally, Tally
+from app.gui.amounts import dollars, tokens
+from app.gui.elided import Elided
+from app.gui.oracle_header import brain_words
 from app.gui.talk_state import TalkState
 
 
@@ -15,23 +19,30 @@ class StatusLine(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.response = QLabel(self)
-        self.state = QLabel(self)
+        self.counts = QLabel(self)
+        self.counts.setAccessibleName(self.tr("What this conversation has taken"))
+        self.state = Elided(parent=self)
         self.state.setAlignment(Qt.AlignmentFlag.AlignRight)
-        # Model names can be long: they are cut off rather than make the window wider.
-        self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(24)
         row.addWidget(self.response)
+        row.addWidget(self.counts)
         row.addWidget(self.state, 1)
         self._parts: list[str] = []
         self._gaps = 0
+        self.tally = Tally()
+        self._budget: e.BudgetChanged | None = None
+        self._counted = True
 
     def begin(self) -> None:
         """A new session runs."""
         self._parts, self._gaps = [], 0
+        self.tally, self._budget, self._counted = Tally(), None, True
 
     def apply(self, event: e.Event) -> None:
         """Takes one event in."""
+        self.tally.apply(event)
         match event:
             case e.SessionStarted():
                 self._parts = [event.frontend, event.stt, event.backend, event.model]
@@ -43,12 +54,87 @@ class StatusLine(QWidget):
                 self._gaps += count
             case e.FramesDropped():
                 self._gaps += 1
+            case e.BudgetChanged():
+                self._budget, self._counted = event, True
+            case e.OracleRequested() | e.OracleEnded() | e.OracleCounted():
+                self._counted = True
 
     def show_state(self, talk: TalkState, progress: str) -> None:
         """Shows the talk's state in words."""
         self.response.setText(self._response(talk.response_seconds))
         self.state.setText(self._state(talk, progress))
         self.state.setToolTip(self.state.text())
+        if self._counted:
+            self._counted = False
+            details = "\n".join(self._details())
+            self.counts.setText(self._summary())
+            self.counts.setToolTip(details)
+            self.counts.setAccessibleDescription(details)
+
+    # -- what the talk has taken
+
+    def _summary(self) -> str:
+        tally = self.tally
+        if not tally.requests:
+            return ""
+        one = tally.requests == 1
+        parts = [self.tr("1 request") if one else self.tr("{0} requests").format(tally.requests)]
+        if tally.superseded:
+            one = tally.superseded == 1
+            parts[0] += self.tr(", 1 restart") if one else self.tr(", {0} restarts").format(tally.superseded)
+        taken = tally.tokens_in + tally.tokens_out
+        if not taken:
+            return parts[0]
+        parts.append(self.tr("{0} tokens").format(tokens(taken)))
+        unknown = any(brain.unpriced for brain in tally.brains.values())
+        if tally.cost or not unknown:
+            parts.append(dollars(tally.cost))
+        if unknown:
+            parts.append(self.tr("more of unknown price") if tally.cost else self.tr("price unknown"))
+        return " · ".join(parts)
+
+    def _details(self) -> list[str]:
+        tally = self.tally
+        if not tally.requests:
+            return [self.tr("What the brains are asked, and what it costs, is counted here.")]
+        lines = [
+            self.tr("{0} requests, of which {1} were restarts that a newer one overtook").format(
+                tally.requests, tally.superseded
+            ),
+            self.tr("{0} tokens in, {1} out").format(f"{tally.tokens_in:,}", f"{tally.tokens_out:,}"),
+        ]
+        lines += [f"{brain_words(*name)}: {self._brain(brain)}" for name, brain in tally.brains.items()]
+        if self._budget is not None and self._budget.cap > 0:
+            lines.append(self._cap(self._budget))
+        return lines
+
+    def _brain(self, brain: BrainTally) -> str:
+        parts = [
+            self.tr("{0} requests").format(brain.requests) if brain.requests != 1 else self.tr("1 request"),
+            self.tr("{0} overtaken").format(brain.superseded),
+            self.tr("{0} in, {1} out").format(f"{brain.tokens_in:,}", f"{brain.tokens_out:,}"),
+        ]
+        if brain.failed:
+            parts.insert(2, self.tr("{0} failed").format(brain.failed))
+        if brain.tokens_cached:
+            parts.append(self.tr("{0} from the cache").format(f"{brain.tokens_cached:,}"))
+        if brain.estimated:
+            parts.append(self.tr("estimated") if brain.estimated >= brain.requests else self.tr("partly estimated"))
+        if brain.cost or not brain.unpriced:
+            parts.append(dollars(brain.cost))
+        if brain.unpriced:
+            parts.append(self.tr("no price known"))
+        return ", ".join(parts)
+
+    def _cap(self, budget: e.BudgetChanged) -> str:
+        stage = {
+            "free": self.tr("all is well"),
+            "slow": self.tr("the brain is asked less often"),
+            "stop": self.tr("brains that cost are not asked any more"),
+        }[budget.stage]
+        return self.tr("Cap: {0} of {1}; {2}").format(dollars(budget.spent), f"${budget.cap:.2f}", stage)
+
+    # -- the state
 
     def _response(self, seconds: float | None) -> str:
         if seconds is None:

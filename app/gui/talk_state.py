@@ -67,7 +67,7 @@ class TalkState:
                 self._measure(turn)
             case e.UserBackchannel():
                 self.user_open = self.awaiting = False
-            case e.OracleRequested(revision=revision):
+            case e.OracleRequested(revision=revision, aside=False):
                 self._newest_revision = max(self._newest_revision, revision)
             case e.OracleEnded(revision=revision, reason=reason, words=words):
                 # No answer will come of a newest revision that failed or had nothing to say.

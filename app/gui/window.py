@@ -13,16 +13,20 @@ from typing import assert_never
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QMainWindow, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QSplitter, QVBoxLayout, QWidget
 
 from app.conversation import events as e
 from app.conversation.frame import FRAME_MS
-from app.gui.choice import WindowChoices, keep_backend, session_choice
+from app.gui.brain_room import BrainRoom
+from app.gui.choice import WindowChoices, session_choice
+from app.gui.dialogs import Dialogs
+from app.gui.errands import Errands
 from app.gui.event_pump import EventPump
 from app.gui.keeper import SessionKeeper
 from app.gui.menu import TalkMenu, copy_selection
 from app.gui.message_bar import MessageBar
 from app.gui.model_bar import ModelBar
+from app.gui.model_lists import ModelLists
 from app.gui.oracle_pane import OraclePane
 from app.gui.push_to_talk import PushToTalk
 from app.gui.setup_bar import SetupBar
@@ -31,7 +35,7 @@ from app.gui.talk_bar import TalkBar
 from app.gui.talk_state import Phase, TalkState
 from app.gui.transcript_pane import TranscriptPane
 from app.gui.weights_keeper import WeightsKeeper
-from app.session.control import BackendChoice, SessionFactory, WeightsStore
+from app.session.control import ROUTER, BrainDesk, SessionFactory, WeightsStore
 from app.settings import Settings
 
 DEVICES_SECONDS = 5.0
@@ -56,6 +60,7 @@ class MainWindow(QMainWindow):
         list_devices: DeviceLister,
         choices: WindowChoices,
         weights: WeightsStore | None = None,
+        desk: BrainDesk | None = None,
     ) -> None:
         super().__init__()
         self.settings = settings
@@ -66,7 +71,10 @@ class MainWindow(QMainWindow):
         self._starting: asyncio.Task[None] | None = None
         self._filtered = False
 
-        self.setup = SetupBar(settings, choices, self)
+        self.errands = Errands(self)
+        self.lists = ModelLists(choices.brains, desk, self.errands, self)
+        self.dialogs = Dialogs(settings, self.lists, self.errands, desk, choices.mcp_servers, self)
+        self.setup = SetupBar(settings, choices, self.lists, with_desk=desk is not None, parent=self)
         self.model = ModelBar(settings, self)
         self.weights = WeightsKeeper(weights, self) if weights is not None else None
         self.messages = MessageBar(self)
@@ -75,8 +83,14 @@ class MainWindow(QMainWindow):
         self.talk_bar = TalkBar(self)
         self.status = StatusLine(self)
         self.menu = TalkMenu(self.menuBar(), self.settings.keep_recordings, self)
+        self.menu.desk_action.setVisible(desk is not None)
+        self.menu.routes_action.setVisible(ROUTER in self.lists.views)
         self.pump = EventPump(self._apply, self._settle, self._fault, self)
         self.keeper = SessionKeeper(factory, self.pump.put, self)
+        self.keeper.wanted = session_choice(settings)
+        self.brains = BrainRoom(
+            settings, self.keeper, self.dialogs, self.setup, self.transcript.header, self.oracle.header, self.menu, self
+        )
         self.push = PushToTalk(self)
         self._save_timer = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
 
@@ -93,6 +107,8 @@ class MainWindow(QMainWindow):
     def begin(self) -> None:
         """Looks for devices and starts a session, in the background. Needs the running event loop."""
         self.talk_bar.button.setFocus()
+        self.lists.awake = True
+        self.setup.picker.ask()
         self._start_fresh()
 
     async def finish(self, seconds: float = 1.0) -> None:
@@ -101,36 +117,46 @@ class MainWindow(QMainWindow):
             self._starting.cancel()
         if self.weights is not None:
             await self.weights.close()
+        self.dialogs.close_all()
+        await self.errands.close()
         await self.keeper.close(seconds)
         self.pump.flush()
 
-    def _start_fresh(self) -> None:
-        """Starts a session with the settings of now; devices are looked up first, since they change."""
+    def _start_fresh(self, *, as_before: bool = False) -> None:
+        """Starts a session with the settings of now; devices are looked up first, since they change.
+
+        `as_before`: held as the one before it was, and not as new conversations are.
+        """
         if self._starting is not None:
             self._starting.cancel()
         self.talk.phase = "loading"
         self._progress = self.tr("looking for microphones and loudspeakers")
         self._show_state()
         loop = asyncio.get_running_loop()
-        self._starting = loop.create_task(self._find_devices_and_start(), name="find devices, start")
+        self._starting = loop.create_task(self._find_devices_and_start(as_before), name="find devices, start")
 
-    async def _find_devices_and_start(self) -> None:
+    async def _find_devices_and_start(self, as_before: bool) -> None:
         loop = asyncio.get_running_loop()
         try:
             found = loop.run_in_executor(None, self._list_devices)
             self.setup.set_devices(*await asyncio.wait_for(found, DEVICES_SECONDS))
         except Exception as error:  # the session itself will tell what is wrong with its devices
             _log.warning("the devices could not be listed: %r", error)
-        self._build()
+        self._build(as_before)
 
-    def _build(self) -> None:
+    def _build(self, as_before: bool) -> None:
         # The brain that the picker shows: the settings take it over only when a session has.
-        self.keeper.start(replace(session_choice(self.settings), backend=self.setup.choice))
+        was = self.keeper.wanted
+        choice = replace(session_choice(self.settings), backend=self.setup.choice, aside=was.aside)
+        if as_before:
+            choice = replace(choice, style=was.style, tools=was.tools, cap=was.cap)
+        self.transcript.header.show_choice(choice.style, choice.tools, choice.cap)
+        self.keeper.start(choice)
 
     def _restart(self) -> None:
         """Begins a new talk with the devices that are known."""
         if self._starting is None or self._starting.done():
-            self._build()
+            self._build(as_before=True)
 
     def _stop(self) -> None:
         if self._starting is not None:
@@ -159,6 +185,8 @@ class MainWindow(QMainWindow):
                 | e.AssistantHeld() | e.AssistantWentOn() | e.AssistantEnded() | e.MannerChanged()
                 | e.SessionStarted() | e.BackendChanged() | e.DialsChanged() | e.OracleTaken()
                 | e.ContextMeasured() | e.ContextBegunAnew() | e.FrontEndChanged()
+                | e.OracleCounted() | e.OracleHandedOver() | e.AsideChanged() | e.BrainRouted()
+                | e.ConversationSet() | e.BudgetChanged() | e.ToolCalled() | e.ToolReturned()
                 | e.Underrun() | e.FramesDropped() | e.SpeechShed()
             ):  # fmt: skip
                 pass
@@ -213,6 +241,10 @@ class MainWindow(QMainWindow):
         talk = self.talk
         self.talk_bar.show_state(talk, self._progress)
         self.setup.set_running(talk.phase)
+        self.oracle.header.set_running(talk.phase == "running")
+        beside = talk.phase == "running" and bool(self.oracle.header.beside)
+        self.menu.aside_action.setEnabled(talk.phase == "running")
+        self.menu.hand_action.setEnabled(beside)
         self.push.set_enabled(talk.phase == "running" and not talk.duplex)
         self.status.show_state(talk, self._progress)
 
@@ -229,14 +261,6 @@ class MainWindow(QMainWindow):
         if self.keeper.session is not None:
             self.keeper.session.release()
         self._show_state()
-
-    def _pick_brain(self, choice: BackendChoice) -> None:
-        self.keeper.set_backend(choice)
-
-    def _brain_settled(self, choice: BackendChoice) -> None:
-        keep_backend(self.settings, choice)
-        self.setup.show_brain(choice)
-        self._save_timer.start()
 
     def _pick_manner(self, manner: str) -> None:
         self.settings.manner = manner
@@ -272,7 +296,7 @@ class MainWindow(QMainWindow):
     def _weights_here(self, frontend: str) -> None:
         self._show_model()
         if frontend == self.settings.frontend:
-            self._start_fresh()
+            self._start_fresh(as_before=True)
 
     def _weights_failed(self, sentence: str) -> None:
         self._show_model()
@@ -308,21 +332,9 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(self.tr("KAME"))
         split = QSplitter(Qt.Orientation.Horizontal, self)
         split.setChildrenCollapsible(False)
-        for title, pane, least in (
-            (self.tr("Conversation"), self.transcript, 320),
-            (self.tr("Oracle: what the brain thinks"), self.oracle, 260),
-        ):
-            side = QWidget(split)
-            side.setMinimumWidth(least)
-            heading = QLabel(title)
-            font = heading.font()
-            font.setBold(True)
-            heading.setFont(font)
-            column = QVBoxLayout(side)
-            column.setContentsMargins(0, 0, 0, 0)
-            column.addWidget(heading)
-            column.addWidget(pane, 1)
-            split.addWidget(side)
+        for pane, least in ((self.transcript, 320), (self.oracle, 260)):
+            pane.setMinimumWidth(least)
+            split.addWidget(pane)
         split.setStretchFactor(0, 3)
         split.setStretchFactor(1, 2)
         split.setSizes([600, 400])
@@ -334,7 +346,7 @@ class MainWindow(QMainWindow):
         for widget in (self.setup, self.model, self.messages, split, self.talk_bar, self.status):
             column.addWidget(widget, 1 if widget is split else 0)
         self.setCentralWidget(body)
-        self.setMinimumSize(720, 480)
+        self.setMinimumSize(820, 480)
         room = self.screen().availableSize()
         self.resize(min(1180, room.width()), min(760, room.height()))
 
@@ -342,15 +354,13 @@ class MainWindow(QMainWindow):
         self.keeper.phase_changed.connect(self._phase_changed)
         self.keeper.progressed.connect(self._progressed)
         self.keeper.failed.connect(self._failed)
-        self.keeper.backend_settled.connect(self._brain_settled)
         self.push.pressed.connect(self._press)
         self.push.released.connect(self._release)
         button = self.talk_bar.button
         button.pressed.connect(lambda: self.push.hold("mouse"))
         button.released.connect(lambda: self.push.let_go("mouse"))
         self.talk_bar.duplex.toggled.connect(self._switch_duplex)
-        self.messages.retried.connect(self._start_fresh)
-        self.setup.brain_picked.connect(self._pick_brain)
+        self.messages.retried.connect(lambda: self._start_fresh(as_before=True))
         self.setup.manner_picked.connect(self._pick_manner)
         self.setup.frontend_picked.connect(self._pick_frontend)
         self.model.precision_picked.connect(lambda choice: self._pick("precision", choice))
@@ -363,15 +373,17 @@ class MainWindow(QMainWindow):
             self.weights.failed.connect(self._weights_failed)
         self.setup.microphone_picked.connect(lambda name: self._pick("microphone", name))
         self.setup.loudspeaker_picked.connect(lambda name: self._pick("loudspeaker", name))
-        self.setup.new_talk.connect(self._start_fresh)
+        self.setup.new_talk.connect(lambda: self._start_fresh())
         self.setup.stop_talk.connect(self._stop)
         self.setup.typed.connect(lambda: button.setFocus())
-        self.menu.new_talk.connect(self._start_fresh)
+        self.menu.new_talk.connect(lambda: self._start_fresh())
         self.menu.stop_talk.connect(self._stop)
         self.menu.keep_recordings.connect(self._keep_recordings)
         self.menu.quit.connect(self.close)
         self.menu.copy.connect(lambda: copy_selection(self.transcript.view, self.oracle.view))
         self._save_timer.timeout.connect(self._save)
+        self.brains.changed.connect(self._save_timer.start)
+        self.brains.save.connect(self._save)
 
     # -- Qt's own events
 
@@ -391,6 +403,7 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Goes away at once; `finish` does the rest out of sight."""
         self.push.let_go_all()
+        self.dialogs.close_all()
         if self._save_timer.isActive():
             self._save()
         event.accept()

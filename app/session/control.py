@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from app.conversation.events import Event, Manner
+from app.conversation.prompt import Length
+from app.secrets import Place as KeyPlace
+
+ROUTER = "router"
+"""The provider that chooses among brains, by the user's table from kinds of questions to brains."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackendChoice:
-    """A brain by name: a key of `app.backend.PROVIDERS`, a model (empty: the provider's default), a URL."""
+    """A brain by name: a key of `app.backend.PROVIDERS` or `ROUTER`, a model (empty: the provider's default), a URL."""
 
     provider: str = "embedded"
     model: str = ""
@@ -37,12 +42,39 @@ class ModelChoice:
 
 
 @dataclass(frozen=True, slots=True)
+class Style:
+    """How a conversation is held. `persona`: who answers, in the user's words (empty: the app's own); how to speak is
+    added to it. `temperature`: 0 to 2, None for the brain's own.
+    """
+
+    persona: str = ""
+    temperature: float | None = None
+    length: Length = "medium"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChoice:
+    """The tools that the brain may use: keys of `app.tools.TOOLS` or `mcp:NAME`, and the folders it may read."""
+
+    names: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SessionChoice:
-    """What a talk on devices is made of. Device names: empty for the system's default."""
+    """What a talk on devices is made of. Device names: empty for the system's default.
+
+    `aside`: a second brain that answers beside `backend` and is shown. `cap`: US dollars that the talk may cost; 0: no
+    cap.
+    """
 
     frontend: str = "cascade"
     model: ModelChoice = ModelChoice()
     backend: BackendChoice = BackendChoice()
+    aside: BackendChoice | None = None
+    style: Style = Style()
+    tools: ToolChoice = ToolChoice()
+    cap: float = 0.0
     manner: Manner = "thinking"
     duplex: bool = False
     microphone: str = ""
@@ -84,6 +116,26 @@ class SessionControl(Protocol):
         """Answers with this brain from the next revision on. Raises BackendError with a sentence."""
         ...
 
+    async def set_aside(self, choice: BackendChoice | None) -> None:
+        """Has this brain answer too, beside the one that drives; None: no longer. Raises BackendError."""
+        ...
+
+    def hand_over(self) -> None:
+        """The brain at the side drives from now on, with what it has said to the present turn; the other is shown."""
+        ...
+
+    def set_style(self, style: Style) -> None:
+        """Holds the conversation in this style from the next request on."""
+        ...
+
+    async def set_tools(self, choice: ToolChoice) -> None:
+        """Lets the brain use these tools, and no others, from the next request on. Never raises for a server."""
+        ...
+
+    def set_cap(self, dollars: float) -> None:
+        """The talk may cost so much; 0: no cap."""
+        ...
+
     async def stop(self) -> None:
         """Ends the session and waits until all of it has ended; safe to call twice."""
         ...
@@ -98,6 +150,54 @@ class WeightsStore(Protocol):
 
     def get(self, frontend: str, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
         """Downloads them; blocks, on any thread. `report` gets words and a share done. Raises UserError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderView:
+    """What a window shows of a provider. `url`: where it is by default; None: there is none to give."""
+
+    key: str
+    label: str
+    url: str | None = None
+    wants_key: bool = False
+    key_name: str = ""
+    can_pull: bool = False
+    suggestions: tuple[str, ...] = ()
+
+
+
+
+class BrainDesk(Protocol):
+    """All about brains that needs no session: their list, models, keys; the composition root gives the window one.
+
+    What is a coroutine may ask a server; none blocks the loop. Raises UserError with a sentence.
+    """
+
+    providers: tuple[ProviderView, ...]
+
+    async def models(self, choice: BackendChoice, *, fresh: bool = False) -> tuple[str, ...]:
+        """The models that a provider's server offers, kept for a while; `fresh` asks anew."""
+        ...
+
+    async def test(self, choice: BackendChoice) -> str:
+        """Asks the brain for a word; tells in a sentence that it works. Raises UserError when it doesn't."""
+        ...
+
+    async def pull(self, choice: BackendChoice, report: Callable[[str, float], None]) -> None:
+        """Has Ollama fetch a model; cancelling the task stops it. `report` gets words and a share done."""
+        ...
+
+    async def key_place(self, choice: BackendChoice) -> KeyPlace:
+        """Where the key for a brain comes from."""
+        ...
+
+    async def keep_key(self, choice: BackendChoice, key: str) -> str:
+        """Keeps a key in the system's keyring, or in memory for this run; tells in a sentence where it is."""
+        ...
+
+    async def forget_key(self, choice: BackendChoice) -> str:
+        """Forgets it; tells in a sentence what is so now."""
         ...
 
 

@@ -2,80 +2,166 @@
 
 The newest revision wins, but only once it speaks: until its first whole words are there, the stream
 before it goes on. Nothing is lost, nothing is reordered, nothing of an older revision passes behind the
-first words of a newer one. Knows nothing of sound.
+first words of a newer one. The brain can be changed at any moment; one that fails gives way to the one
+before it. Knows nothing of sound.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
-from app.backend.base import Backend, BackendError, ChatRequest
+from app.backend.base import (
+    Backend,
+    BackendError,
+    ChatRequest,
+    FaultKind,
+    StreamItem,
+    ToolEnded,
+    ToolStarted,
+    Usage,
+)
 from app.conversation import events as e
 from app.conversation.oracle import OraclePolicy, OracleTrack
+from app.conversation.pace import Pace
 from app.conversation.words import WordGatherer, fold
 from app.frontend.base import OracleAsked, OracleCompleted, OracleDone, OracleWords
 from app.session.mailbox import Message
 
+CHARS_PER_TOKEN = 4.0
+"""English text, for requests that the server did not count."""
+SPARING_FACTOR = 4.0
+"""So many times the interval when money runs short."""
+_FOR_EVERYBODY: tuple[FaultKind, ...] = ("content",)
+"""Faults that another brain is not asked to make good: the question was at fault, not the brain."""
+
+
+class Routed(Protocol):
+    """Whom a router has chosen, and why: see `app.backend.router.Choice`."""
+
+    @property
+    def backend(self) -> Backend: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def share(self) -> float: ...
+    @property
+    def reason(self) -> str: ...
+
+
+@runtime_checkable
+class Chooser(Protocol):
+    """A brain that chooses among brains: see `app.backend.router.RouterBackend`."""
+
+    def choose(self, turn: int, words: str) -> Routed: ...
+    def failed(self, backend: Backend) -> bool: ...
+
 
 @dataclass(slots=True)
+class OracleHost:
+    """What a runner has of its session.
+
+    `request` makes the chat request that asks a brain for (turn, words, whether they are complete); `stream` asks it.
+    `post` reaches the front-end, `emit` everyone. `now` is the session's time. `group` holds the tasks of all streams.
+    `pace` and `cost` are a brain's; `allowed` tells whether it may be asked at all. `acts`: answers may change
+    something in the world. `changed` hears of a brain that has taken over. `numbers` counts revisions.
+    """
+
+    request: Callable[[Backend, int, str, bool], ChatRequest]
+    post: Callable[[Message], None]
+    emit: Callable[[e.Event], None]
+    now: Callable[[], float]
+    group: asyncio.TaskGroup
+    numbers: Iterator[int] | None = None
+    stream: Callable[[Backend, ChatRequest], AbstractAsyncContextManager[AsyncIterator[StreamItem]]] = (
+        lambda backend, request: backend.stream(request)
+    )
+    paces: dict[tuple[str, str], Pace] = field(default_factory=dict)
+    cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None
+    allowed: Callable[[Backend], bool] = lambda backend: True
+    acts: Callable[[], bool] = lambda: False
+    changed: Callable[[], None] = lambda: None
+
+    def pace(self, backend: Backend) -> Pace:
+        """What is known of a brain's speed."""
+        key = (backend.name, backend.model)
+        if key not in self.paces:
+            self.paces[key] = Pace(backend.traits.least_interval)
+        return self.paces[key]
+
+
+@dataclass(slots=True, eq=False)
 class _Stream:
+    owner: OracleRunner
     revision: int
     turn: int
     words: str
     final: bool
     backend: Backend
+    asked_at: float
     task: asyncio.Task[None] | None = None
     count: int = 0
+    text: str = ""
+    first_at: float | None = None
+    sent: int = 0
+    usage: Usage | None = None
     over: bool = False
     enough: bool = False
+    complete: bool = False
+    retry: bool = False
 
 
 class OracleRunner:
-    """`request` makes the chat request for (turn, words); `post` reaches the front-end; `emit` everyone.
+    """`backend` answers; `standby` is the brain before it, which takes over when it fails, or None.
 
-    `group` holds the tasks of all streams. `now` is the session's time.
+    `aside`: what it says is shown and not spoken.
     """
 
-    def __init__(
-        self,
-        *,
-        backend: Backend,
-        policy: OraclePolicy,
-        request: Callable[[int, str], ChatRequest],
-        post: Callable[[Message], None],
-        emit: Callable[[e.Event], None],
-        now: Callable[[], float],
-        group: asyncio.TaskGroup,
-    ) -> None:
+    def __init__(self, host: OracleHost, backend: Backend, policy: OraclePolicy, *, aside: bool = False) -> None:
         self.backend = backend
+        self.standby: Backend | None = None
         self.policy = policy
-        self._request = request
-        self._post = post
-        self._emit = emit
-        self._now = now
-        self._group = group
-        self._track = OracleTrack()
+        self.sparing = False
+        self._host = host
+        self._aside = aside
+        self._emit = host.emit
+        self._now = host.now
+        self._post: Callable[[Message], None] = (lambda message: None) if aside else host.post
+        self._track = OracleTrack(host.numbers)
         self._streams: dict[int, _Stream] = {}
         self._newest: _Stream | None = None
+        self._speaks: _Stream | None = None
         self._latest: tuple[int, str, bool, bool] | None = None
         self._spoke_last = (0, 0)
         self._priming: asyncio.Task[None] | None = None
         self._failed_turn = 0
         self._told = ""
+        self._not_before = 0.0
+        self._routed: tuple[int, str, Backend] | None = None
 
     @property
     def busy(self) -> bool:
         """Whether a stream is open."""
         return bool(self._streams)
 
+    def uses(self, backend: Backend) -> bool:
+        """Whether a stream of `backend` is open, or it may yet be asked."""
+        return backend in (self.backend, self.standby) or any(s.backend is backend for s in self._streams.values())
+
     def transcript(self, turn: int, words: str, *, final: bool, settled: bool) -> None:
         """The user's turn `turn` reads `words` now. `settled`: they are silent; `final`: it is over."""
         if turn == self._failed_turn and not final:
             return  # a brain that just failed isn't asked again for every word
         self._latest = (turn, words, final, settled)
+        if not final and self._now() < self._not_before:
+            return  # it asked not to be asked
+        self._set_pace()
         decision = self.policy.decide(turn, words, self._now(), final=final, paused=settled)
+        if decision == "promote" and self._newest is not None and not self._newest.final and self._host.acts():
+            decision = "start"  # what changes the world is done for a complete turn alone
         if decision == "start":
             self._start(turn, words, final)
         elif decision == "promote" and self._newest is not None and not self._newest.final:
@@ -86,9 +172,20 @@ class OracleRunner:
     def prime(self, turn: int) -> None:
         """Lets the back-end read in advance what the request for `turn` will begin with."""
         if not self._streams:
-            self._priming = self._group.create_task(
-                self.backend.prime(self._request(turn, "")), name=f"prime-{turn}"
-            )
+            request = self._host.request(self.backend, turn, "", False)
+            self._priming = self._host.group.create_task(self.backend.prime(request), name=f"prime-{turn}")
+
+    def swap(self, backend: Backend, *, again: bool) -> None:
+        """`backend` answers from the next request on; with `again` it is asked at once for the present turn.
+
+        The old one's stream feeds on until the new one has words.
+        """
+        if backend is self.backend:
+            return
+        self.standby, self.backend = self.backend, backend
+        self._not_before, self._failed_turn, self._told = 0.0, 0, ""
+        if again:
+            self._ask_again()
 
     def abandon(self, turn: int) -> None:
         """The answer to `turn` is not wanted any more: its streams are closed."""
@@ -106,68 +203,117 @@ class OracleRunner:
         if tasks:
             await asyncio.wait(tasks)
 
-    # -- one revision ------------------------------------------------------------------------------
+    # -- handing over ------------------------------------------------------------------------------
 
-    def _start(self, turn: int, words: str, final: bool) -> None:
+    def hand_over_to(self, driver: OracleRunner, turn: int | None) -> None:
+        """The brain at the side (this runner's) drives from now on, and `driver`'s is shown.
+
+        With a `turn`, what this one has said to it so far goes to the front-end at once, and the rest as it comes.
+        """
+        mine = self._newest
+        fits = mine is not None and mine.turn == turn and (mine.count or not mine.over)
+        taken = mine if fits and mine is not None and not (mine.over and not mine.complete) else None
+        for stream in list(self._streams.values()):
+            if stream is not taken:
+                self._cancel(stream)
+        if taken is not None:
+            self._streams.pop(taken.revision, None)
+        self.backend, driver.backend = driver.backend, self.backend
+        self.standby, driver.standby = None, self.backend
+        self._newest = self._speaks = None
+        self._failed_turn, driver._failed_turn = driver._failed_turn, self._failed_turn
+        self._not_before, driver._not_before = driver._not_before, self._not_before
+        self.policy.forget()
+        if taken is not None:
+            driver._take_over(taken)
+        elif turn is not None:
+            driver._ask_again()
+
+    def _take_over(self, stream: _Stream) -> None:
+        old, now = stream.revision, self._now()
         before = self._newest
-        revision = self._track.begin()
-        stream = _Stream(revision, turn, words, final, self.backend)
+        stream.revision = self._track.begin()
+        stream.owner = self
         self._newest = stream
-        self._streams[revision] = stream
-        self.policy.started(turn, words, self._now())
+        over, stream.over = stream.over, False
+        self._streams[stream.revision] = stream
+        self.policy.started(stream.turn, stream.words, now)
+        self._emit(e.OracleHandedOver(now, stream.revision, old))
+        if not over:
+            self._emit(e.OracleEnded(now, old, "superseded", stream.count))
         self._emit(
             e.OracleRequested(
-                self._now(), revision, turn, self.backend.name, self.backend.model, words, final
+                now, stream.revision, stream.turn, stream.backend.name, stream.backend.model, stream.words, stream.final
             )
         )
-        self._post(OracleAsked(revision, turn, final))
-        for old in list(self._streams.values()):
-            # Besides the newest, the one that speaks now goes on; whoever has not spoken by now is past.
-            if old.revision < revision and not self._may_go_on(old, before):
-                self._cancel(old)
-        stream.task = self._group.create_task(self._run(stream), name=f"oracle-{revision}")
+        self._post(OracleAsked(stream.revision, stream.turn, stream.final))
+        self._drop_past(stream, before)
+        if stream.text and self._track.accept(stream.revision, stream.text):
+            self.policy.spoke()
+            self._supersede(stream, now)
+            self._emit(e.OracleDelta(now, stream.revision, stream.text))
+            self._post(OracleWords(stream.revision, stream.turn, stream.text, now))
+        if over:
+            self._end(stream, "complete", counted=True)
 
-    def _may_go_on(self, old: _Stream, before: _Stream | None) -> bool:
-        if old.turn != self._newest.turn:  # type: ignore[union-attr]
+    # -- one revision ------------------------------------------------------------------------------
+
+    def _set_pace(self) -> None:
+        pace = self._host.pace(self._newest.backend if self._newest is not None else self.backend)
+        self.policy.interval = pace.interval * (SPARING_FACTOR if self.sparing else 1.0)
+        self.policy.new_words = pace.new_words
+        self.policy.sparing = self.sparing
+
+    def _ask_again(self) -> None:
+        if self._latest is not None and (self._latest[2] or self.policy.partials):
+            turn, words, final, _ = self._latest
+            if fold(words):
+                self._start(turn, words, final)
+
+    def _choose(self, turn: int, words: str) -> Backend:
+        if not isinstance(self.backend, Chooser):
+            return self.backend
+        choice = self.backend.choose(turn, words)
+        route = (turn, choice.kind, choice.backend)
+        if route != self._routed:
+            self._routed = route
+            self._emit(
+                e.BrainRouted(
+                    self._now(), turn, choice.kind, round(choice.share, 3), choice.backend.name, choice.backend.model,
+                    choice.reason,
+                )
+            )  # fmt: skip
+        return choice.backend
+
+    def _start(self, turn: int, words: str, final: bool) -> None:
+        backend = self._choose(turn, words)
+        if not self._host.allowed(backend):
+            return
+        before, now = self._newest, self._now()
+        revision = self._track.begin()
+        stream = _Stream(self, revision, turn, words, final, backend, now)
+        self._newest = stream
+        self._streams[revision] = stream
+        self.policy.started(turn, words, now)
+        self._emit(
+            e.OracleRequested(now, revision, turn, backend.name, backend.model, words, final, self._aside)
+        )
+        self._post(OracleAsked(revision, turn, final))
+        self._drop_past(stream, before)
+        stream.task = self._host.group.create_task(_run(stream, self._host), name=f"oracle-{revision}")
+
+    def _drop_past(self, stream: _Stream, before: _Stream | None) -> None:
+        """Besides the newest, the one that speaks now goes on; whoever has not spoken by now is past."""
+        for old in list(self._streams.values()):
+            if old.revision < stream.revision and not self._may_go_on(old, stream, before):
+                self._cancel(old)
+
+    def _may_go_on(self, old: _Stream, new: _Stream, before: _Stream | None) -> bool:
+        if old.turn != new.turn:
             return False
-        if old.backend is self.backend and not self.backend.traits.concurrent:
+        if old.backend is new.backend and not new.backend.traits.concurrent:
             return old is before and not old.count
         return old is before or old.revision == self._track.speaking
-
-    async def _run(self, stream: _Stream) -> None:
-        gatherer = WordGatherer()
-        reason: e.EndReason = "complete"
-        try:
-            request = self._request(stream.turn, stream.words)
-            async with stream.backend.stream(request) as deltas:
-                async for delta in deltas:
-                    self._deliver(stream, gatherer.push(delta))
-                    if stream.over:
-                        return  # its own first words have set a newer one going
-                    if stream.enough:
-                        break
-            if not stream.enough:  # what came behind the sentence's end is the next one's beginning
-                self._deliver(stream, gatherer.flush())
-            if not stream.count:
-                self._fail(stream, f"{stream.backend.name} gave an empty answer. Ask again, or choose another brain.")
-                reason = "failed"
-        except asyncio.CancelledError:
-            reason = "superseded"
-            raise
-        except BackendError as error:
-            self._deliver(stream, gatherer.flush())
-            self._fail(stream, str(error))
-            reason = "failed"
-        except Exception as error:
-            self._deliver(stream, gatherer.flush())
-            self._fail(
-                stream,
-                f"{stream.backend.name} failed in a way that this app does not know ({type(error).__name__}). "
-                "Ask again, or choose another brain.",
-            )
-            reason = "failed"
-        finally:
-            self._end(stream, reason)
 
     def _deliver(self, stream: _Stream, text: str) -> None:
         if stream.over or not text:
@@ -177,10 +323,13 @@ class OracleRunner:
             return
         now = self._now()
         if first:
+            stream.first_at = now
+            self._host.pace(stream.backend).began(now - stream.asked_at)
             if stream is self._newest:
                 self.policy.spoke()
             self._supersede(stream, now)
         stream.count += len(fold(text))
+        stream.text += text
         enough = stream.backend.traits.enough_words
         stream.enough = 0 < enough <= stream.count and text.rstrip().endswith((".", "!", "?"))
         self._emit(e.OracleDelta(now, stream.revision, text))
@@ -197,6 +346,7 @@ class OracleRunner:
         for revision in sorted(past):
             self._emit(e.OracleSuperseded(now, revision, stream.revision))
         self._spoke_last = (stream.revision, stream.turn)
+        self._speaks = stream
         for old in list(self._streams.values()):
             if old.revision < stream.revision:
                 self._cancel(old)
@@ -207,23 +357,92 @@ class OracleRunner:
             turn, words, final, settled = self._latest
             self.transcript(turn, words, final=final, settled=settled)
 
-    def _fail(self, stream: _Stream, sentence: str) -> None:
-        if not stream.over and (self._failed_turn, self._told) != (stream.turn, sentence):
-            self._failed_turn, self._told = stream.turn, sentence
-            self._emit(e.Failure(self._now(), "backend", sentence))
+    # -- its end -----------------------------------------------------------------------------------
 
-    def _end(self, stream: _Stream, reason: e.EndReason) -> None:
+    def _fail(self, stream: _Stream, error: BackendError) -> None:
+        """Says what failed, and lets another brain answer if there is one."""
         if stream.over:
             return
-        stream.over = True
+        sentence, took_over = str(error), False
+        if error.retry_after:
+            self._not_before = self._now() + error.retry_after
+        if not stream.count and error.kind not in _FOR_EVERYBODY and stream is self._newest:
+            if isinstance(self.backend, Chooser) and self.backend.failed(stream.backend):
+                stream.retry = True
+                sentence += " Another brain of the router's table answers meanwhile."
+            elif self.standby is not None and stream.backend is self.backend:
+                self.backend, self.standby, took_over = self.standby, None, True
+                stream.retry = not self._has_answer(self.backend)
+                sentence += f" {self.backend.name} ({self.backend.model}) answers again."
+                self._not_before = 0.0
+        if (self._failed_turn, self._told) != (stream.turn, sentence):
+            self._failed_turn, self._told = stream.turn, sentence
+            self._emit(e.Failure(self._now(), "backend", sentence))
+        if took_over:
+            self._failed_turn = 0
+            if not self._aside:
+                self._emit(e.BackendChanged(self._now(), self.backend.name, self.backend.model, "fallback"))
+            self._host.changed()
+
+    def _has_answer(self, backend: Backend) -> bool:
+        """Whether what `backend` says, or has said, in this turn answers all that the user has said."""
+        said = self._speaks
+        if said is None or said.backend is not backend or self._latest is None:
+            return False
+        turn, words, final, _ = self._latest
+        if said.turn != turn or fold(said.words) != fold(words) or not (said.complete or not said.over):
+            return False
+        self._newest = said
+        self.policy.started(turn, words, self._now())
+        self.policy.spoke()
+        if said.over:
+            self.policy.ended()
+        if final and not said.final:
+            said.final = True
+            self._emit(e.OraclePromoted(self._now(), said.revision))
+            self._post(OracleCompleted(said.revision))
+        return True
+
+    def _end(self, stream: _Stream, reason: e.EndReason, *, counted: bool = False) -> None:
+        if stream.over:
+            return
+        now = self._now()
+        stream.over, stream.complete = True, reason == "complete"
         self._streams.pop(stream.revision, None)
         if stream is self._newest:
             self.policy.ended()
-        self._emit(e.OracleEnded(self._now(), stream.revision, reason, stream.count))
+        self._emit(e.OracleEnded(now, stream.revision, reason, stream.count))
+        if not counted and (stream.count or reason != "failed" or stream.usage is not None):
+            self._count(stream, now)  # what was refused cost nothing
         if reason != "superseded":
             self._post(OracleDone(stream.revision, failed=reason == "failed"))
         if reason == "complete":
             self._failed_turn = 0
+        if stream.retry and self._latest is not None and self._latest[0] == stream.turn:
+            self._failed_turn = 0
+            self._ask_again()
+
+    def _count(self, stream: _Stream, now: float) -> None:
+        """Tells what the request took; estimated where the server had no time to count, or doesn't."""
+        usage = stream.usage
+        if usage is None:
+            if not stream.sent:
+                return  # nothing was sent
+            usage = Usage(stream.sent, round(len(stream.text) / CHARS_PER_TOKEN), counted=False)
+        first, speed = None, None
+        pace = self._host.pace(stream.backend)
+        if stream.first_at is not None:
+            first = round(1000 * (stream.first_at - stream.asked_at), 1)
+            pace.ended(stream.count, now - stream.first_at)
+            if now > stream.first_at:
+                speed = round(stream.count / (now - stream.first_at), 1)
+        self._emit(
+            e.OracleCounted(
+                now, stream.revision, stream.backend.name, stream.backend.model, usage.tokens_in, usage.tokens_out,
+                usage.tokens_cached, usage.counted, self._host.cost(stream.backend, usage), first, speed,
+                round(1000 * pace.interval, 1), self._aside,
+            )
+        )  # fmt: skip
 
     def _cancel(self, stream: _Stream) -> None:
         """Closes a stream without waiting: what it still says is refused from this moment on."""
@@ -231,3 +450,62 @@ class OracleRunner:
         if stream.task is not None and stream.task is not asyncio.current_task():
             stream.task.cancel()
 
+
+async def _run(stream: _Stream, host: OracleHost) -> None:
+    """One stream, from its request to its end. Its runner may change on the way: see `hand_over_to`."""
+    gatherer = WordGatherer()
+    reason: e.EndReason = "complete"
+    name = stream.backend.name
+    try:
+        request = host.request(stream.backend, stream.turn, stream.words, stream.final)
+        async with host.stream(stream.backend, request) as items:
+            stream.sent = round(_letters(request) / CHARS_PER_TOKEN)
+            async for item in items:
+                match item:
+                    case str():
+                        stream.owner._deliver(stream, gatherer.push(item))
+                    case Usage():
+                        before = stream.usage or Usage(0, 0)
+                        stream.usage = Usage(
+                            before.tokens_in + item.tokens_in, before.tokens_out + item.tokens_out,
+                            before.tokens_cached + item.tokens_cached, before.counted and item.counted,
+                        )  # fmt: skip
+                    case ToolStarted():
+                        host.emit(e.ToolCalled(host.now(), stream.revision, item.name, item.arguments))
+                    case ToolEnded():
+                        host.emit(
+                            e.ToolReturned(
+                                host.now(), stream.revision, item.name, item.ok, item.text, round(item.seconds, 3)
+                            )
+                        )
+                if stream.over:
+                    return  # its own first words have set a newer one going
+                if stream.enough:
+                    break
+        if not stream.enough:  # what came behind the sentence's end is the next one's beginning
+            stream.owner._deliver(stream, gatherer.flush())
+        if not stream.count:
+            raise BackendError(f"{name} gave an empty answer. Ask again, or choose another brain.", "empty")
+    except asyncio.CancelledError:
+        reason = "superseded"
+        raise
+    except BackendError as error:
+        stream.owner._deliver(stream, gatherer.flush())
+        stream.owner._fail(stream, error)
+        reason = "failed"
+    except Exception as error:
+        stream.owner._deliver(stream, gatherer.flush())
+        stream.owner._fail(
+            stream,
+            BackendError(
+                f"{name} failed in a way that this app does not know ({type(error).__name__}). "
+                "Ask again, or choose another brain."
+            ),
+        )
+        reason = "failed"
+    finally:
+        stream.owner._end(stream, reason)
+
+
+def _letters(request: ChatRequest) -> int:
+    return sum(len(getattr(m, "content", "") or getattr(m, "text", "")) for m in request.messages)

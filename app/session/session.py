@@ -7,32 +7,31 @@ front-end, back-end or device. Lives on one event loop; its only other threads a
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Literal
 
 from app.audio.endpoints import AudioSink, AudioSource, EndOfAudio
 from app.audio.errors import AudioError
-from app.backend.base import Backend, BackendError, ChatRequest
+from app.backend.base import Backend, Usage
 from app.conversation import events as e
 from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SECONDS, Frame, silence
-from app.conversation.oracle import OraclePolicy
-from app.conversation.prompt import build_prompt
+from app.conversation.pace import Pace as BrainPace
 from app.conversation.transcript import Transcript
 from app.conversation.turn import TurnTracker
 from app.frontend.base import FrontEnd, FrontEndError, SetDials, SetManner
 from app.session.clock import SessionClock
-from app.session.control import BackendChoice
+from app.session.control import BackendChoice, Style, ToolChoice
 from app.session.frame_loop import FrameStepper, FrameThread, StepMessage
 from app.session.mailbox import FinishedHint, Mailbox, SetDuplex, SwapFrontEnd, TalkButton, WordsHint
-from app.session.oracle_runner import OracleRunner
+from app.session.mind import Mind, MindParts
 from app.session.recorder import Recorder
 from app.stt.base import Transcriber, TranscriptUpdate, VoiceActivity
+from app.tools.toolbox import Toolbox
 from app.tts.base import VoiceError
 
 Pace = Literal["real", "simulated", "fast"]
@@ -52,6 +51,8 @@ class SessionParts:
     """What a session is made of. Everything is opened and closed by the session, in this order.
 
     `fallback` makes the front-end that takes over when the first one is lost, while loading or in mid-talk.
+    `make_backend` makes the brain of a choice, `make_tools` the tools of one; neither is open yet. `cost`: what a
+    request cost, in US dollars, None where nobody knows. `paces`: what is known of brains from earlier talks.
     """
 
     frontend: FrontEnd
@@ -62,22 +63,26 @@ class SessionParts:
     sink: AudioSink
     recorder: Recorder | None = None
     fallback: Callable[[], FrontEnd] | None = None
-    make_backend: Callable[[BackendChoice], Backend] | None = None
+    make_backend: Callable[[BackendChoice], Awaitable[Backend]] | None = None
+    make_tools: Callable[[ToolChoice], Toolbox] | None = None
+    cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None
+    paces: dict[tuple[str, str], BrainPace] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class SessionConfig:
-    """How a session behaves. `interval`: least seconds between two requests on partial transcripts.
-
-    `persona`: a system prompt in place of the brain's own. `end_with_input`: the session is over when the
-    source is and everybody has finished.
+    """How a session behaves. `choice` says in words what `SessionParts.backend` is; `aside`, `style`, `tools` and
+    `cap`: see `SessionChoice`. `end_with_input`: the session is over when the source is and everybody has finished.
     """
 
     manner: e.Manner = "thinking"
     duplex: bool = True
     pace: Pace = "real"
-    interval: float = 0.4
-    persona: str = ""
+    choice: BackendChoice = field(default_factory=BackendChoice)
+    aside: BackendChoice | None = None
+    style: Style = field(default_factory=Style)
+    tools: ToolChoice = field(default_factory=ToolChoice)
+    cap: float = 0.0
     end_with_input: bool = True
     max_answer_seconds: float = 90.0
     settings: floor.TurnSettings = field(default_factory=floor.TurnSettings)
@@ -101,13 +106,21 @@ class Session:
         self._stack = ExitStack()
         self._done = asyncio.Event()
         self._main: asyncio.Task[None] | None = None
-        self._runner: OracleRunner | None = None
         self._thread: FrameThread | None = None
         self._input_over_at: float | None = None
         self._last_activity = 0.0
         self._shed = 0
         self._manner: e.Manner = config.manner
-        self._retired: list[Backend] = []
+        self.mind = Mind(
+            MindParts(
+                parts.backend, parts.make_backend, parts.make_tools, parts.cost, parts.paces, config.choice,
+                config.style, config.cap,
+            ),
+            self.transcript,
+            post=self.mailbox.post,
+            emit=self._emit,
+            now=lambda: self.clock(),
+        )  # fmt: skip
         self._lost_while_loading = ""
         self._replacing: asyncio.Task[None] | None = None
         self._drops: list[tuple[float, int]] = []
@@ -211,17 +224,6 @@ class Session:
     async def _run(self) -> None:
         try:
             async with asyncio.TaskGroup() as group:
-                self._runner = OracleRunner(
-                    backend=self.parts.backend,
-                    policy=OraclePolicy(
-                        interval=self.config.interval, partials=self.config.manner == "thinking"
-                    ),
-                    request=self._chat_request,
-                    post=self.mailbox.post,
-                    emit=self._emit,
-                    now=self.clock,
-                    group=group,
-                )
                 parts = self.parts
                 self._emit(
                     e.SessionStarted(
@@ -231,12 +233,15 @@ class Session:
                 )  # fmt: skip
                 if self._lost_while_loading:
                     self._emit(e.Failure(0.0, "frontend", self._lost_while_loading))
+                self.mind.start(
+                    group, partials=self._manner == "thinking", aside=self.config.aside, tools=self.config.tools
+                )
                 self._started.set()
                 try:
                     await (self._follow_sound() if self.config.pace == "real" else self._drive())
                 except AudioError as error:
                     self._on_sound_lost(str(error))
-                await self._runner.close()
+                await self.mind.stop()
                 if self._replacing is not None:
                     await asyncio.wait([self._replacing])
         finally:
@@ -248,9 +253,7 @@ class Session:
     async def _close_parts(self, *, ended: bool = False) -> None:
         if ended:
             self._emit(e.SessionEnded(self.clock(), self.frames))
-        for backend in [self.parts.backend, *self._retired]:
-            with contextlib.suppress(BackendError):
-                await backend.close()
+        await self.mind.close()
         gc.unfreeze()  # before the parts go, so that what they held can be collected
         if self.config.pace == "simulated":
             self._stack.close()
@@ -301,12 +304,11 @@ class Session:
         turn is answered, it is.
         """
         await asyncio.sleep(0)
-        assert self._runner is not None
         while (
             self.parts.transcriber.busy
             or self.parts.frontend.busy
             or (self._replacing is not None and not self._replacing.done())
-            or (self._runner.busy and not self._stepper.tracker.user_holds_floor)
+            or (self.mind.busy and not self._stepper.tracker.user_holds_floor)
         ) and not self._done.is_set():
             await asyncio.sleep(0.002)
 
@@ -338,11 +340,8 @@ class Session:
             self._on_turn(event)
         for event in message.events:
             self._emit(event)
-            if isinstance(event, e.AssistantEnded) and self._runner is not None:
-                if event.interrupted:
-                    self._runner.abandon(event.turn)
-                else:
-                    self._runner.prime(event.turn + 1)
+            if isinstance(event, e.AssistantEnded):
+                self.mind.answered(event.turn, interrupted=event.interrupted)
         if parts.transcriber.shed > self._shed:
             self._emit(e.SpeechShed(frame.at, parts.transcriber.shed - self._shed))
             self._shed = parts.transcriber.shed
@@ -396,9 +395,9 @@ class Session:
         self.parts.frontend = frontend
         self.mailbox.post(SwapFrontEnd(frontend))
         asked = self.transcript.last("user")
-        if not lost.hears_oracle and asked is not None and asked.text and self._runner is not None:
+        if not lost.hears_oracle and asked is not None and asked.text:
             # Nobody was asked for that one's answers: the new one needs something to say.
-            self._runner.transcript(asked.number, asked.text, final=not asked.open, settled=True)
+            self.mind.ask(asked.number, asked.text, final=not asked.open, settled=True)
 
     def _on_turn(self, event: floor.TurnEvent) -> None:
         ears = self.parts.transcriber
@@ -414,8 +413,7 @@ class Session:
                 ears.end(turn, speech_end)
             case e.UserBackchannel(_, turn):
                 ears.discard(turn)
-                if self._runner is not None:
-                    self._runner.abandon(turn)
+                self.mind.abandon(turn)
 
     def _watch_end(self, at: float) -> None:
         """Ends a talk from a file when its sound is over and nobody has anything left to say."""
@@ -434,13 +432,13 @@ class Session:
             or (self._replacing is not None and not self._replacing.done())
             or not self.parts.frontend.idle
             or self.parts.transcriber.busy
-            or (self._runner is not None and self._runner.busy)
+            or self.mind.busy
         )
 
     # -- the slow clock ----------------------------------------------------------------------------
 
     def _on_transcript(self, update: TranscriptUpdate) -> None:
-        if self._runner is None or self._main is None or self._main.done():
+        if self._main is None or self._main.done():
             return
         now, turn = self.clock(), update.turn
         words = " ".join(part for part in (update.stable, update.unstable) if part)
@@ -454,21 +452,10 @@ class Session:
             self._emit(e.TranscriptPartial(now, turn, update.stable, update.unstable, update.heard_until))
         self.mailbox.post(WordsHint(turn, words, update.heard_until))
         if self.parts.frontend.hears_oracle:
-            self._runner.transcript(turn, words, final=update.final, settled=update.settled)
+            self.mind.ask(turn, words, final=update.final, settled=update.settled)
 
     def _on_finished(self, turn: int, probability: float, speech_end: float) -> None:
         self.mailbox.post(FinishedHint(turn, probability, speech_end))
-
-    def _chat_request(self, turn: int, words: str) -> ChatRequest:
-        traits = self.parts.backend.traits
-        messages = build_prompt(
-            self.transcript.turns,
-            turn,
-            words,
-            persona=self.config.persona or traits.persona,
-            history_words=traits.history_words,
-        )
-        return ChatRequest(messages, traits.max_tokens, traits.temperature)
 
     # -- commands ----------------------------------------------------------------------------------
 
@@ -495,8 +482,7 @@ class Session:
         """See `SessionControl.set_manner`."""
         self._manner = manner
         self.mailbox.post(SetManner(manner))
-        if self._runner is not None:
-            self._runner.policy.partials = manner == "thinking"
+        self.mind.set_partials(manner == "thinking")
         self._emit(e.MannerChanged(self.clock(), manner))
 
     def set_dials(self, delay: int, lead: int) -> None:
@@ -506,18 +492,27 @@ class Session:
 
     async def set_backend(self, choice: BackendChoice) -> None:
         """See `SessionControl.set_backend`."""
-        if self.parts.make_backend is None or self._runner is None:
-            raise BackendError("This session can't change its brain.")
-        backend = self.parts.make_backend(choice)
-        try:
-            await backend.open()
-        except BaseException:
-            await backend.close()
-            raise
-        # The old brain's stream may still be speaking: it is closed with the session.
-        self._retired.append(self.parts.backend)
-        self.parts.backend = self._runner.backend = backend
-        self._emit(e.BackendChanged(self.clock(), backend.name, backend.model))
+        await self.mind.set_backend(choice)
+
+    async def set_aside(self, choice: BackendChoice | None) -> None:
+        """See `SessionControl.set_aside`."""
+        await self.mind.set_aside(choice)
+
+    def hand_over(self) -> None:
+        """See `SessionControl.hand_over`."""
+        self.mind.hand_over()
+
+    def set_style(self, style: Style) -> None:
+        """See `SessionControl.set_style`."""
+        self.mind.set_style(style)
+
+    async def set_tools(self, choice: ToolChoice) -> None:
+        """See `SessionControl.set_tools`."""
+        await self.mind.set_tools(choice)
+
+    def set_cap(self, dollars: float) -> None:
+        """See `SessionControl.set_cap`."""
+        self.mind.set_cap(dollars)
 
     def recording_failed(self, sentence: str) -> None:
         """The recorder has given up; the talk goes on."""

@@ -32,7 +32,7 @@ class ScriptedVoiceActivity:
 
     def __init__(self, script: list[ScriptedTurn]) -> None:
         self._script = script
-        self._windows = 0
+        self._windows = self._next = 0
 
     def hear(self, frame: Frame) -> list[VoiceWindow]:
         """See `VoiceActivity.hear`."""
@@ -40,7 +40,10 @@ class ScriptedVoiceActivity:
         while (self._windows + 1) * 0.032 <= frame.at + 1e-9:
             self._windows += 1
             end = round(self._windows * 0.032, 6)
-            turn = next((t for t in self._script if t.start < end <= t.end + 1e-9), None)
+            while self._next < len(self._script) and self._script[self._next].end + 1e-9 < end:
+                self._next += 1
+            near = self._script[self._next : self._next + 1]
+            turn = next((t for t in near if t.start < end), None)
             out.append(VoiceWindow(end, 0.9 if turn else 0.02, bool(turn and turn.hum)))
         return out
 

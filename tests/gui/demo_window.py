@@ -1,6 +1,7 @@
 """Takes a picture of the window in the middle of a talk: `python -m tests.gui.demo_window out.png`.
 
-`--dark`, `--size 900x600`, and `--scene talk|loading|failed|duplex|long|ollama` choose what is seen.
+`--dark`, `--size 900x600`, and `--scene talk|loading|failed|duplex|long|ollama|side|compatible` choose what is seen;
+the scenes `key`, `models`, `aside`, `routes` and `style` are of the dialogs alone.
 """
 
 from __future__ import annotations
@@ -12,21 +13,23 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from qasync import QEventLoop
 
 from app.conversation import events as e
 from app.gui.choice import WindowChoices
 from app.gui.look import Look
 from app.gui.window import MainWindow
+from app.session.control import BackendChoice, Style, ToolChoice
 from app.session.errors import UserError
 from app.settings import Settings
-from tests.gui.fakes import FakeFactory, FakeSession, two_devices
+from tests.gui.fakes import PROVIDERS, FakeDesk, FakeFactory, FakeSession, two_devices
 
 NO_OLLAMA = (
     "Ollama did not answer at http://localhost:11434. Start Ollama, or pick another brain above; the talk "
     "goes on with what there is."
 )
+DIALOGS = ("key", "models", "aside", "routes", "style")
 MODEL = ("embedded", "qwen2.5-0.5b")
 
 
@@ -84,6 +87,94 @@ def hearing(at: float) -> list[e.Event]:
     ]
 
 
+CLAUDE, GPT = ("Anthropic", "claude-opus-4-1"), ("OpenAI", "gpt-4.1-mini")
+
+
+def counted(revision: int, brain: tuple[str, str], cost: float | None, aside: bool = False) -> e.OracleCounted:
+    """What a revision took."""
+    return e.OracleCounted(12.0, revision, *brain, 412, 38, 256 if aside else 0, True, cost, 612.0, 7.5, 400.0, aside)
+
+
+def side_by_side(at: float) -> list[e.Event]:
+    """Two brains answer; the router has chosen one, a tool is used, and the voice is handed over."""
+    words = "How many days are there until the first of March, and is this a leap year"
+    return [
+        e.AssistantEnded(at, 3, False),
+        e.BackendChanged(at, *CLAUDE),
+        e.AsideChanged(at, *GPT),
+        e.UserStarted(at + 1, 4),
+        e.BrainRouted(at + 1.9, 4, "reasoning", 0.82, *CLAUDE, "two questions in one"),
+        e.OracleRequested(at + 2, 6, 4, *CLAUDE, "How many days are there until", False),
+        e.OracleRequested(at + 2, 7, 4, *GPT, "How many days are there until", False, True),
+        e.OracleDelta(at + 2.5, 6, "It depends on"),
+        e.OracleDelta(at + 2.6, 7, "There are 100 days until"),
+        e.OracleEnded(at + 3, 7, "superseded", 5),
+        counted(7, GPT, 0.0002, True),
+        e.TranscriptFinal(at + 4, 4, words + "?", at + 4),
+        e.UserEnded(at + 4, 4, at + 3.8, "button"),
+        e.OracleRequested(at + 4, 8, 4, *CLAUDE, words, True),
+        e.OracleRequested(at + 4, 9, 4, *GPT, words, True, True),
+        e.OracleDelta(at + 4.3, 9, "There are 100 days until the first of March. This is not a leap year."),
+        e.OracleEnded(at + 4.6, 9, "complete", 15),
+        counted(9, GPT, 0.0002, True),
+        e.ToolCalled(at + 4.3, 8, "clock", "{}"),
+        e.ToolReturned(at + 4.4, 8, "clock", True, "Saturday, 21 November 2026, 18:20", 0.01),
+        e.ToolCalled(at + 4.5, 8, "calculator", '{"expression": "9 + 31 + 31 + 28 + 1"}'),
+        e.ToolReturned(at + 4.6, 8, "calculator", True, "100", 0.02),
+        e.OracleSuperseded(at + 4.8, 6, 8),
+        e.OracleEnded(at + 4.8, 6, "superseded", 3),
+        counted(6, CLAUDE, 0.0058),
+        e.OracleDelta(at + 4.8, 8, "One hundred days, and no: the next leap year is 2028."),
+        e.AssistantStarted(at + 5, 4, 8),
+        e.AssistantSaid(at + 6, 4, "One hundred days, and no:", 8),
+        e.OracleEnded(at + 6, 8, "complete", 10),
+        counted(8, CLAUDE, 0.0091),
+        e.OracleHandedOver(at + 6.2, 10, 9),
+        e.BackendChanged(at + 6.2, *GPT, "handed"),
+        e.AsideChanged(at + 6.2, *CLAUDE),
+        e.OracleRequested(at + 6.2, 10, 4, *GPT, words, True),
+        e.OracleDelta(at + 6.2, 10, "There are 100 days until the first of March. This is not a leap year."),
+        e.OracleSuperseded(at + 6.3, 8, 10),
+        e.AssistantMended(at + 6.5, 4, 10, "continued"),
+        e.AssistantSaid(at + 7, 4, "this is not a leap year.", 10),
+        e.BudgetChanged(at + 7, "slow", 0.0153, 0.02),
+    ]
+
+
+async def open_dialog(window: MainWindow, scene: str) -> QWidget:
+    """Opens the scene's dialog, with something in it."""
+    dialogs = window.dialogs
+    if scene == "key":
+        dialogs.open_brain(BackendChoice("anthropic", "claude-opus-4-1"))
+        await asyncio.sleep(0.1)
+        assert dialogs.brain is not None
+        dialogs.brain.key.setText("sk-not-a-key-at-all")
+        dialogs.brain.test_button.click()
+        await asyncio.sleep(0.1)
+        return dialogs.brain
+    if scene == "models":
+        dialogs.open_brain(BackendChoice("ollama", "gemma3:4b", "http://127.0.0.1:11434"))
+        assert dialogs.brain is not None
+        desk = window.lists._desk
+        assert isinstance(desk, FakeDesk)
+        desk.gate = asyncio.Event()
+        dialogs.brain.pull.name.setText("gemma3:12b-it-qat")
+        dialogs.brain.pull.fetch_button.click()
+        await asyncio.sleep(0.1)
+        return dialogs.brain
+    if scene == "aside":
+        dialogs.open_aside(BackendChoice("openai", "gpt-4.1"), BackendChoice())
+        assert dialogs.aside is not None
+        return dialogs.aside
+    if scene == "routes":
+        dialogs.open_routes()
+        assert dialogs.routes is not None
+        return dialogs.routes
+    dialogs.open_conversation(Style("", 0.7, "short"), ToolChoice(("calculator", "files"), ("/home/ann/Recipes",)), 0.5)
+    assert dialogs.conversation is not None
+    return dialogs.conversation
+
+
 async def play(window: MainWindow, factory: FakeFactory, scene: str) -> None:
     """Brings the window into the scene."""
     window.begin()
@@ -97,6 +188,11 @@ async def play(window: MainWindow, factory: FakeFactory, scene: str) -> None:
         session.say(event)
         if isinstance(event, e.LevelMeasured):
             window.pump.flush()
+    if scene == "side":
+        session.say(*side_by_side(12.0))
+        window.setup.show_brain(BackendChoice("openai", "gpt-4.1-mini"))
+        style, tools = Style("You are a patient teacher.", 0.7, "short"), ToolChoice(("calculator", "clock"))
+        window.dialogs.conversation_set.emit(style, tools, 0.02, False)
     if scene in ("duplex", "long", "ollama"):
         session.say(*hearing(12.0))
     if scene == "long":
@@ -139,17 +235,35 @@ def main() -> None:
         if wanted.scene == "ollama":
             settings.provider, settings.ollama_model = "ollama", "gemma3:4b-it-qat"
             settings.microphone = "Microphone that was unplugged a week ago"
+        if wanted.scene == "compatible":
+            settings.provider, settings.compatible_model = "compatible", "Qwen/Qwen3-30B-A3B-Instruct"
+            settings.compatible_url = "http://192.168.1.20:8000/v1"
+        if wanted.scene in ("routes", "router"):
+            settings.provider = "router"
+            settings.routes = (
+                '{"stem": {"provider": "anthropic", "model": "claude-opus-4-1"}, "creative": {"provider": "ollama",'
+                ' "model": "gemma3:4b", "base_url": "http://127.0.0.1:11434"}}'
+            )
         if wanted.scene == "loading":
             factory.gate = asyncio.Event()
         if wanted.scene == "failed":
             factory.outcomes = [UserError("No microphone was found. Plug one in, then try again.")]
-        window = MainWindow(factory, settings, list_devices=two_devices, choices=WindowChoices())
+        choices = WindowChoices(
+            frontends=(("cascade", "Cascade"), ("kame", "KAME"), ("moshi", "Moshi")), brains=PROVIDERS,
+            mcp_servers=("weather",),
+        )  # fmt: skip
+        desk = FakeDesk(lists={"ollama": ("gemma3:4b", "qwen3:8b")}, places={"anthropic": "keyring"})
+        window = MainWindow(factory, settings, list_devices=two_devices, choices=choices, desk=desk)
         window.resize(width, height)
         window.show()
 
         async def scene() -> None:
             await play(window, factory, wanted.scene)
-            window.grab().save(str(wanted.picture))
+            picture: QWidget = window
+            if wanted.scene in DIALOGS:
+                picture = await open_dialog(window, wanted.scene)
+                await asyncio.sleep(0.2)
+            picture.grab().save(str(wanted.picture))
             await window.finish()
 
         loop.run_until_complete(scene())

@@ -8,7 +8,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.conversation.events import Event, Manner
-from app.session.control import BackendChoice, SessionChoice
+from app.session.control import ROUTER, BackendChoice, KeyPlace, ProviderView, SessionChoice, Style, ToolChoice
+
+PROVIDERS = (
+    ProviderView("embedded", "Embedded (this machine)"),
+    ProviderView("ollama", "Ollama", "http://127.0.0.1:11434", can_pull=True),
+    ProviderView(
+        "openai", "OpenAI", "https://api.openai.com/v1", True, "OPENAI_API_KEY",
+        suggestions=("gpt-4.1-mini", "gpt-4.1", "gpt-5"),
+    ),
+    ProviderView("anthropic", "Anthropic", None, True, "ANTHROPIC_API_KEY", suggestions=("claude-haiku-4-5",)),
+    ProviderView("google", "Google", None, True, "GEMINI_API_KEY", suggestions=("gemini-2.5-flash",)),
+    ProviderView("compatible", "Another server", ""),
+    ProviderView(ROUTER, "Router: by kind of question"),
+)  # fmt: skip
+"""What a desk offers."""
 
 
 class FakeSession:
@@ -54,6 +68,24 @@ class FakeSession:
         if self.refusal is not None:
             raise self.refusal
 
+    async def set_aside(self, choice: BackendChoice | None) -> None:
+        self.calls.append(("set_aside", choice))
+        await asyncio.sleep(0)
+        if self.refusal is not None:
+            raise self.refusal
+
+    def hand_over(self) -> None:
+        self.calls.append(("hand_over",))
+
+    def set_style(self, style: Style) -> None:
+        self.calls.append(("set_style", style))
+
+    async def set_tools(self, choice: ToolChoice) -> None:
+        self.calls.append(("set_tools", choice))
+
+    def set_cap(self, dollars: float) -> None:
+        self.calls.append(("set_cap", dollars))
+
     async def stop(self) -> None:
         self.stopped += 1
         if self.stop_hangs:
@@ -94,6 +126,70 @@ class FakeFactory:
     def session(self) -> FakeSession:
         """The newest session."""
         return self.sessions[-1]
+
+
+@dataclass
+class FakeDesk:
+    """Notes every call in `calls`; answers what it is given, after `gate`, or raises `refusal`.
+
+    Keys are kept in `keys`, by provider: what is called is noted without them.
+    """
+
+    providers: tuple[ProviderView, ...] = PROVIDERS
+    lists: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    keys: dict[str, str] = field(default_factory=dict)
+    places: dict[str, KeyPlace] = field(default_factory=dict)
+    refusal: Exception | None = None
+    gate: asyncio.Event | None = None
+    steps: tuple[tuple[str, float], ...] = (("pulling the manifest", 0.0), ("1.1 of 3.3 GB", 0.33))
+    calls: list[tuple[Any, ...]] = field(default_factory=list)
+    cancelled: int = 0
+
+    async def _wait(self) -> None:
+        try:
+            await asyncio.sleep(0)
+            if self.gate is not None:
+                await self.gate.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        if self.refusal is not None:
+            raise self.refusal
+
+    async def models(self, choice: BackendChoice, *, fresh: bool = False) -> tuple[str, ...]:
+        self.calls.append(("models", choice.provider, choice.base_url, fresh))
+        await self._wait()
+        return self.lists.get(choice.provider, ())
+
+    async def test(self, choice: BackendChoice) -> str:
+        self.calls.append(("test", choice))
+        await self._wait()
+        return f"{choice.model or 'It'} answers: first words after 0.31 s."
+
+    async def pull(self, choice: BackendChoice, report: Callable[[str, float], None]) -> None:
+        self.calls.append(("pull", choice))
+        for words, share in self.steps:
+            report(words, share)
+            await asyncio.sleep(0)
+        await self._wait()
+        self.lists[choice.provider] = (*self.lists.get(choice.provider, ()), choice.model)
+
+    async def key_place(self, choice: BackendChoice) -> KeyPlace:
+        self.calls.append(("key_place", choice.provider))
+        await asyncio.sleep(0)
+        return self.places.get(choice.provider, "keyring" if choice.provider in self.keys else "none")
+
+    async def keep_key(self, choice: BackendChoice, key: str) -> str:
+        self.calls.append(("keep_key", choice.provider))
+        await self._wait()
+        self.keys[choice.provider] = key
+        return "The key is kept in the system's keyring."
+
+    async def forget_key(self, choice: BackendChoice) -> str:
+        self.calls.append(("forget_key", choice.provider))
+        await self._wait()
+        self.keys.pop(choice.provider, None)
+        return "The key is forgotten."
 
 
 def no_devices() -> tuple[list[str], list[str]]:

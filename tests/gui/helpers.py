@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 from app.conversation import events as e
 from app.gui.choice import WindowChoices
 from app.gui.window import DeviceLister, MainWindow
-from app.session.control import WeightsStore
+from app.session.control import BrainDesk, WeightsStore
 from app.settings import Settings
 from tests.gui.fakes import FakeFactory, no_devices
 
@@ -36,6 +36,7 @@ async def shown(
     list_devices: DeviceLister = no_devices,
     choices: WindowChoices | None = None,
     weights: Callable[[Settings], WeightsStore] | None = None,
+    desk: BrainDesk | None = None,
     running: bool = True,
 ) -> AsyncIterator[MainWindow]:
     """A window on screen; with `running`, its first session runs. Checks that no task is left behind."""
@@ -43,8 +44,9 @@ async def shown(
         settings = settings or Settings()
         settings.path = settings.path or Path(folder) / "settings.json"
         window = MainWindow(
-            factory, settings, list_devices=list_devices, choices=choices or WindowChoices(),
-            weights=weights(settings) if weights is not None else None,
+            factory, settings, list_devices=list_devices,
+            choices=choices or (WindowChoices() if desk is None else WindowChoices(brains=desk.providers)),
+            weights=weights(settings) if weights is not None else None, desk=desk,
         )  # fmt: skip
         before = asyncio.all_tasks()
         try:

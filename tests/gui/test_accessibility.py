@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
+
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
+    QAbstractSpinBox,
     QApplication,
     QComboBox,
     QLabel,
     QLineEdit,
+    QProgressBar,
+    QRadioButton,
+    QSlider,
     QWidget,
 )
 
 from app.conversation import events as e
 from app.gui.choice import WindowChoices
+from app.gui.elided import Elided
 from app.gui.level_meter import LevelMeter
+from app.session.control import BackendChoice, Style, ToolChoice
 from app.settings import Settings
-from tests.gui.fakes import FakeFactory
+from tests.gui.demo_window import side_by_side, talk
+from tests.gui.fakes import PROVIDERS, FakeDesk, FakeFactory
 from tests.gui.helpers import say, shown, until
 
-CONTROLS = (QAbstractButton, QComboBox, QLineEdit, QAbstractScrollArea, LevelMeter)
+CONTROLS = (
+    QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QAbstractScrollArea, QProgressBar, QSlider, LevelMeter,
+)  # fmt: skip
+
+ROUTES = '{"stem": {"provider": "compatible", "model": "m", "base_url": "http://127.0.0.1:8080/v1"}}'
 
 
 def controls(window: QWidget) -> list[QWidget]:
@@ -31,20 +45,34 @@ def controls(window: QWidget) -> list[QWidget]:
         for widget in window.findChildren(QWidget)
         if isinstance(widget, CONTROLS)
         and widget.isVisible()
-        and not isinstance(widget.parentWidget(), QComboBox | QLineEdit)
+        and widget.window() is window
+        and not isinstance(widget.parentWidget(), QAbstractSpinBox | QComboBox | QLineEdit)
         and not widget.objectName().startswith("qt_")
     ]
 
 
+def tabbed() -> list[QWidget | None]:
+    """What Tab reaches from the focused widget on, until it comes back."""
+    seen: list[QWidget | None] = []
+    for _ in range(40):
+        focus = QApplication.focusWidget()
+        if focus in seen:
+            break
+        seen.append(focus)
+        QTest.keyClick(focus, Qt.Key.Key_Tab)
+    return seen
+
+
 async def test_every_control_has_a_name_of_its_own() -> None:
     factory = FakeFactory()
-    choices = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")))
-    async with shown(factory, Settings(provider="ollama"), choices=choices) as window:
+    choices = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), brains=PROVIDERS)
+    async with shown(factory, Settings(provider="ollama"), choices=choices, desk=FakeDesk()) as window:
+        say(window, factory, e.AsideChanged(1, "OpenAI", "gpt"))
         say(window, factory, e.Failure(1, "backend", "One."), e.Failure(1, "audio", "Two.", fatal=True))
         found = controls(window)
         nameless = [widget for widget in found if not widget.accessibleName()]
         assert nameless == []
-        assert len(found) >= 15
+        assert len(found) >= 19
         names = [widget.accessibleName() for widget in found]
         twice = {name for name in names if names.count(name) > 1}
         assert twice <= {"Close this message"}
@@ -52,46 +80,105 @@ async def test_every_control_has_a_name_of_its_own() -> None:
 
 async def test_tab_reaches_every_control_and_comes_back() -> None:
     factory = FakeFactory()
-    async with shown(factory, Settings(provider="ollama")) as window:
+    async with shown(factory, Settings(provider="ollama"), desk=FakeDesk()) as window:
         await until(window.isActiveWindow)
+        say(window, factory, e.AsideChanged(1, "OpenAI", "gpt"))
         window.setup.brain.setFocus()
-        seen = []
-        for _ in range(30):
-            focus = QApplication.focusWidget()
-            if focus in seen:
-                break
-            seen.append(focus)
-            QTest.keyClick(focus, Qt.Key.Key_Tab)
+        seen = tabbed()
         setup = window.setup
         assert seen == [
             setup.brain,
             setup.model,
+            setup.picker.refresh,
             setup.url,
+            setup.desk_button,
             setup.manner,
             setup.microphone,
             setup.loudspeaker,
             setup.stop_button,
             setup.new_button,
+            window.transcript.header.button,
             window.transcript.view,
+            window.oracle.header.switch,
+            window.oracle.header.hand_button,
             window.oracle.view,
             window.talk_bar.button,
             window.talk_bar.duplex,
         ]
 
 
-async def test_nothing_is_cut_off_at_the_smallest_size() -> None:
+def cut_off(window: QWidget) -> list[str]:
+    """The controls and labels that have not the room that they need."""
+    short = [
+        widget.accessibleName()
+        for widget in controls(window)
+        if widget.width() < widget.minimumSizeHint().width()
+        or not window.rect().contains(widget.mapTo(window, widget.rect().bottomRight()))
+    ]
+    for label in window.findChildren(QLabel):
+        shown_here = label.isVisible() and label.window() is window
+        rigid = not label.wordWrap() and not isinstance(label, Elided)
+        if shown_here and rigid and label.width() < label.sizeHint().width():
+            short.append(label.text())
+        if shown_here and label.wordWrap() and label.height() < label.heightForWidth(label.width()):
+            short.append(label.text())
+    return short
+
+
+@pytest.mark.parametrize("provider", ["embedded", "ollama", "anthropic", "compatible", "router"])
+async def test_nothing_is_cut_off_at_the_smallest_size(provider: str) -> None:
     factory = FakeFactory()
-    async with shown(factory, Settings(provider="ollama")) as window:
+    settings = Settings(provider=provider, compatible_url="http://127.0.0.1:8080/v1", routes=ROUTES)
+    frontends = (("cascade", "Cascade"), ("kame", "KAME"), ("moshi", "Moshi"))
+    choices = WindowChoices(frontends=frontends, brains=PROVIDERS)
+    async with shown(factory, settings, choices=choices, desk=FakeDesk()) as window:
         window.resize(900, 600)
-        say(
-            window, factory, e.Failure(1, "backend", "A sentence that is long enough to need two lines. " * 3)
-        )
-        await until(lambda: window.width() == 900)
+        long = "A sentence that is long enough to need two lines. " * 3
+        say(window, factory, e.Failure(1, "backend", long), *talk(), *side_by_side(12.0))
+        await until(lambda: window.width() == 900 and not cut_off(window), 1.0)
         assert (window.width(), window.height()) == (900, 600)
-        for widget in controls(window):
-            assert widget.width() >= widget.minimumSizeHint().width(), widget.accessibleName()
-            right = widget.mapTo(window, widget.rect().bottomRight())
-            assert window.rect().contains(right), widget.accessibleName()
-        for label in window.findChildren(QLabel):
-            if label.isVisible() and not label.wordWrap() and label is not window.status.state:
-                assert label.width() >= label.sizeHint().width(), label.text()
+        window.resize(window.minimumSize())
+        await until(lambda: window.width() < 900 and not cut_off(window), 1.0)
+
+
+@pytest.mark.parametrize("name", ["key", "models", "compatible", "aside", "routes", "conversation"])
+async def test_every_dialog_is_named_whole_and_reached_by_tab(name: str) -> None:
+    factory, desk = FakeFactory(), FakeDesk(lists={"ollama": ("gemma3:4b",)}, keys={"openai": "k"})
+    settings = Settings(compatible_url="http://127.0.0.1:8080/v1", routes=ROUTES)
+    choices = WindowChoices(brains=PROVIDERS, mcp_servers=("weather",))
+    async with shown(factory, settings, choices=choices, desk=desk) as window:
+        dialogs = window.dialogs
+        match name:
+            case "key":
+                dialogs.open_brain(BackendChoice("openai"))
+            case "models":
+                dialogs.open_brain(BackendChoice("ollama", "", "http://127.0.0.1:11434"))
+            case "compatible":
+                dialogs.open_brain(BackendChoice("compatible", "", settings.compatible_url))
+            case "aside":
+                dialogs.open_aside(BackendChoice("ollama", "", "http://127.0.0.1:11434"), BackendChoice())
+            case "routes":
+                dialogs.open_routes()
+            case "conversation":
+                tools = ToolChoice(("files", "mcp:weather"), ("/tmp",))
+                dialogs.open_conversation(Style(temperature=0.5), tools, 1.0)
+                assert dialogs.conversation is not None
+                dialogs.conversation.tools.folders.setCurrentRow(0)  # so that it can be removed
+        dialog = next(d for d in (dialogs.brain, dialogs.aside, dialogs.routes, dialogs.conversation) if d is not None)
+        await until(dialog.isActiveWindow)
+        if name == "key":
+            await until(lambda: dialogs.brain is not None and dialogs.brain.forget_button.isEnabled())
+        await asyncio.sleep(0.05)
+        found = controls(dialog)
+        names = [widget.accessibleName() for widget in found]
+        assert all(names) and len(set(names)) == len(names), names
+        assert dialog.accessibleName()
+        assert {widget for widget in QApplication.topLevelWidgets() if widget.isVisible()} == {window, dialog}
+        radios = [widget for widget in found if isinstance(widget, QRadioButton)]
+        reached = set(tabbed())
+        # Of radio buttons Tab reaches the one that is on; the arrows do the rest.
+        missing = [w.accessibleName() for w in found if w.isEnabled() and w not in reached and w not in radios]
+        assert missing == []
+        await until(lambda: not cut_off(dialog), 1.0)
+        QTest.keyClick(dialog, Qt.Key.Key_Escape)
+        assert not dialog.isVisible() and window.isVisible()

@@ -61,11 +61,11 @@ async def test_space_in_a_text_field_is_a_space() -> None:
     async with shown(factory, Settings(provider="ollama")) as window:
         await until(window.isActiveWindow)
         window.setup.model.setFocus()
-        window.setup.model.setText("a")
+        window.setup.model.setEditText("a")
         key(window, SPACE, down=True)
         key(window, SPACE, down=False)
         assert factory.session.calls == []
-        assert window.setup.model.text() == "a "
+        assert window.setup.model.currentText() == "a "
 
 
 async def test_space_with_the_focus_in_the_transcript_talks() -> None:

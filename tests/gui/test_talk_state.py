@@ -69,6 +69,14 @@ def test_nothing_is_thought_when_the_newest_revision_gave_nothing(end: e.OracleE
     assert feed(state, end) == ["ready"]
 
 
+def test_a_brain_at_the_side_changes_nothing() -> None:
+    state = running()
+    beside = e.OracleRequested(2.0, 3, 1, "openai", "", "hello there", True, True)
+    feed(state, e.UserStarted(1, 1), asked(2), beside, e.UserEnded(2, 1, 1.9, "button"))
+    assert feed(state, e.OracleEnded(2.5, 3, "failed", 0)) == ["thinking"]
+    assert feed(state, e.OracleEnded(2.6, 2, "failed", 0)) == ["ready"]
+
+
 def test_the_response_time_runs_from_the_end_of_speech() -> None:
     state = running()
     feed(state, e.UserEnded(2.2, 1, 1.8, "silence"))

@@ -58,14 +58,14 @@ async def test_the_settings_make_the_session() -> None:
     factory = FakeFactory()
     async with shown(factory, settings, list_devices=two_devices) as window:
         (choice,) = factory.choices
-        assert choice.backend == BackendChoice("ollama", "gemma", "http://localhost:11434")
+        assert choice.backend == BackendChoice("ollama", "gemma", "http://127.0.0.1:11434")
         assert (choice.manner, choice.duplex, choice.microphone) == ("after", True, "Desk microphone")
         assert choice.record_folder == ""
         assert window.talk_bar.duplex.isChecked()
         assert window.talk_bar.button.text() == "Listening"
         assert window.setup.microphone.currentText() == "Desk microphone"
         assert window.setup.manner.currentData() == "after"
-        assert window.setup.model.isVisible() and window.setup.model.text() == "gemma"
+        assert window.setup.model.isVisible() and window.setup.model.currentText() == "gemma"
 
 
 async def test_manner_duplex_and_brain_change_the_running_session_and_are_kept(tmp_path: Path) -> None:
@@ -75,10 +75,10 @@ async def test_manner_duplex_and_brain_change_the_running_session_and_are_kept(t
         pick(window.setup.manner, "after")
         window.talk_bar.duplex.click()
         assert not window.setup.url.isVisible()
-        pick(window.setup.brain, "openai")
+        pick(window.setup.brain, "ollama")
         assert window.setup.url.isVisible()
-        await until(lambda: window.settings.provider == "openai")
-        brain = BackendChoice("openai", "", "https://api.openai.com/v1")
+        await until(lambda: window.settings.provider == "ollama")
+        brain = BackendChoice("ollama", "", "http://127.0.0.1:11434")
         assert factory.session.calls == [
             ("set_manner", "after"),
             ("set_duplex", True),
@@ -86,7 +86,7 @@ async def test_manner_duplex_and_brain_change_the_running_session_and_are_kept(t
         ]
         assert len(factory.sessions) == 1
     kept = Settings.load(path)
-    assert (kept.manner, kept.duplex, kept.provider) == ("after", True, "openai")
+    assert (kept.manner, kept.duplex, kept.provider) == ("after", True, "ollama")
 
 
 async def test_a_model_typed_in_is_taken_with_enter() -> None:
@@ -99,7 +99,7 @@ async def test_a_model_typed_in_is_taken_with_enter() -> None:
         QTest.keyClick(window.setup.model, Qt.Key.Key_Return)
         await until(lambda: window.settings.ollama_model == "qwen3")
         assert factory.session.calls == [
-            ("set_backend", BackendChoice("ollama", "qwen3", "http://localhost:11434"))
+            ("set_backend", BackendChoice("ollama", "qwen3", "http://127.0.0.1:11434"))
         ]
         assert window.focusWidget() is window.talk_bar.button  # so that the space bar talks again
 

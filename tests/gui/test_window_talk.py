@@ -79,10 +79,10 @@ async def test_a_superseded_revision_is_struck_through_and_the_speaking_one_mark
         say(window, factory, e.OracleSuperseded(1.3, 1, 2), e.AssistantStarted(1.4, 1, 2))
         newest, oldest = oracle(window)
         assert newest == (
-            "2   speaking   small (embedded) · complete turn · first word after 0.25 s · 2 words\nIn Rome"
+            "2   speaking   small (embedded) · complete turn · first words after 250 ms · 2 words\nIn Rome"
         )
         assert oldest == (
-            "1   superseded by 2   small (embedded) · on 3 words · first word after 0.40 s · 3 words\n"
+            "1   superseded by 2   small (embedded) · on 3 words · first words after 400 ms · 3 words\n"
             "It is noon."
         )
         ((_, after),) = view.card_formats(1)

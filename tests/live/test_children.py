@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from app.backend import make_backend
-from app.backend.base import BackendError, ChatRequest
+from app.backend.base import BackendError, ChatRequest, text_of
 from app.backend.embedded import EmbeddedBackend
 from app.conversation.prompt import ChatMessage, build_prompt
 from app.conversation.words import fold
@@ -71,7 +71,7 @@ async def test_the_embedded_brain_answers_and_ends() -> None:
     child = brain._child.pid
     request = ChatRequest(build_prompt([], 1, "What is the capital of France?", persona=brain.traits.persona), 30, 0.0)
     async with brain.stream(request) as deltas:
-        text = "".join([delta async for delta in deltas])
+        text = "".join([delta async for delta in text_of(deltas)])
     assert "Paris" in text
     await brain.close()
     assert not _alive(child)

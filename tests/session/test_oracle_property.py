@@ -20,7 +20,7 @@ from app.conversation.prompt import ChatMessage
 from app.frontend.base import OracleAsked, OracleDone, OracleWords
 from app.session.clock import run_simulated
 from app.session.mailbox import Mailbox
-from app.session.oracle_runner import OracleRunner
+from app.session.oracle_runner import OracleHost, OracleRunner
 
 
 @dataclass(frozen=True)
@@ -59,15 +59,14 @@ async def _run(asks: list[Ask], script: list[ScriptedAnswer], concurrent: bool) 
     mailbox, events, given_out = Mailbox(), [], []
     backend = ScriptedBackend(lambda request: _reply(script, request.messages[0].content), concurrent=concurrent)
     async with asyncio.TaskGroup() as group:
-        runner = OracleRunner(
-            backend=backend,
-            policy=OraclePolicy(interval=0.2),
-            request=lambda turn, words: ChatRequest((ChatMessage("user", words),)),
+        host = OracleHost(
+            request=lambda backend, turn, words, final: ChatRequest((ChatMessage("user", words),)),
             post=mailbox.post,
             emit=events.append,
             now=loop.time,
             group=group,
         )
+        runner = OracleRunner(host, backend, OraclePolicy(interval=0.2))
         over = asyncio.Event()
 
         async def frames() -> None:

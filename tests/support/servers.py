@@ -37,10 +37,22 @@ def _handler(script: Script, ollama: bool) -> type[BaseHTTPRequestHandler]:
             if self.path == "/v1/models":
                 data = [{"id": name, "object": "model"} for name in script.models]
                 return self._json(200, {"object": "list", "data": data})
+            return self._beside()
+
+        def _beside(self) -> None:
+            if ollama and self.path == "/api/ps":
+                return self._json(200, {"models": []})
+            if ollama and self.path == "/api/show":
+                return self._json(200, {"model_info": {}, "capabilities": ["completion", "tools"]})
+            if ollama and self.path == "/api/generate":
+                return self._json(200, {"model": "tiny", "response": "", "done": True, "done_reason": "load"})
             return self._json(404, {"error": "nothing here"})
 
         def do_POST(self) -> None:
-            script.requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if ollama and self.path != "/api/chat":  # the model is looked at and loaded before it is asked
+                return self._beside()
+            script.requests.append(body)
             script.seen_headers.append(dict(self.headers))
             if script.status != 200:
                 return self._json(script.status, {"error": {"message": "the key sk-secret-123 is no good"}})
@@ -118,8 +130,6 @@ def peer(script: Script, *, ollama: bool = False) -> Iterator[str]:
 
 def closed_port_url() -> str:
     """A loopback URL at which nobody listens."""
-
-
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{sock.getsockname()[1]}"

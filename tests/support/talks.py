@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from app.audio.endpoints import AudioSource, EndOfAudio
-from app.backend.base import ChatRequest
+from app.backend.base import Backend, ChatRequest, Usage
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
@@ -18,9 +18,11 @@ from app.conversation.transcript import Transcript
 from app.frontend.base import FrontEnd
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.clock import run_simulated
+from app.session.control import BackendChoice, ToolChoice
 from app.session.recorder import Recorder
 from app.session.session import Session, SessionConfig, SessionParts
 from app.stt.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceActivity
+from app.tools.toolbox import Toolbox
 from app.tts.scripted import ScriptedVoice
 
 
@@ -79,7 +81,9 @@ class LoopSpeaker:
 
     def flush(self) -> int:
         thrown, now = self.queued, asyncio.get_running_loop().time()
-        for begin, samples in self.heard:
+        for begin, samples in reversed(self.heard):
+            if begin + len(samples) / SAMPLE_RATE < now:
+                break  # heard long ago
             samples[max(0, round((now - begin) * SAMPLE_RATE)) :] = 0
         self.flushed += thrown
         self._dry_at = 0.0
@@ -133,13 +137,20 @@ def simulate(
     source: AudioSource | None = None,
     concurrent: bool = True,
     enough_words: int = 0,
+    interval: float = 0.1,
+    backend: Backend | None = None,
+    make_backend: Callable[[BackendChoice], Awaitable[Backend]] | None = None,
+    make_tools: Callable[[ToolChoice], Toolbox] | None = None,
+    cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None,
     during: Callable[[Session], None] | None = None,
     **config: object,
 ) -> Talk:
     """Runs a talk and returns what happened. `during` is called once the session runs."""
 
     async def run() -> Talk:
-        backend = ScriptedBackend(reply, concurrent=concurrent, enough_words=enough_words)
+        brain = backend or ScriptedBackend(
+            reply, concurrent=concurrent, enough_words=enough_words, least_interval=interval
+        )
         speaker, mouth = LoopSpeaker(), voice or ScriptedVoice()
         failures: list[str] = []
         parts = SessionParts(
@@ -147,7 +158,10 @@ def simulate(
             fallback=fallback,
             transcriber=ScriptedTranscriber(script),
             voice_activity=ScriptedVoiceActivity(script),
-            backend=backend,
+            backend=brain,
+            make_backend=make_backend,
+            make_tools=make_tools,
+            cost=cost,
             source=source or QuietSource(round(seconds / 0.08)),
             sink=speaker,
             recorder=Recorder(record, failures.append) if record else None,
@@ -160,6 +174,6 @@ def simulate(
                 during(session)
             await session.ended()
         left = {t.get_name() for t in asyncio.all_tasks()} - {asyncio.current_task().get_name()}  # type: ignore
-        return Talk(events, session.transcript, speaker, backend, mouth, left)
+        return Talk(events, session.transcript, speaker, brain, mouth, left)
 
     return run_simulated(run())

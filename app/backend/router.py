@@ -1,0 +1,128 @@
+"""A brain that chooses among brains: what kind of question it is decides who answers.
+
+Knows the user's table from kinds to brains and a policy that tells the kind; no classifier, no session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from app.backend.base import Backend, BackendError, ChatRequest, Traits
+
+RESTS_SECONDS = 60.0
+"""A brain that has failed is passed over for so long."""
+
+
+class Decision(Protocol):
+    """What kind of question it is, as sure as `share`, and why, in words."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def share(self) -> float: ...
+    @property
+    def reason(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Who answers, and why."""
+
+    backend: Backend
+    kind: str
+    share: float
+    reason: str
+
+
+class RouterBackend:
+    """`table`: a brain for each kind of question; one brain may stand for several. `decide` tells the kind of the words
+    of a turn so far. `now`: any steady clock, in seconds.
+    """
+
+    name = "Router"
+
+    def __init__(
+        self,
+        table: Mapping[str, Backend],
+        decide: Callable[[int, str], Decision],
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if not table:
+            raise BackendError(
+                "The router's table is empty. Choose a brain for one kind of question at least.", "setup"
+            )
+        self._table = dict(table)
+        self._decide = decide
+        self._now = now
+        self._out: dict[Backend, float] = {}
+        self._kind = next(iter(self._table))
+        self.problems: list[str] = []
+        """What is wrong with brains of the table that could not be opened."""
+
+    @property
+    def model(self) -> str:
+        """The models of the table."""
+        return ", ".join(dict.fromkeys(brain.model for brain in self._table.values()))
+
+    @property
+    def traits(self) -> Traits:
+        """Those of the brain that was chosen last."""
+        return self._table[self._kind].traits
+
+    async def open(self) -> None:
+        """Opens the table's brains, side by side. Raises BackendError when none of them can be had."""
+        brains = list(dict.fromkeys(self._table.values()))
+        results = await asyncio.gather(*(brain.open() for brain in brains), return_exceptions=True)
+        lost: list[Backend] = []
+        for brain, result in zip(brains, results, strict=True):
+            if isinstance(result, BackendError):
+                lost.append(brain)
+                self.problems.append(str(result))
+            elif isinstance(result, BaseException):
+                raise result
+        if len(lost) == len(brains):
+            raise BackendError(self.problems[0], "setup")
+        for brain in lost:
+            self._out[brain] = float("inf")
+
+    def choose(self, turn: int, words: str) -> Choice:
+        """Who answers `words`, the user's words of `turn` so far."""
+        decision = self._decide(turn, words)
+        kind, reason = decision.kind, decision.reason
+        now = self._now()
+        fit = [k for k in (kind, "everyday", *self._table) if k in self._table]
+        chosen = next((k for k in fit if self._out.get(self._table[k], 0.0) <= now), fit[0])
+        if chosen != kind and kind in self._table:
+            reason = f"{reason}; its brain failed, so the one for {chosen} answers"
+        elif chosen != kind:
+            reason = f"{reason}; there is no brain for it, so the one for {chosen} answers"
+        self._kind = chosen
+        return Choice(self._table[chosen], kind, decision.share, reason)
+
+    def failed(self, backend: Backend) -> bool:
+        """Passes `backend` over for a while; whether another one can answer meanwhile."""
+        self._out[backend] = max(self._out.get(backend, 0.0), self._now() + RESTS_SECONDS)
+        now = self._now()
+        return any(self._out.get(brain, 0.0) <= now for brain in self._table.values())
+
+    def stream(self, request: ChatRequest) -> AbstractAsyncContextManager[Any]:
+        """See `Backend.stream`: asks the brain that was chosen last."""
+        return self._table[self._kind].stream(request)
+
+    async def models(self) -> list[str]:
+        """The models of the table."""
+        return list(dict.fromkeys(brain.model for brain in self._table.values()))
+
+    async def prime(self, request: ChatRequest) -> None:
+        """See `Backend.prime`."""
+        await self._table[self._kind].prime(request)
+
+    async def close(self) -> None:
+        """Closes all."""
+        for brain in dict.fromkeys(self._table.values()):
+            await brain.close()

@@ -1,0 +1,392 @@
+"""The commands `talk` and `replay`: a talk told line by line, and summed up.
+
+Knows no adapter: the composition root builds the session.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import dataclasses
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from app import cli_brains
+from app.backend import PROVIDERS
+from app.backend.base import BackendError
+from app.conversation import events as e
+from app.conversation.frame import as_frames
+from app.conversation.tally import Tally
+from app.conversation.transcript import Transcript
+from app.session.control import ROUTER, BackendChoice, ModelChoice, SessionChoice, Style, ToolChoice
+from app.session.errors import UserError
+from app.terminal import Terminal
+from app.weights.fit import PRECISIONS
+
+COMMANDS = ("talk", "replay")
+
+
+def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
+    talk = commands.add_parser("talk", parents=[common], help="a talk with a sound file, or with the devices")
+    talk.add_argument("--input", metavar="Q.wav", help="a sound file that asks, instead of the microphone")
+    talk.add_argument("--output", metavar="A.wav", help="a file for the answer, instead of the loudspeaker")
+    talk.add_argument("--frontend", default="cascade", help="what hears and speaks (default: cascade)")
+    talk.add_argument("--backend", default="", help=f"the brain: {', '.join(PROVIDERS)}, router (default: embedded)")
+    talk.add_argument("--model", default="", help="the brain's model (default: the brain's own choice)")
+    talk.add_argument("--swap", action="append", default=[], type=swap, metavar="SECONDS=BACKEND[:MODEL][@URL]",
+                      help="change the brain at that time of the talk; may be given again")  # fmt: skip
+    talk.add_argument("--aside", default=None, type=brain, metavar="BACKEND[:MODEL][@URL]",
+                      help="a second brain that answers beside the first, and is written down")  # fmt: skip
+    talk.add_argument("--route", action="append", default=[], type=route, metavar="KIND=BACKEND[:MODEL][@URL]",
+                      help="with --backend router: who answers everyday, reasoning, stem, humanities or creative "
+                      "questions (default: the window's table)")  # fmt: skip
+    talk.add_argument("--persona", default="", metavar="TEXT", help="who answers")
+    talk.add_argument("--temperature", type=float, default=None, metavar="T", help="0 to 2 (default: the brain's own)")
+    talk.add_argument("--length", choices=("short", "medium", "long"), default="medium", help="of answers")
+    talk.add_argument("--tool", action="append", default=[], metavar="NAME",
+                      help="a tool that the brain may use: calculator, clock, files, mcp:NAME")  # fmt: skip
+    talk.add_argument("--folder", action="append", default=[], help="a folder that the tool “files” may read")
+    talk.add_argument("--cap", type=float, default=0.0, metavar="DOLLARS", help="what the talk may cost")
+    talk.add_argument("--weights", default="", metavar="FOLDER", help="the weights of kame or moshi")
+    talk.add_argument("--precision", choices=("auto", *PRECISIONS), default="auto", help="how they are kept")
+    talk.add_argument("--device", choices=("auto", "cuda", "cpu"), default="auto", help="where they run")
+    talk.add_argument("--context", type=frames, default=0, metavar="FRAMES", help="how far they remember")
+    talk.add_argument("--delay-ms", type=milliseconds, default=0, metavar="MS",
+                      help="silence that kame or moshi keeps before it answers")  # fmt: skip
+    talk.add_argument("--lead-ms", type=milliseconds, default=0, metavar="MS",
+                      help="how much later than the transcriber kame or moshi hears you")  # fmt: skip
+    talk.add_argument("--base-url", default="", help="where the brain's server is")
+    talk.add_argument("--manner", choices=("after", "thinking"), default="thinking",
+                      help="answer after the whole turn, or while thinking (default)")  # fmt: skip
+    talk.add_argument("--realtime", action="store_true", help="play the file at the pace of sound")
+    talk.add_argument("--record", default="", metavar="FOLDER", help="keep events.jsonl and both sides' sound")
+    talk.add_argument("--microphone", default="", metavar="NAME", help="an input device by name")
+    talk.add_argument("--loudspeaker", default="", metavar="NAME", help="an output device by name")
+
+    replay = commands.add_parser("replay", parents=[common], help="tell a recorded talk again")
+    replay.add_argument("folder", metavar="FOLDER")
+    replay.add_argument("--realtime", action="store_true", help="at the pace at which it happened")
+    replay.add_argument("--play", action="store_true", help="play both sides on the loudspeaker")
+
+
+def run(args: argparse.Namespace, terminal: Terminal) -> int:
+    """Runs one of `COMMANDS`; the exit code. Raises UserError."""
+    return asyncio.run(_talk(args, terminal)) if args.command == "talk" else _replay(args, terminal)
+
+
+def frames(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return value
+
+
+def milliseconds(text: str) -> int:
+    """Milliseconds as frames: the nearest number of whole ones."""
+    value = float(text)
+    if not 0 <= value <= 20_000:
+        raise argparse.ArgumentTypeError("must be between 0 and 20000")
+    return as_frames(value)
+
+
+def brain(text: str) -> BackendChoice:
+    """A brain as it is written in one word: BACKEND, BACKEND:MODEL or BACKEND:MODEL@URL."""
+    rest, _, url = text.partition("@")
+    provider, _, model = rest.partition(":")
+    if provider not in (*PROVIDERS, ROUTER):
+        raise argparse.ArgumentTypeError(f"there is no brain “{provider}”; there are: {', '.join(PROVIDERS)}, {ROUTER}")
+    return BackendChoice(provider, model, url)
+
+
+def swap(text: str) -> tuple[float, BackendChoice]:
+    """A swap as it is written: SECONDS=BRAIN."""
+    seconds, _, rest = text.partition("=")
+    try:
+        return float(seconds), brain(rest)
+    except ValueError:
+        raise argparse.ArgumentTypeError("must be written like 4.5=ollama:gemma3:4b") from None
+
+
+def route(text: str) -> tuple[str, BackendChoice]:
+    """A row of the router's table as it is written: KIND=BRAIN."""
+    from app.routing.classifier import KINDS
+
+    kind, _, rest = text.partition("=")
+    if kind not in KINDS:
+        raise argparse.ArgumentTypeError(f"there is no kind “{kind}”; there are: {', '.join(KINDS)}")
+    return kind, brain(rest)
+
+
+class Swapper:
+    """Changes the brain of `talk` at the times of `swaps`; a change that fails is told through `note`."""
+
+    def __init__(
+        self, talk: Any, swaps: list[tuple[float, BackendChoice]], note: Callable[[str], None]
+    ) -> None:
+        self._talk = talk
+        self._swaps = sorted(swaps, key=lambda pair: pair[0])
+        self._note = note
+        self._tasks: set[asyncio.Task[None]] = set()
+        if swaps:
+            talk.add_listener(self._take)
+
+    def _take(self, event: e.Event) -> None:
+        while self._swaps and isinstance(event, e.LevelMeasured) and event.at >= self._swaps[0][0]:
+            task = asyncio.get_running_loop().create_task(self._change(self._swaps.pop(0)[1]), name="swap the brain")
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _change(self, choice: BackendChoice) -> None:
+        try:
+            await self._talk.set_backend(choice)
+        except BackendError as error:
+            self._note(f"{error} The talk goes on with the brain that it has.")
+
+
+class SwapGaps:
+    """Measures swaps from a session's events: `gaps` has one entry for each.
+
+    `first_word_seconds`: from the swap to the new brain's first word, None when none came; `gap_seconds`: how long the
+    voice got no new words around it.
+    """
+
+    def __init__(self) -> None:
+        self.gaps: list[dict[str, Any]] = []
+        self._at = 0.0
+        self._open = False
+        self._last_words = 0.0
+        self._requests: dict[int, tuple[float, str]] = {}
+
+    def apply(self, event: e.Event) -> None:
+        """Takes one event in."""
+        match event:
+            case e.BackendChanged(at=at):
+                self._at, self._open = at, True
+                self.gaps.append(
+                    {"at": at, "backend": event.backend, "model": event.model, "reason": event.reason,
+                     "first_word_seconds": None, "gap_seconds": None}
+                )  # fmt: skip
+            case e.OracleRequested(aside=False):
+                self._requests[event.revision] = (event.at, event.model)
+            case e.OracleDelta() if event.revision in self._requests:
+                asked_at, model = self._requests[event.revision]
+                if self._open and asked_at >= self._at and model == self.gaps[-1]["model"]:
+                    self._open = False
+                    self.gaps[-1]["first_word_seconds"] = round(event.at - self._at, 3)
+                    self.gaps[-1]["gap_seconds"] = round(event.at - max(self._last_words, self._at), 3)
+                self._last_words = event.at
+
+
+class TalkReport:
+    """Follows a talk's events: prints turns as they settle, and sums the talk up."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self.transcript = Transcript()
+        self.tally = Tally()
+        self.failures: list[str] = []
+        self._terminal = terminal
+        self._speech_end: dict[int, float] = {}
+        self._responses: list[float] = []
+        self._revisions = 0
+        self._aside_words: dict[int, list[str]] = {}
+        self._swaps = SwapGaps()
+        self._underruns = 0
+        self._dropped = 0
+        self._shed = 0
+        self._seconds = 0.0
+
+    def take(self, event: e.Event) -> None:
+        """One event of the session."""
+        turn = self.transcript.apply(event)
+        self.tally.apply(event)
+        self._swaps.apply(event)
+        match event:
+            case e.TranscriptPartial():
+                self._terminal.progress(f"you: {event.text}")
+            case e.TranscriptFinal() if event.text:
+                self._terminal.say(f"you:  {event.text}")
+            case e.UserEnded():
+                self._speech_end[event.turn] = event.speech_end
+            case e.AssistantStarted() if event.turn in self._speech_end:
+                self._responses.append(round(event.at - self._speech_end.pop(event.turn), 3))
+            case e.AssistantSaid() if turn is not None:
+                self._terminal.progress(f"KAME: {turn.text}")
+            case e.AssistantEnded() if turn is not None and turn.text:
+                self._terminal.say(f"KAME: {turn.text}{' — interrupted' if event.interrupted else ''}")
+            case e.OracleRequested(aside=False):
+                self._revisions += 1
+            case e.OracleRequested():
+                self._aside_words[event.revision] = []
+            case e.OracleDelta() if event.revision in self._aside_words:
+                self._aside_words[event.revision].append(event.text)
+            case e.OracleEnded(reason="complete") if event.revision in self._aside_words:
+                self._terminal.say(f"at the side: {''.join(self._aside_words.pop(event.revision)).strip()}")
+            case e.BackendChanged() if event.reason != "chosen" or event.at:
+                self._terminal.say(f"— {event.backend} ({event.model}) thinks from now on —")
+            case e.BrainRouted():
+                self._terminal.progress(f"{event.backend} ({event.model}) answers: {event.reason}")
+            case e.ToolReturned():
+                self._terminal.progress(f"{event.name}: {event.text}")
+            case e.Underrun():
+                self._underruns += event.count
+            case e.FramesDropped():
+                self._dropped += event.frames
+            case e.SpeechShed():
+                self._shed += event.decodes
+            case e.Failure():
+                self.fail(event.sentence)
+            case e.SessionEnded():
+                self._seconds = event.at
+
+    def fail(self, sentence: str) -> None:
+        """Something failed outside of the session."""
+        self.failures.append(sentence)
+        self._terminal.note(sentence)
+
+    def summary(self) -> dict[str, Any]:
+        """The talk in numbers and words."""
+        return {
+            "turns": [
+                {"speaker": t.speaker, "turn": t.number, "text": t.text, "interrupted": t.interrupted,
+                 "brains": t.brains}
+                for t in self.transcript.turns
+                if t.text
+            ],
+            "seconds": self._seconds,
+            "response_seconds": self._responses,
+            "oracle_revisions": self._revisions,
+            "swaps": self._swaps.gaps,
+            "brains": [
+                {"backend": backend, "model": model, **dataclasses.asdict(counts)}
+                for (backend, model), counts in self.tally.brains.items()
+            ],
+            "cost": round(self.tally.cost, 6),
+            "underruns": self._underruns,
+            "frames_dropped": self._dropped,
+            "looks_skipped": self._shed,
+            "failures": self.failures,
+        }
+
+    def say_summary(self) -> None:
+        """The numbers as one line."""
+        heard = sum(1 for t in self.transcript.turns if t.speaker == "user" and t.text)
+        parts = [f"{self._seconds:.1f} s of talk", f"{heard} {'turn' if heard == 1 else 'turns'} heard"]
+        if self._responses:
+            parts.append("answered after " + ", ".join(f"{r:.2f} s" for r in self._responses))
+        parts.append(f"{self._revisions} oracle revisions, {self._underruns} underruns")
+        self._terminal.say("; ".join(parts) + ".")
+        for gap in self._swaps.gaps:
+            if gap["first_word_seconds"] is not None:
+                self._terminal.say(
+                    f"swapped to {gap['model']}: its first word after {gap['first_word_seconds']:.2f} s, and "
+                    f"{gap['gap_seconds']:.2f} s without new words for the voice."
+                )
+        if len(self.tally.brains) > 1 or self.tally.cost:
+            for (backend, model), counts in self.tally.brains.items():
+                cost = f", ${counts.cost:.4f}" if counts.cost else ""
+                self._terminal.say(
+                    f"{backend} ({model}): {counts.requests} requests, {counts.superseded} overtaken, "
+                    f"{counts.tokens_in} tokens in, {counts.tokens_out} out{cost}."
+                )
+
+
+async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app import brains
+    from app import main as compose
+    from app.audio.portaudio import Loudspeaker, Microphone
+    from app.audio.wav import FileSink, FileSource
+
+    if args.input and args.output and Path(args.input).resolve() == Path(args.output).resolve():
+        raise UserError("The answer can't be written over the question. Choose another file for --output.")
+    source = (
+        FileSource(args.input, realtime=args.realtime or not args.output)
+        if args.input
+        else Microphone(args.microphone or None)
+    )
+    sink = FileSink(args.output) if args.output else Loudspeaker(args.loudspeaker or None)
+    paced = args.realtime or not (args.input and args.output)
+    choice = SessionChoice(
+        frontend=args.frontend,
+        backend=BackendChoice(ROUTER) if args.route else cli_brains.choice_of(args),
+        aside=args.aside,
+        style=Style(args.persona, args.temperature, args.length),
+        tools=ToolChoice(tuple(args.tool), tuple(args.folder)),
+        cap=args.cap,
+        model=ModelChoice(args.weights, args.precision, args.device, args.context, args.delay_ms, args.lead_ms),
+        manner=args.manner,
+        duplex=True,
+        record_folder=args.record,
+    )
+    report = TalkReport(terminal)
+    try:
+        # What is wrong with files and devices is said at once, not after the models have loaded.
+        _check_ends(args)
+        terminal.progress("Getting ready …")
+        router = brains.router(dict(args.route)) if args.route else None
+        talk = compose.session(choice, source, sink, pace="real" if paced else "fast", backend=router)
+        async with talk:
+            talk.add_listener(report.take)
+            if not args.input:
+                terminal.note("Talk now; Ctrl-C ends the talk.")
+            _stop_on_interrupt(talk)
+            Swapper(talk, args.swap, report.fail)
+            await talk.ended()
+    except compose.USER_ERRORS as error:
+        raise UserError(str(error)) from error
+    heard = any(t.speaker == "user" and t.text for t in report.transcript.turns)
+    if args.input and not heard and not report.failures:
+        report.fail(
+            f"No words were heard in {Path(args.input).name}, so nothing was answered. Speak nearer to the "
+            "microphone, or choose another file."
+        )
+    report.say_summary()
+    terminal.document({"ok": not report.failures, **report.summary(), "output": args.output, "record": args.record})
+    return 2 if report.failures else 0
+
+
+def _check_ends(args: argparse.Namespace) -> None:
+    from app.audio.devices import find_input, find_output
+    from app.audio.filecheck import check_sound_file
+    from app.audio.wav import FileSink
+
+    if args.input:
+        check_sound_file(Path(args.input))
+    else:
+        find_input(args.microphone or None)
+    if args.output:
+        with FileSink(args.output):
+            pass
+    else:
+        find_output(args.loudspeaker or None)
+
+
+def _stop_on_interrupt(talk: Any) -> None:
+    loop = asyncio.get_running_loop()
+    stopping: set[asyncio.Task[None]] = set()
+
+    def stop() -> None:
+        stopping.add(loop.create_task(talk.stop()))
+
+    with contextlib.suppress(NotImplementedError):  # Windows: Ctrl-C raises KeyboardInterrupt instead
+        loop.add_signal_handler(signal.SIGINT, stop)
+
+
+def _replay(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.session.replay import Replay, ReplayError
+
+    try:
+        replay = Replay(Path(args.folder))
+        report = TalkReport(terminal)
+        for event in replay.events(realtime=args.realtime and not args.play):
+            report.take(event)
+        if args.play:
+            replay.play()
+    except ReplayError as error:
+        raise UserError(str(error)) from error
+    report.say_summary()
+    terminal.document({"ok": True, **report.summary(), "events": replay.counts()})
+    return 0

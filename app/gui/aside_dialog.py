@@ -1,0 +1,61 @@
+"""Asks for the brain that answers at the side. Says which; does nothing."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from app.gui.brain_picker import BrainPicker
+from app.gui.choice import backend_choice
+from app.gui.model_lists import ModelLists
+from app.gui.panel import Panel, Quiet
+from app.session.control import BackendChoice
+from app.settings import Settings
+
+
+class AsideDialog(Panel):
+    """`chosen` tells a `BackendChoice`."""
+
+    chosen = Signal(object)
+
+    def __init__(self, lists: ModelLists, settings: Settings, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.entitle(self.tr("Side by side"))
+        words = self.tr(
+            "A second brain answers everything, too. What it says is shown, and not spoken, until you hand the voice "
+            "over to it. Both are paid for."
+        )
+        self.picker = BrainPicker(self, lists, lambda provider: backend_choice(settings, provider))
+        self.show_button = self.button(self.tr("&Show it at the side"))
+        self.close_button = self.button(self.tr("Cancel"))
+        self.column.addWidget(Quiet(words, self))
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(6)
+        grid.setColumnStretch(1, 1)
+        picker = self.picker
+        grid.addWidget(picker.brain_label, 0, 0)
+        grid.addWidget(picker.brain, 0, 1, 1, 2)
+        grid.addWidget(picker.model_label, 1, 0)
+        grid.addWidget(picker.model, 1, 1)
+        grid.addWidget(picker.refresh, 1, 2)
+        grid.addWidget(picker.url_label, 2, 0)
+        grid.addWidget(picker.url, 2, 1, 1, 2)
+        self.column.addLayout(grid)
+        self.column.addStretch(1)
+        self.foot(self.show_button, self.close_button)
+        picker.reshaped.connect(self.fit)
+        self.show_button.clicked.connect(self._choose)
+        self.close_button.clicked.connect(self.close)
+
+    def open_with(self, choice: BackendChoice) -> None:
+        """Appears with a brain proposed."""
+        self.picker.show_choice(choice)
+        self.picker.ask()
+        self.appear()
+        self.fit()
+        self.picker.brain.setFocus()
+
+    def _choose(self) -> None:
+        self.close()
+        self.chosen.emit(self.picker.choice)

@@ -1,0 +1,125 @@
+"""Carries what the user wants of brains, and of how the conversation is held, to the session and the settings.
+
+Stands between the pickers, the dialogs and the keeper; the session tells what came of it.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from app.gui.choice import (
+    aside_choice,
+    is_router,
+    keep_aside,
+    keep_backend,
+    keep_manner_of_talk,
+    keep_routes,
+    routes_of,
+)
+from app.gui.dialogs import Dialogs
+from app.gui.keeper import SessionKeeper
+from app.gui.menu import TalkMenu
+from app.gui.oracle_header import OracleHeader
+from app.gui.setup_bar import SetupBar
+from app.gui.transcript_header import TranscriptHeader
+from app.session.control import ROUTER, BackendChoice, Style, ToolChoice
+from app.settings import Settings
+
+
+class BrainRoom(QObject):
+    """Changes `settings`, and says so: `changed` when they are to be saved soon, `save` when at once."""
+
+    changed = Signal()
+    save = Signal()
+
+    def __init__(
+        self,
+        settings: Settings,
+        keeper: SessionKeeper,
+        dialogs: Dialogs,
+        setup: SetupBar,
+        transcript: TranscriptHeader,
+        oracle: OracleHeader,
+        menu: TalkMenu,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._keeper = keeper
+        self._dialogs = dialogs
+        self._setup = setup
+        self._transcript = transcript
+        self._router_waits = False  # it was picked, and has no table yet
+        setup.brain_picked.connect(self._pick)
+        setup.desk_wanted.connect(dialogs.open_brain)
+        setup.routes_wanted.connect(dialogs.open_routes)
+        transcript.style_wanted.connect(self._want_style)
+        oracle.aside_wanted.connect(self._want_aside)
+        oracle.hand_over.connect(keeper.hand_over)
+        menu.style.connect(self._want_style)
+        menu.desk.connect(lambda: dialogs.open_brain(setup.picker.choice))
+        menu.routes.connect(dialogs.open_routes)
+        menu.aside.connect(lambda: self._want_aside(True))
+        menu.hand_over.connect(keeper.hand_over)
+        dialogs.brain_chosen.connect(self._use)
+        dialogs.aside_chosen.connect(keeper.set_aside)
+        dialogs.conversation_set.connect(self._set_conversation)
+        dialogs.routes_changed.connect(self._change_routes)
+        dialogs.routes_left.connect(self._leave_routes)
+        keeper.backend_settled.connect(self._settled)
+        keeper.aside_settled.connect(self._aside_settled)
+
+    # -- the one that drives
+
+    def _pick(self, choice: BackendChoice) -> None:
+        if is_router(choice) and not routes_of(self._settings):
+            self._setup.show_brain(self._keeper.wanted.backend)
+            self._router_waits = True
+            self._dialogs.open_routes()
+        else:
+            self._keeper.set_backend(choice)
+
+    def _use(self, choice: BackendChoice) -> None:
+        if choice != self._setup.choice:
+            self._setup.show_brain(choice)
+            self._pick(choice)
+
+    def _settled(self, choice: BackendChoice) -> None:
+        keep_backend(self._settings, choice)
+        self._setup.show_brain(choice)
+        self.changed.emit()
+
+    def _change_routes(self, table: dict[str, BackendChoice]) -> None:
+        keep_routes(self._settings, table)
+        self.save.emit()  # whoever builds the router reads the table from there
+        if self._router_waits or is_router(self._setup.choice):
+            self._keeper.set_backend(BackendChoice(ROUTER))
+
+    def _leave_routes(self) -> None:
+        self._router_waits = False
+
+    # -- the one at the side
+
+    def _want_aside(self, on: bool) -> None:
+        if on:
+            self._dialogs.open_aside(aside_choice(self._settings), self._keeper.wanted.backend)
+        else:
+            self._keeper.set_aside(None)
+
+    def _aside_settled(self, choice: BackendChoice | None) -> None:
+        if choice is not None:
+            keep_aside(self._settings, choice)
+            self.changed.emit()
+
+    # -- how the conversation is held
+
+    def _want_style(self) -> None:
+        wanted = self._keeper.wanted
+        self._dialogs.open_conversation(wanted.style, wanted.tools, wanted.cap)
+
+    def _set_conversation(self, style: Style, tools: ToolChoice, cap: float, always: bool) -> None:
+        self._keeper.set_conversation(style, tools, cap)
+        self._transcript.show_choice(style, tools, cap)
+        if always:
+            keep_manner_of_talk(self._settings, style, tools, cap)
+            self.changed.emit()

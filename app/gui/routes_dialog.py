@@ -1,0 +1,72 @@
+"""The user's table from kinds of questions to brains, which the router goes by. Says it; does nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+
+from app.gui.brain_picker import BrainPicker
+from app.gui.choice import KINDS, backend_choice
+from app.gui.model_lists import ModelLists
+from app.gui.panel import Panel, Quiet
+from app.session.control import ROUTER, BackendChoice
+from app.settings import Settings
+
+
+class RoutesDialog(Panel):
+    """`changed` tells a dict from kinds to `BackendChoice`s, one for each kind."""
+
+    changed = Signal(object)
+
+    def __init__(self, lists: ModelLists, settings: Settings, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.entitle(self.tr("Brains by kind of question"))
+        self.setMinimumWidth(790)
+        words = {
+            "everyday": (self.tr("Everyday talk"), self.tr("small talk, plans, the household")),
+            "reasoning": (self.tr("Reasoning"), self.tr("puzzles, decisions, step by step")),
+            "stem": (self.tr("Science and maths"), self.tr("physics, code, engineering")),
+            "humanities": (self.tr("Humanities"), self.tr("history, law, languages")),
+            "creative": (self.tr("Creative"), self.tr("stories, rhymes, ideas")),
+        }
+        lead = self.tr("Each question goes to the brain for its kind, while the talk's brain is “{0}”.")
+        self.column.addWidget(Quiet(lead.format(lists.label(ROUTER)), self))
+        self.pickers: dict[str, BrainPicker] = {}
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(10)
+        grid.setVerticalSpacing(8)
+        grid.setColumnStretch(2, 3)
+        grid.setColumnStretch(4, 2)
+        for row, kind in enumerate(KINDS):
+            name, help = words[kind]
+            picker = BrainPicker(
+                self, lists, lambda provider: backend_choice(settings, provider), about=name, labelled=False
+            )
+            picker.brain.setMinimumContentsLength(17)
+            self.pickers[kind] = picker
+            label = QLabel(name, self)
+            label.setToolTip(help)
+            label.setBuddy(picker.brain)
+            for place, widget in enumerate((label, picker.brain, picker.model, picker.refresh, picker.url)):
+                grid.addWidget(widget, row, place)
+        self.column.addLayout(grid)
+        self.column.addStretch(1)
+        self.use_button = self.button(self.tr("&Use this table"))
+        self.close_button = self.button(self.tr("Cancel"))
+        self.foot(self.use_button, self.close_button)
+        self.use_button.clicked.connect(self._use)
+        self.close_button.clicked.connect(self.close)
+
+    def open_with(self, table: Mapping[str, BackendChoice], otherwise: BackendChoice) -> None:
+        """Appears with the table of now; `otherwise` stands where it has nothing."""
+        for kind, picker in self.pickers.items():
+            picker.show_choice(table.get(kind, otherwise))
+            picker.ask()
+        self.appear()
+        self.pickers[KINDS[0]].brain.setFocus()
+
+    def _use(self) -> None:
+        self.changed.emit({kind: picker.choice for kind, picker in self.pickers.items()})
+        self.close()

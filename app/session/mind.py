@@ -1,0 +1,377 @@
+"""The slow side of a conversation: which brains think, what they are told, what they may use and cost.
+
+Owns the runners that ask: one for the brain that drives the voice, and one for a brain at its side. Everything here can
+be changed at any moment. Knows no sound, no window and no concrete brain.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Literal
+
+from app.backend.base import Backend, BackendError, ChatRequest, StreamItem, Usage, without_secrets
+from app.backend.tooling import stream_with_tools
+from app.conversation import events as e
+from app.conversation.budget import Budget
+from app.conversation.oracle import OraclePolicy
+from app.conversation.pace import Pace
+from app.conversation.prompt import Length, build_prompt, system_prompt
+from app.conversation.transcript import Transcript
+from app.session.brains import Brains
+from app.session.control import BackendChoice, Style, ToolChoice
+from app.session.mailbox import Message
+from app.session.oracle_runner import OracleHost, OracleRunner
+from app.tools.base import ToolError
+from app.tools.toolbox import Toolbox
+
+ROOM: dict[Length, float] = {"short": 0.6, "medium": 1.0, "long": 4.0}
+"""How much of a brain's usual limit of tokens an answer of this length may take."""
+
+
+@dataclass(slots=True)
+class MindParts:
+    """See `SessionParts` and `SessionConfig`. `backend` is there already, for `choice`."""
+
+    backend: Backend
+    make_backend: Callable[[BackendChoice], Awaitable[Backend]] | None
+    make_tools: Callable[[ToolChoice], Toolbox] | None
+    cost: Callable[[Backend, Usage], float | None]
+    paces: dict[tuple[str, str], Pace]
+    choice: BackendChoice
+    style: Style
+    cap: float
+
+
+class Mind:
+    """`post` reaches the front-end, `emit` everyone; `now` is the session's time; `transcript` is what was said."""
+
+    def __init__(
+        self,
+        parts: MindParts,
+        transcript: Transcript,
+        *,
+        post: Callable[[Message], None],
+        emit: Callable[[e.Event], None],
+        now: Callable[[], float],
+    ) -> None:
+        self.parts = parts
+        self._transcript = transcript
+        self._post = post
+        self._tell = emit
+        self._now = now
+        self._style = parts.style
+        self._choice = parts.choice
+        self._tools: Toolbox | None = None
+        self._tool_choice = ToolChoice()
+        self._runner: OracleRunner | None = None
+        self._aside: OracleRunner | None = None
+        self._partials = True
+        self._budget = Budget(parts.cap)
+        self._stage = self._budget.stage
+        self._answered = 0  # the last turn whose answer was heard to its end
+        self._brains = Brains(parts.make_backend, parts.backend, parts.choice, self._in_use)
+        self._wishes = self._aside_wishes = 0
+        self._granted = self._aside_granted = 0
+        self._tooling = asyncio.Lock()
+        self._group: asyncio.TaskGroup | None = None
+        self._tidying: asyncio.Task[None] | None = None
+        self._opening: list[asyncio.Task[None]] = []
+
+    # -- life --------------------------------------------------------------------------------------
+
+    def start(
+        self, group: asyncio.TaskGroup, *, partials: bool, aside: BackendChoice | None, tools: ToolChoice
+    ) -> None:
+        """From now on questions may come. What runs meanwhile runs in `group`."""
+        self._group = group
+        self._partials = partials
+        self._host = OracleHost(
+            request=self._request,
+            post=self._post,
+            emit=self._emit,
+            now=self._now,
+            group=group,
+            numbers=itertools.count(1),
+            stream=self._stream,
+            paces=self.parts.paces,
+            cost=self.parts.cost,
+            allowed=self._allowed,
+            acts=lambda: self._tools is not None and any(spec.acts for spec in self._tools.specs),
+            changed=self._fell_back,
+        )
+        self._runner = OracleRunner(self._host, self.parts.backend, self._policy())
+        self._tell_conversation()
+        self._tell_problems(self.parts.backend)
+        if tools.names:
+            self._opening.append(group.create_task(self._first_tools(tools), name="tools"))
+        if aside is not None:
+            self._opening.append(group.create_task(self._first_aside(aside), name="the brain at the side"))
+
+    async def stop(self) -> None:
+        """Asks nothing more, and waits until nothing is under way."""
+        self._group = None
+        for task in self._opening:
+            task.cancel()  # a model may take minutes to load
+        if self._opening:
+            await asyncio.wait(self._opening)
+        for runner in self._runners:
+            await runner.close()
+        if self._tidying is not None:
+            await asyncio.wait([self._tidying])
+
+    async def close(self) -> None:
+        """Closes all brains and tools."""
+        await self._brains.close()
+        if self._tools is not None:
+            await self._tools.close()
+
+    # -- questions ---------------------------------------------------------------------------------
+
+    @property
+    def busy(self) -> bool:
+        """Whether an answer is under way."""
+        return any(runner.busy for runner in self._runners)
+
+    def ask(self, turn: int, words: str, *, final: bool, settled: bool) -> None:
+        """See `OracleRunner.transcript`."""
+        for runner in self._runners:
+            runner.transcript(turn, words, final=final, settled=settled)
+
+    def abandon(self, turn: int) -> None:
+        """The answer to `turn` is not wanted any more."""
+        for runner in self._runners:
+            runner.abandon(turn)
+
+    def answered(self, turn: int, *, interrupted: bool) -> None:
+        """The answer to `turn` is over."""
+        self._answered = max(self._answered, turn)
+        if interrupted:
+            self.abandon(turn)
+        elif self._runner is not None:
+            self._runner.prime(turn + 1)
+
+    def set_partials(self, partials: bool) -> None:
+        """Whether growing words are asked about, or complete turns alone."""
+        self._partials = partials
+        for runner in self._runners:
+            runner.policy.partials = partials
+
+    @property
+    def _runners(self) -> list[OracleRunner]:
+        return [runner for runner in (self._runner, self._aside) if runner is not None]
+
+    @property
+    def _unanswered(self) -> int | None:
+        """The user's turn that is being asked, or answered, right now; None when nobody waits for anything."""
+        asked = self._transcript.last("user")
+        if asked is None or not asked.text or asked.backchannel or asked.number <= self._answered:
+            return None
+        return asked.number
+
+    # -- what a runner asks of us ------------------------------------------------------------------
+
+    def _policy(self) -> OraclePolicy:
+        return OraclePolicy(partials=self._partials)
+
+    def _request(self, backend: Backend, turn: int, words: str, final: bool) -> ChatRequest:
+        traits, style = backend.traits, self._style
+        messages = build_prompt(
+            self._transcript.turns,
+            turn,
+            words,
+            persona=system_prompt(traits.persona, style.persona, style.length),
+            history_words=traits.history_words,
+        )
+        temperature = traits.temperature if style.temperature is None else style.temperature
+        return ChatRequest(messages, round(traits.max_tokens * ROOM[style.length]), temperature, final=final)
+
+    def _stream(
+        self, backend: Backend, request: ChatRequest
+    ) -> AbstractAsyncContextManager[AsyncIterator[StreamItem]]:
+        if self._tools is None:
+            return backend.stream(request)
+        return stream_with_tools(backend, request, self._tools)
+
+    def _allowed(self, backend: Backend) -> bool:
+        return self._stage != "stop" or backend.traits.free
+
+    def _in_use(self, backend: Backend) -> bool:
+        return any(runner.uses(backend) for runner in self._runners)
+
+    def _fell_back(self) -> None:
+        """A brain has failed and the one before it has taken over."""
+        assert self._runner is not None
+        failed, self.parts.backend = self.parts.backend, self._runner.backend
+        self._choice = self._brains.choice_of(self.parts.backend) or self._choice
+        if failed is not self.parts.backend:
+            self._brains.spoil(failed)
+        self._tell_conversation()
+        self._tidy_brains()
+
+    def _tidy_brains(self) -> None:
+        if self._tidying is None or self._tidying.done():
+            self._tidying = asyncio.get_running_loop().create_task(self._brains.tidy(), name="close spare brains")
+
+    def _watch_budget(self) -> None:
+        stage, before = self._budget.stage, self._stage
+        if stage == before:
+            return
+        self._stage = stage
+        for runner in self._runners:
+            runner.sparing = stage != "free"
+        spent, cap, now = self._budget.spent, self._budget.cap, self._now()
+        self._emit(e.BudgetChanged(now, stage, round(spent, 6), cap))
+        if stage == "stop":
+            self._emit(
+                e.Failure(
+                    now, "backend",
+                    f"This conversation has cost ${spent:.2f} of the ${cap:.2f} that you allow, so brains that cost "
+                    "are not asked any more. Raise the cap, or choose a brain on this machine.",
+                )
+            )  # fmt: skip
+        elif stage == "slow" and before == "free":
+            self._emit(
+                e.Failure(
+                    now, "backend",
+                    f"This conversation has cost ${spent:.2f} of the ${cap:.2f} that you allow: the brain is asked "
+                    "less often from now on, so answers may begin later.",
+                )
+            )  # fmt: skip
+
+    # -- commands ----------------------------------------------------------------------------------
+
+    async def set_backend(self, choice: BackendChoice) -> None:
+        """See `SessionControl.set_backend`."""
+        self._wishes += 1
+        mine = self._wishes
+        backend = await self._open(choice)
+        if mine < self._granted:
+            return  # a later wish has overtaken it while it loaded
+        self._granted = mine
+        if self._aside is not None and self._aside.backend is backend:
+            self.hand_over()  # it thinks already: the two change places
+        else:
+            self._take_brain(backend, "chosen", lambda runner: runner.swap(backend, again=self._unanswered is not None))
+            self._tell_problems(backend)
+
+    async def set_aside(self, choice: BackendChoice | None) -> None:
+        """See `SessionControl.set_aside`."""
+        self._aside_wishes += 1
+        mine = self._aside_wishes
+        if choice is None:
+            self._aside_granted = mine
+            aside, self._aside = self._aside, None
+            if aside is not None:
+                await aside.close()
+                self._emit(e.AsideChanged(self._now(), "", ""))
+                self._tidy_brains()
+            return
+        if choice == self._choice:
+            raise BackendError("The second brain would be the same as the first. Choose another one.", "setup")
+        backend = await self._open(choice)
+        if mine < self._aside_granted:
+            return
+        self._aside_granted = mine
+        if self._aside is None:
+            self._aside = OracleRunner(self._host, backend, self._policy(), aside=True)
+            self._aside.sparing = self._stage != "free"
+        else:
+            self._aside.swap(backend, again=False)
+            self._aside.standby = None
+        self._emit(e.AsideChanged(self._now(), backend.name, backend.model))
+        asked = self._transcript.last("user")
+        if asked is not None and asked.text and self._unanswered == asked.number:
+            self._aside.transcript(asked.number, asked.text, final=not asked.open, settled=True)
+        self._tidy_brains()
+
+    async def _first_tools(self, choice: ToolChoice) -> None:
+        try:
+            await self.set_tools(choice)
+        except BackendError as error:
+            self._emit(e.Failure(self._now(), "backend", f"{error} The talk goes on without tools."))
+
+    async def _first_aside(self, choice: BackendChoice) -> None:
+        try:
+            await self.set_aside(choice)
+        except BackendError as error:
+            self._emit(e.Failure(self._now(), "backend", f"{error} The talk goes on without a second brain."))
+
+    def hand_over(self) -> None:
+        """See `SessionControl.hand_over`."""
+        runner, aside = self._runner, self._aside
+        if runner is None or aside is None:
+            return
+        self._take_brain(aside.backend, "handed", lambda driver: aside.hand_over_to(driver, self._unanswered))
+        self._emit(e.AsideChanged(self._now(), aside.backend.name, aside.backend.model))
+
+    async def _open(self, choice: BackendChoice) -> Backend:
+        """The brain of a choice, ready. Raises BackendError, also when the talk has ended meanwhile."""
+        backend = await self._brains.get(choice)
+        if self._group is None:
+            raise BackendError("The talk is over, so its brain can't be changed. Begin a new one.", "setup")
+        return backend
+
+    def _take_brain(
+        self, backend: Backend, reason: Literal["chosen", "handed"], take: Callable[[OracleRunner], None]
+    ) -> None:
+        assert self._runner is not None
+        self.parts.backend = backend
+        self._choice = self._brains.choice_of(backend) or self._choice
+        self._emit(e.BackendChanged(self._now(), backend.name, backend.model, reason))
+        take(self._runner)
+        self._tell_conversation()
+        self._tidy_brains()
+
+    def set_style(self, style: Style) -> None:
+        """See `SessionControl.set_style`."""
+        self._style = style
+        self._tell_conversation()
+
+    async def set_tools(self, choice: ToolChoice) -> None:
+        """See `SessionControl.set_tools`."""
+        async with self._tooling:
+            if choice == self._tool_choice:
+                return
+            old, new = self._tools, None
+            if choice.names and self.parts.make_tools is not None:
+                try:
+                    new = self.parts.make_tools(choice)
+                except ToolError as error:
+                    raise BackendError(str(error), "setup") from None
+                for problem in await new.open():
+                    self._emit(e.Failure(self._now(), "backend", problem))
+            if self._group is None and new is not None:
+                await new.close()
+                return
+            self._tools, self._tool_choice = new, choice
+            if old is not None:
+                await old.close()
+            self._tell_conversation()
+
+    def set_cap(self, dollars: float) -> None:
+        """See `SessionControl.set_cap`."""
+        self._budget.cap = max(0.0, dollars)
+        self._watch_budget()
+
+    def _tell_conversation(self) -> None:
+        style, choice = self._style, self._choice
+        self._emit(
+            e.ConversationSet(
+                self._now(), choice.provider, self.parts.backend.model, without_secrets(choice.base_url),
+                style.persona, style.temperature, style.length, self._tool_choice.names,
+            )
+        )  # fmt: skip
+
+    def _tell_problems(self, backend: Backend) -> None:
+        for problem in getattr(backend, "problems", ()):
+            self._emit(e.Failure(self._now(), "backend", problem))
+
+    def _emit(self, event: e.Event) -> None:
+        self._tell(event)
+        if isinstance(event, e.OracleCounted) and event.cost:
+            self._budget.spent += event.cost
+            self._watch_budget()

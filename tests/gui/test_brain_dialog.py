@@ -1,0 +1,210 @@
+"""The brain's dialog: its key, which leaks nowhere; whether it answers; fetching a model, and stopping that."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
+
+from app.gui.brain_dialog import BrainDialog
+from app.gui.window import MainWindow
+from app.session.control import BackendChoice
+from app.session.errors import UserError
+from app.settings import Settings
+from tests.gui.fakes import PROVIDERS, FakeDesk, FakeFactory
+from tests.gui.helpers import shown, until
+from tests.gui.test_brain_picker import enter, models
+from tests.gui.test_window_session import pick
+from tests.support.leaks import SECRET, all_logs, places_with
+
+OLLAMA = BackendChoice("ollama", "", "http://127.0.0.1:11434")
+
+
+@asynccontextmanager
+async def opened(
+    desk: FakeDesk, choice: BackendChoice, settings: Settings | None = None
+) -> AsyncIterator[tuple[MainWindow, BrainDialog]]:
+    """A window with its brain dialog open, by the button beside the brain."""
+    async with shown(FakeFactory(), settings, desk=desk) as window:
+        if choice.provider != "compatible":
+            pick(window.setup.brain, choice.provider)
+            window.setup.desk_button.click()
+        else:
+            window.dialogs.open_brain(choice)
+        dialog = window.dialogs.brain
+        assert dialog is not None
+        await until(dialog.isActiveWindow)
+        yield window, dialog
+
+
+def texts(widget: QWidget) -> list[str]:
+    """All that a window shows or tells, of itself and its parts."""
+    found = []
+    for part in [widget, *widget.findChildren(QWidget)]:
+        found += [part.toolTip(), part.accessibleName(), part.accessibleDescription(), part.windowTitle(), repr(part)]
+        if isinstance(part, QLabel | QLineEdit):
+            found.append(part.text())
+    return found
+
+
+async def test_a_key_is_typed_saved_and_nowhere_else(tmp_path: Path) -> None:
+    desk, settings = FakeDesk(), Settings(path=tmp_path / "settings.json")
+    said: list[str] = []
+    with all_logs() as lines:
+        async with opened(desk, BackendChoice("openai"), settings) as (window, dialog):
+            await until(lambda: dialog.key_words.text() == "There is no key yet.")
+            assert dialog.key.echoMode() == QLineEdit.EchoMode.Password and dialog.key.hasFocus()
+            assert not dialog.forget_button.isEnabled()
+            QTest.keyClicks(dialog.key, SECRET)
+            QTest.keyClick(dialog.key, Qt.Key.Key_Return)
+            assert dialog.key.text() == ""
+            await until(lambda: dialog.answer.text() == "The key is kept in the system's keyring.")
+            await until(lambda: dialog.key_words.text() == "The key is in the system's keyring.")
+            assert desk.keys == {"openai": SECRET} and dialog.isVisible()
+            pick(window.setup.manner, "after")
+            await until(lambda: settings.path is not None and settings.path.exists())
+            said += texts(window) + texts(dialog) + window.messages.sentences()
+            said += [repr(call) for call in desk.calls]
+        said += [json.dumps({f.name: str(getattr(settings, f.name)) for f in dataclasses.fields(settings)})]
+    assert places_with(SECRET, folders=[tmp_path], texts=said + lines) == []
+
+
+async def test_a_key_that_could_not_be_kept_is_told_without_it() -> None:
+    desk = FakeDesk(refusal=RuntimeError(f"no room for {SECRET}"))
+    with all_logs() as lines:
+        async with opened(desk, BackendChoice("openai")) as (window, dialog):
+            QTest.keyClicks(dialog.key, SECRET)
+            dialog.save_button.click()
+            await until(lambda: "RuntimeError" in dialog.answer.text())
+            said = texts(window) + texts(dialog)
+    assert places_with(SECRET, texts=said + lines) == []
+
+
+async def test_what_was_typed_is_gone_when_the_dialog_is_closed() -> None:
+    desk = FakeDesk()
+    async with opened(desk, BackendChoice("openai")) as (window, dialog):
+        QTest.keyClicks(dialog.key, SECRET)
+        QTest.keyClick(dialog, Qt.Key.Key_Escape)
+        assert not dialog.isVisible() and dialog.key.text() == ""
+        window.setup.desk_button.click()
+        QTest.keyClicks(dialog.key, SECRET)
+        pick(dialog.picker.brain, "anthropic")  # a key is for one brain
+        assert dialog.key.text() == ""
+        QTest.keyClicks(dialog.key, SECRET)
+        window.close()
+        assert not dialog.isVisible() and dialog.key.text() == ""
+    assert desk.keys == {}
+
+
+async def test_a_key_is_forgotten() -> None:
+    desk = FakeDesk(keys={"openai": SECRET})
+    async with opened(desk, BackendChoice("openai")) as (_, dialog):
+        await until(dialog.forget_button.isEnabled)
+        dialog.forget_button.click()
+        await until(lambda: dialog.answer.text() == "The key is forgotten.")
+        await until(lambda: dialog.key_words.text() == "There is no key yet.")
+    assert desk.keys == {}
+
+
+@pytest.mark.parametrize(
+    ("place", "words", "forgettable"),
+    [
+        ("environment", "environment variable OPENAI_API_KEY", False),
+        ("memory", "in memory until you close the window", True),
+        ("keyring", "in the system's keyring", True),
+    ],
+)
+async def test_where_the_key_is_is_told(place, words: str, forgettable: bool) -> None:
+    async with opened(FakeDesk(places={"openai": place}), BackendChoice("openai")) as (_, dialog):
+        await until(lambda: words in dialog.key_words.text())
+        assert dialog.forget_button.isEnabled() == forgettable
+
+
+async def test_the_connection_is_tested_in_words_that_can_be_copied() -> None:
+    desk = FakeDesk(gate=asyncio.Event())
+    async with opened(desk, BackendChoice("openai")) as (_, dialog):
+        pick(dialog.picker.brain, "openai")
+        enter(dialog.picker.model, "gpt-5")
+        dialog.test_button.click()
+        assert dialog.answer.text() == "Asking OpenAI for a word …" and not dialog.test_button.isEnabled()
+        desk.gate.set()
+        await until(lambda: dialog.answer.text() == "gpt-5 answers: first words after 0.31 s.")
+        assert dialog.answer.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
+        desk.refusal = UserError("OpenAI refused the key. Check it, or make a new one.")
+        dialog.test_button.click()
+        await until(lambda: dialog.answer.text() == "OpenAI refused the key. Check it, or make a new one.")
+        assert dialog.isVisible() and dialog.test_button.isEnabled()
+
+
+async def test_a_model_is_fetched_and_offered_then() -> None:
+    desk = FakeDesk(gate=asyncio.Event())
+    desk.gate.set()
+    async with opened(desk, OLLAMA) as (window, dialog):
+        assert not dialog.key.isVisible()
+        assert dialog.pull.isVisible() and not dialog.pull.bar.isVisible()
+        desk.gate.clear()
+        enter(dialog.pull.name, "gemma3:4b")
+        await until(lambda: dialog.pull.bar.value() == 330)
+        assert dialog.pull.words.text() == "1.1 of 3.3 GB" and dialog.pull.cancel_button.isVisible()
+        desk.gate.set()
+        await until(lambda: dialog.pull.words.text() == "gemma3:4b is here.")
+        assert ("pull", BackendChoice("ollama", "gemma3:4b", OLLAMA.base_url)) in desk.calls
+        await until(lambda: models(window.setup.model) == ["gemma3:4b"])
+        assert models(dialog.picker.model) == ["gemma3:4b"]
+
+
+async def test_fetching_goes_on_behind_a_closed_dialog_and_can_be_stopped() -> None:
+    desk = FakeDesk()
+    async with opened(desk, OLLAMA) as (window, dialog):
+        await until(lambda: not window.lists.busy(OLLAMA))
+        desk.gate = asyncio.Event()
+        enter(dialog.pull.name, "gemma3:27b")
+        await until(lambda: dialog.pull.bar.value() == 330)
+        dialog.close_button.click()
+        assert not dialog.isVisible() and desk.cancelled == 0
+        window.setup.desk_button.click()
+        assert dialog.pull.bar.isVisible() and dialog.pull.bar.value() == 330
+        dialog.pull.cancel_button.click()
+        await until(lambda: desk.cancelled == 1)
+        assert dialog.pull.words.text().startswith("Stopped.") and not dialog.pull.bar.isVisible()
+        assert dialog.pull.name.text() == "gemma3:27b" and dialog.pull.name.isEnabled()
+
+
+async def test_fetching_that_fails_says_why() -> None:
+    desk = FakeDesk()
+    async with opened(desk, OLLAMA) as (window, dialog):
+        await until(lambda: not window.lists.busy(OLLAMA))
+        desk.refusal = UserError("Ollama knows no model “gema”. Check its name.")
+        enter(dialog.pull.name, "gema")
+        await until(lambda: dialog.pull.words.text() == "Ollama knows no model “gema”. Check its name.")
+        assert window.messages.sentences() == []
+
+
+async def test_a_brain_that_was_looked_at_can_be_used() -> None:
+    desk, factory = FakeDesk(), FakeFactory()
+    async with shown(factory, desk=desk) as window:
+        window.menu.desk.emit()
+        dialog = window.dialogs.brain
+        assert dialog is not None
+        await until(dialog.isActiveWindow)
+        assert dialog.picker.brain.currentData() == "embedded" and not dialog.key.isVisible()
+        offered = [dialog.picker.brain.itemData(place) for place in range(dialog.picker.brain.count())]
+        assert offered == [view.key for view in PROVIDERS if view.key != "router"]
+        pick(dialog.picker.brain, "compatible")
+        dialog.use_button.click()
+        assert dialog.isVisible() and dialog.answer.text() == "Say first where the server is."
+        enter(dialog.picker.url, "http://127.0.0.1:8080/v1")
+        assert factory.session.calls == []
+        dialog.use_button.click()
+        brain = BackendChoice("compatible", "", "http://127.0.0.1:8080/v1")
+        await until(lambda: factory.session.calls == [("set_backend", brain)])
+        await until(lambda: window.setup.brain.currentData() == "compatible")
+        assert not dialog.isVisible() and window.settings.compatible_url == "http://127.0.0.1:8080/v1"

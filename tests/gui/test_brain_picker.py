@@ -1,0 +1,186 @@
+"""Choosing a brain above the talk: providers, models that are looked up, servers, and what is refused."""
+
+from __future__ import annotations
+
+import asyncio
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox
+
+from app.conversation import events as e
+from app.session.control import BackendChoice
+from app.session.errors import UserError
+from app.settings import Settings
+from tests.gui.fakes import FakeDesk, FakeFactory
+from tests.gui.helpers import say, shown, until
+from tests.gui.test_window_session import pick
+
+URL = "http://127.0.0.1:8080/v1"
+
+
+def models(combo: QComboBox) -> list[str]:
+    return [combo.itemText(place) for place in range(combo.count())]
+
+
+def enter(field, text: str) -> None:
+    """As the user does it: what stands there is replaced, then Enter."""
+    field.setFocus()
+    (field.lineEdit() if isinstance(field, QComboBox) else field).selectAll()
+    QTest.keyClicks(field, text)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+
+
+async def test_every_provider_shows_the_fields_that_it_has() -> None:
+    desk = FakeDesk()
+    async with shown(FakeFactory(), desk=desk) as window:
+        setup = window.setup
+        expected = {
+            "embedded": (False, False, ""),
+            "ollama": (True, True, "Models…"),
+            "openai": (True, False, "Key…"),
+            "anthropic": (True, False, "Key…"),
+            "google": (True, False, "Key…"),
+            "compatible": (True, True, "Key…"),
+        }
+        for provider, (model, url, button) in expected.items():
+            pick(setup.brain, provider)
+            fields = (setup.model.isVisible(), setup.url.isVisible(), setup.desk_button.text())
+            assert fields == (model, url, button), provider
+            assert setup.desk_button.isVisible() == bool(button)
+
+
+async def test_suggested_models_are_there_at_once_and_the_servers_own_when_they_come() -> None:
+    desk = FakeDesk(lists={"openai": ("gpt-9", "gpt-9-mini")}, gate=asyncio.Event())
+    factory = FakeFactory()
+    async with shown(factory, desk=desk) as window:
+        setup = window.setup
+        pick(setup.brain, "openai")
+        assert models(setup.model) == ["gpt-4.1-mini", "gpt-4.1", "gpt-5"]
+        assert setup.model.lineEdit().placeholderText() == "gpt-4.1-mini" and setup.model.currentText() == ""
+        assert "being fetched" in setup.model.toolTip()
+        await until(window.isActiveWindow)
+        setup.model.setFocus()
+        QTest.keyClicks(setup.model, "my-o")  # the user need not wait
+        desk.gate.set()
+        await until(lambda: models(setup.model) == ["gpt-9", "gpt-9-mini"])
+        assert setup.model.currentText() == "my-o"
+        QTest.keyClicks(setup.model, "wn")
+        QTest.keyClick(setup.model, Qt.Key.Key_Return)
+        await until(lambda: window.settings.openai_model == "my-own")
+        pick_model(setup.model, "gpt-9-mini")
+        await until(lambda: window.settings.openai_model == "gpt-9-mini")
+        assert [call[1].model for call in factory.session.calls] == ["", "my-own", "gpt-9-mini"]
+
+
+def pick_model(combo: QComboBox, model: str) -> None:
+    place = combo.findText(model)
+    combo.setCurrentIndex(place)
+    combo.activated.emit(place)
+
+
+async def test_a_list_is_asked_for_once_and_anew_on_the_refresh_button() -> None:
+    desk = FakeDesk(lists={"ollama": ("gemma3:4b",)})
+    async with shown(FakeFactory(), Settings(provider="ollama"), desk=desk) as window:
+        setup = window.setup
+        await until(lambda: models(setup.model) == ["gemma3:4b"])
+        pick(setup.brain, "embedded")
+        pick(setup.brain, "ollama")
+        asked = ("models", "ollama", "http://127.0.0.1:11434")
+        assert desk.calls == [(*asked, False)]
+        desk.lists["ollama"] = ("gemma3:4b", "qwen3:8b")
+        setup.picker.refresh.click()
+        await until(lambda: models(setup.model) == ["gemma3:4b", "qwen3:8b"])
+        assert desk.calls == [(*asked, False), (*asked, True)]
+
+
+async def test_a_list_that_cannot_be_had_is_told_quietly() -> None:
+    desk = FakeDesk(refusal=UserError("Ollama did not answer. Start it."))
+    async with shown(FakeFactory(), Settings(provider="ollama"), desk=desk) as window:
+        setup = window.setup
+        await until(lambda: setup.picker.refresh.text() == "⚠")
+        assert "Ollama did not answer. Start it." in setup.model.toolTip()
+        assert "Ollama did not answer. Start it." in setup.model.accessibleDescription()
+        assert window.messages.sentences() == []
+        desk.refusal, desk.lists = None, {"ollama": ("gemma3:4b",)}
+        setup.picker.refresh.click()
+        await until(lambda: setup.picker.refresh.text() == "↻")
+        assert "did not answer" not in setup.model.toolTip()
+
+
+async def test_another_server_is_used_when_its_address_is_known() -> None:
+    factory, desk = FakeFactory(), FakeDesk(lists={"compatible": ("qwen3-30b",)})
+    async with shown(factory, desk=desk) as window:
+        await until(window.isActiveWindow)
+        setup = window.setup
+        pick(setup.brain, "compatible")
+        assert setup.url.hasFocus()
+        assert factory.session.calls == [] and desk.calls == []
+        assert window.keeper.wanted.backend == BackendChoice("embedded")
+        enter(setup.url, URL)
+        await until(lambda: window.settings.compatible_url == URL)
+        assert factory.session.calls == [("set_backend", BackendChoice("compatible", "", URL))]
+        await until(lambda: models(setup.model) == ["qwen3-30b"])
+
+
+async def test_an_address_that_was_refused_can_be_put_right() -> None:
+    factory = FakeFactory()
+    async with shown(factory, desk=FakeDesk()) as window:
+        await until(window.isActiveWindow)
+        setup = window.setup
+        pick(setup.brain, "compatible")
+        factory.session.refusal = UserError("Nobody answers there.")
+        enter(setup.url, "http://127.0.0.1:808/v1")
+        await until(lambda: window.messages.sentences() == ["Nobody answers there."])
+        assert setup.brain.currentData() == "embedded"
+        factory.session.refusal = None
+        pick(setup.brain, "compatible")
+        assert setup.url.text() == "http://127.0.0.1:808/v1" and setup.url.hasFocus()
+        assert len(factory.session.calls) == 1
+        enter(setup.url, URL)
+        await until(lambda: window.settings.compatible_url == URL)
+        assert factory.session.calls[-1] == ("set_backend", BackendChoice("compatible", "", URL))
+
+
+async def test_a_brain_that_was_refused_is_tried_again_when_it_is_picked_again() -> None:
+    factory = FakeFactory()
+    async with shown(factory, desk=FakeDesk()) as window:
+        factory.session.refusal = UserError("There is no key.")
+        pick(window.setup.brain, "openai")
+        await until(lambda: window.setup.brain.currentData() == "embedded")
+        factory.session.refusal = None
+        pick(window.setup.brain, "openai")
+        await until(lambda: window.settings.provider == "openai")
+        assert len(factory.session.calls) == 2
+
+
+async def test_a_brain_that_fails_later_gives_the_picker_back() -> None:
+    factory = FakeFactory()
+    async with shown(factory, desk=FakeDesk()) as window:
+        pick(window.setup.brain, "openai")
+        await until(lambda: window.settings.provider == "openai")
+        say(window, factory, e.BackendChanged(3, "Embedded", "small", "fallback"))
+        assert window.setup.brain.currentData() == "embedded"
+        assert window.keeper.wanted.backend == BackendChoice("embedded")
+
+
+async def test_without_a_desk_models_can_be_typed_all_the_same() -> None:
+    async with shown(FakeFactory(), Settings(provider="ollama")) as window:
+        assert window.setup.model.isVisible()
+        assert not window.setup.picker.refresh.isVisible() and not window.setup.desk_button.isVisible()
+        assert not window.menu.desk_action.isVisible() and not window.menu.routes_action.isVisible()
+
+
+async def test_closing_ends_the_looking_up() -> None:
+    desk = FakeDesk(gate=asyncio.Event())
+    async with shown(FakeFactory(), Settings(provider="ollama"), desk=desk):
+        await until(lambda: desk.calls)
+    assert desk.cancelled == 1
+
+
+async def test_a_fault_at_the_desk_is_told_without_its_words(caplog) -> None:
+    desk = FakeDesk(refusal=RuntimeError("the key is sk-secret"))
+    async with shown(FakeFactory(), Settings(provider="ollama"), desk=desk) as window:
+        await until(lambda: "RuntimeError" in window.setup.model.toolTip())
+        assert "sk-secret" not in window.setup.model.toolTip()
+    assert "RuntimeError" in caplog.text and "sk-secret" not in caplog.text

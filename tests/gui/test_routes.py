@@ -1,0 +1,83 @@
+"""The table from kinds of questions to brains, and the router that goes by it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from app.conversation import events as e
+from app.gui.choice import KINDS
+from app.session.control import ROUTER, BackendChoice
+from app.settings import Settings
+from tests.gui.fakes import FakeDesk, FakeFactory
+from tests.gui.helpers import oracle, say, shown, until
+from tests.gui.test_brain_picker import enter
+from tests.gui.test_window_session import pick
+
+STEM = {"provider": "anthropic", "model": "claude-opus-4-1", "base_url": ""}
+
+
+async def test_the_router_asks_for_its_table_first(tmp_path: Path) -> None:
+    factory, path = FakeFactory(), tmp_path / "settings.json"
+    async with shown(factory, Settings(path=path), desk=FakeDesk()) as window:
+        pick(window.setup.brain, ROUTER)
+        dialog = window.dialogs.routes
+        assert dialog is not None and dialog.isVisible()
+        assert window.setup.brain.currentData() == "embedded" and factory.session.calls == []
+        dialog.close_button.click()
+        assert factory.session.calls == [] and window.settings.routes == ""
+        pick(window.setup.brain, ROUTER)
+        await until(dialog.isActiveWindow)
+        assert list(dialog.pickers) == list(KINDS)
+        pick(dialog.pickers["stem"].brain, "anthropic")
+        enter(dialog.pickers["stem"].model, "claude-opus-4-1")
+        pick(dialog.pickers["creative"].brain, "ollama")
+        dialog.use_button.click()
+        await until(lambda: window.settings.provider == ROUTER)
+        assert factory.session.calls == [("set_backend", BackendChoice(ROUTER))]
+        assert window.setup.brain.currentData() == ROUTER and window.setup.desk_button.text() == "Table…"
+        assert not window.setup.model.isVisible()
+    table = json.loads(json.loads(path.read_text())["routes"])
+    assert table["stem"] == STEM
+    assert table["creative"] == {"provider": "ollama", "model": "", "base_url": "http://127.0.0.1:11434"}
+    assert table["everyday"] == {"provider": "embedded", "model": "", "base_url": ""}
+
+
+async def test_a_changed_table_holds_at_once_while_the_router_drives() -> None:
+    factory = FakeFactory()
+    settings = Settings(provider=ROUTER, routes=json.dumps({"stem": STEM, "unheard": STEM, "everyday": 3}))
+    async with shown(factory, settings, desk=FakeDesk()) as window:
+        assert factory.choices[0].backend == BackendChoice(ROUTER)
+        window.setup.desk_button.click()
+        dialog = window.dialogs.routes
+        assert dialog is not None
+        assert dialog.pickers["stem"].choice == BackendChoice("anthropic", "claude-opus-4-1")
+        assert dialog.pickers["everyday"].choice == BackendChoice("embedded")
+        pick(dialog.pickers["everyday"].brain, "google")
+        dialog.use_button.click()
+        await until(lambda: factory.session.calls == [("set_backend", BackendChoice(ROUTER))])
+        assert json.loads(settings.routes)["everyday"]["provider"] == "google"
+
+
+async def test_a_table_is_made_without_the_router_in_force() -> None:
+    factory = FakeFactory()
+    async with shown(factory, Settings(routes="not JSON"), desk=FakeDesk()) as window:
+        window.menu.routes.emit()
+        assert window.dialogs.routes is not None
+        window.dialogs.routes.use_button.click()
+        assert factory.session.calls == [] and json.loads(window.settings.routes)["stem"]["provider"] == "embedded"
+
+
+async def test_a_card_tells_for_which_kind_it_was_chosen() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        say(
+            window, factory,
+            e.BrainRouted(1, 1, "stem", 0.9, "Anthropic", "claude", "it asks for a number"),
+            e.OracleRequested(1, 1, 1, "Anthropic", "claude", "how far is", False),
+            e.OracleRequested(1, 2, 1, "OpenAI", "gpt", "how far is", False, True),
+        )  # fmt: skip
+        aside, routed = oracle(window)
+        assert "for science and maths" in routed and "for science" not in aside
+        say(window, factory, e.BrainRouted(2, 1, "creative", 0.7, "Anthropic", "claude", "no, a tale"))
+        assert "for creative" in oracle(window)[1]

@@ -1,0 +1,130 @@
+"""Two brains: one drives, the other is shown calmly, and the voice is handed over in mid-talk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from app.conversation import events as e
+from app.gui.window import MainWindow
+from app.session.control import BackendChoice
+from app.session.errors import UserError
+from app.settings import Settings
+from tests.gui.demo_window import side_by_side, talk
+from tests.gui.fakes import FakeDesk, FakeFactory
+from tests.gui.helpers import oracle, say, shown, transcript, until
+from tests.gui.test_window_session import pick
+
+CLAUDE, GPT = ("Anthropic", "claude"), ("OpenAI", "gpt")
+ASIDE = BackendChoice("openai", "gpt")
+
+
+async def beside(window: MainWindow, factory: FakeFactory) -> None:
+    """Puts a brain at the side, as the user does it."""
+    window.oracle.header.switch.click()
+    dialog = window.dialogs.aside
+    assert dialog is not None and dialog.isVisible()
+    pick(dialog.picker.brain, "openai")
+    dialog.picker.model.setEditText("gpt")
+    dialog.show_button.click()
+    await until(lambda: ("set_aside", ASIDE) in factory.session.calls)
+    await until(lambda: window.settings.aside_provider == "openai")
+    say(window, factory, e.SessionStarted(0, "c", "w", *CLAUDE, "thinking"), e.AsideChanged(1, *GPT))
+
+
+async def test_a_second_brain_is_asked_for_shown_and_ended(tmp_path: Path) -> None:
+    factory = FakeFactory()
+    async with shown(factory, Settings(path=tmp_path / "settings.json"), desk=FakeDesk()) as window:
+        header = window.oracle.header
+        assert header.switch.text() == "Side by side…"
+        assert not header.hand_button.isVisible() and not window.menu.hand_action.isEnabled()
+        await beside(window, factory)
+        assert header.who.text() == "claude (Anthropic) drives; gpt (OpenAI) is at the side."
+        assert header.hand_button.isVisible() and window.menu.hand_action.isEnabled()
+        assert header.switch.text() == "One brain alone"
+        header.switch.click()
+        await until(lambda: factory.session.calls[-1] == ("set_aside", None))
+        say(window, factory, e.AsideChanged(2, "", ""))
+        assert header.switch.text() == "Side by side…" and not header.who.isVisible()
+        header.switch.click()  # the last one is proposed again
+        assert window.dialogs.aside is not None and window.dialogs.aside.picker.choice == ASIDE
+
+
+async def test_the_voice_is_handed_over_by_button_and_by_key(tmp_path: Path) -> None:
+    factory, path = FakeFactory(), tmp_path / "settings.json"
+    async with shown(factory, Settings(path=path), desk=FakeDesk()) as window:
+        await until(window.isActiveWindow)
+        await beside(window, factory)
+        window.oracle.header.hand_button.click()
+        assert factory.session.calls[-1] == ("hand_over",)
+        assert window.setup.brain.currentData() == "embedded"  # it isn't so before the session says so
+        say(window, factory, e.BackendChanged(3, *GPT, "handed"), e.AsideChanged(3, *CLAUDE))
+        assert window.oracle.header.who.text() == "gpt (OpenAI) drives; claude (Anthropic) is at the side."
+        assert (window.setup.brain.currentData(), window.setup.model.currentText()) == ("openai", "gpt")
+        assert window.keeper.wanted.backend == ASIDE and window.keeper.wanted.aside == BackendChoice("embedded")
+        window.activateWindow()
+        await until(window.isActiveWindow)
+        QTest.keyClick(window, Qt.Key.Key_H, Qt.KeyboardModifier.ControlModifier)
+        assert factory.session.calls.count(("hand_over",)) == 2
+        # A new talk begins with both.
+        window.setup.new_button.click()
+        await until(lambda: len(factory.sessions) == 2)
+        assert (factory.choices[1].backend, factory.choices[1].aside) == (ASIDE, BackendChoice("embedded"))
+    kept = Settings.load(path)
+    assert (kept.provider, kept.openai_model, kept.aside_provider) == ("openai", "gpt", "embedded")
+
+
+async def test_a_second_brain_that_is_refused_is_told() -> None:
+    factory = FakeFactory()
+    async with shown(factory, desk=FakeDesk()) as window:
+        factory.session.refusal = UserError("There is no key for OpenAI.")
+        window.oracle.header.switch.click()
+        assert window.dialogs.aside is not None
+        window.dialogs.aside.show_button.click()
+        await until(lambda: window.messages.sentences() == ["There is no key for OpenAI."])
+        assert window.keeper.wanted.aside is None and window.settings.aside_provider == ""
+        assert window.oracle.header.switch.text() == "Side by side…"
+
+
+async def test_a_second_brain_that_failed_is_not_there_in_the_next_talk() -> None:
+    factory = FakeFactory()
+    async with shown(factory, desk=FakeDesk()) as window:
+        await beside(window, factory)
+        say(window, factory, e.AsideChanged(2, "", ""))
+        assert window.keeper.wanted.aside is None
+
+
+async def test_its_revisions_are_marked_calm_and_never_struck_through() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        view = window.oracle.view
+        say(
+            window, factory,
+            e.OracleRequested(1, 1, 1, *CLAUDE, "what is", False),
+            e.OracleRequested(1, 2, 1, *GPT, "what is", False, True),
+            e.OracleDelta(1.3, 1, "Mine."), e.OracleDelta(1.4, 2, "Its own."),
+            e.OracleRequested(2, 3, 1, *CLAUDE, "what is the time", True),
+            e.OracleSuperseded(2.2, 1, 3), e.OracleEnded(2.2, 2, "superseded", 2),
+        )  # fmt: skip
+        newest, aside, old = oracle(window)
+        assert aside.startswith("2   at the side   older   gpt (OpenAI) · on 2 words")
+        assert old.startswith("1   superseded by 3") and newest.startswith("3   asked")
+        assert [card.style for card in view.cards] == ["plain", "beside", "plain"]
+        assert [view.card_formats(place)[0][1].fontStrikeOut() for place in (1, 2)] == [False, True]
+
+
+async def test_what_is_handed_over_is_told_at_both_ends() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        say(window, factory, *talk(), *side_by_side(12.0))
+        taken, given = oracle(window)[:2]
+        assert taken.startswith("10   handed over from 9   speaking   gpt-4.1-mini (OpenAI)")
+        assert given.startswith("9   at the side   handed over as 10")
+        assert window.oracle.view.cards[0].style == "live"
+        dividers = [text for text in transcript(window) if text.endswith("\n")]
+        assert dividers == ["Now thinking: claude-opus-4-1 (Anthropic)\n", "Handed over to gpt-4.1-mini (OpenAI)\n"]
+        assert transcript(window)[-2] == (
+            "KAME   claude-opus-4-1 → gpt-4.1-mini\nOne hundred days, and no: this is not a leap year."
+        )

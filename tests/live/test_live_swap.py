@@ -1,0 +1,152 @@
+"""The brain changed in mid-answer, for real: two language models in processes of their own, in real time; and no key
+of a talk is anywhere afterwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+
+from app import main as compose
+from app.audio.wav import FileSink, FileSource
+from app.backend import key_names
+from app.cli_talk import SwapGaps
+from app.conversation import events as e
+from app.conversation.tally import Tally
+from app.conversation.transcript import Transcript
+from app.offline_models import model_path
+from app.session.control import BackendChoice, SessionChoice
+from tests.live.test_talk_cli import talk
+from tests.support import sounds
+from tests.support.leaks import SECRET, places_with, quoting_peer
+from tests.support.patience import in_real_time
+from tests.support.servers import Script, closed_port_url, peer
+
+SERVER = """
+import sys, xllamacpp
+params = xllamacpp.CommonParams()
+params.model.path, params.api_keys = sys.argv[1], [sys.argv[2]]
+params.cpuparams.n_threads = params.cpuparams_batch.n_threads = params.n_parallel = 1
+params.n_ctx = 2048
+params.hostnames, params.port = ["127.0.0.1"], 0
+server = xllamacpp.Server(params)
+print(server.listening_address, flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def llama_server(model: Path, key: str) -> Iterator[str]:
+    """A llama.cpp server in a process of its own, which wants `key`: its base URL."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", SERVER, str(model), key],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    assert child.stdin is not None and child.stdout is not None
+    try:
+        line = next(text for text in child.stdout if text.startswith("http"))
+        yield f"{line.strip()}/v1"
+    finally:
+        child.stdin.close()
+        child.stdout.close()
+        child.kill()
+        child.wait(10)
+
+
+async def _talk_and_swap(question: Path, output: Path, record: Path, swap: BackendChoice) -> list[e.Event]:
+    """Asks, swaps 1.2 s into the answer, and stops when the new brain's words have been heard for a while."""
+    choice = SessionChoice(duplex=True, record_folder=str(record))
+    talk = compose.session(choice, FileSource(question, realtime=True), FileSink(output))
+    events: list[e.Event] = []
+    heard: asyncio.Queue[e.Event] = asyncio.Queue()
+
+    def listen(event: e.Event) -> None:
+        events.append(event)
+        if isinstance(event, e.AssistantStarted | e.AssistantSaid):
+            heard.put_nowait(event)
+
+    async with asyncio.timeout(60), talk:
+        talk.add_listener(listen)
+        while not isinstance(await heard.get(), e.AssistantStarted):
+            pass
+        await asyncio.sleep(1.2)
+        await talk.set_backend(swap)
+        new = next(x.revision for x in events if isinstance(x, e.OracleRequested) and x.model == "other-model")
+        words = 0
+        while words < 6:
+            event = await heard.get()
+            words += isinstance(event, e.AssistantSaid) and event.revision >= new
+    return events
+
+
+@in_real_time
+def test_swapped_in_mid_answer_between_two_real_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    question = sounds.write(tmp_path / "q.wav", np.concatenate([sounds.question("103_2"), sounds.room(60)]))
+    other = tmp_path / "other-model.gguf"
+    other.symlink_to(model_path("brain"))
+    with llama_server(other, SECRET) as url:
+        monkeypatch.setenv(key_names("compatible", url)[0], SECRET)
+        events = asyncio.run(
+            _talk_and_swap(question, tmp_path / "a.wav", tmp_path / "rec", BackendChoice("compatible", "", url))
+        )
+    gaps, transcript, tally = SwapGaps(), Transcript(), Tally()
+    for event in events:
+        gaps.apply(event)
+        transcript.apply(event)
+        tally.apply(event)
+    [swap] = gaps.gaps
+    host = urlsplit(url).netloc
+    assert (swap["backend"], swap["model"], swap["reason"]) == (host, "other-model", "chosen")
+    # The listener's gap is at most what the new brain needs to begin.
+    assert swap["gap_seconds"] <= swap["first_word_seconds"] < 5
+    print(f"swapped: first word after {swap['first_word_seconds']} s, gap {swap['gap_seconds']} s")
+    answer = transcript.last("assistant")
+    assert answer is not None and answer.brains[-1] == "other-model" and len(answer.brains) == 2
+    assert not [x for x in events if isinstance(x, e.Failure)]
+    counts = tally.brains[host, "other-model"]
+    assert counts.requests == 1 and counts.cost == 0 and counts.unpriced == 0, "on this machine it costs nothing"
+    other.unlink()  # 90 MB that need no search
+    assert not places_with(SECRET, folders=[tmp_path], texts=[e.to_json(x) for x in events])
+
+
+def test_a_swap_from_the_command_line_is_told_and_one_that_fails_changes_nothing(tmp_path: Path) -> None:
+    question = sounds.write(tmp_path / "q.wav", sounds.question("103_2"))
+    with peer(Script((" It", " is", " the", " second", " one", "."))) as url:
+        code, document, stderr = talk(
+            "--input", question, "--output", tmp_path / "a.wav", "--backend", "compatible", "--base-url",
+            closed_port_url(), "--model", "any", "--swap", f"0.2=compatible:tiny@{url}/v1",
+            "--swap", "0.4=compatible@nowhere",
+        )  # fmt: skip
+    [told] = [text for text in document["failures"] if "is no address of a server" in text]
+    assert told.endswith("The talk goes on with the brain that it has.")
+    assert [swap["model"] for swap in document["swaps"]] == ["tiny"]
+    assert document["turns"][-1]["text"] == "It is the second one." and document["turns"][-1]["brains"] == ["tiny"]
+    assert code == 2, stderr
+
+
+@pytest.mark.parametrize("user", ["", "user:p4ssword@"])
+def test_a_talk_leaves_no_key_behind(user: str, tmp_path: Path) -> None:
+    question = sounds.write(tmp_path / "q.wav", sounds.question("103_2"))
+    home = {name: str(tmp_path / name) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
+    with quoting_peer(401) as (where, seen):
+        url = f"http://{user}{urlsplit(where).netloc}/v1"
+        [name] = key_names("compatible", url)
+        code, document, stderr = talk(
+            "--input", question, "--output", tmp_path / "a.wav", "--record", tmp_path / "rec",
+            "--backend", "compatible", "--model", "any", "--base-url", url, env={name: SECRET, **home},
+        )  # fmt: skip
+        assert seen and (user or set(seen) == {SECRET}), "a user in the address goes before the key"
+    assert code == 2 and "refuses the API key" in " ".join(document["failures"])
+    heard = " ".join(t["text"] for t in document["turns"] if t["speaker"] == "user")
+    assert "interesting" in heard, "what was said stays"
+    for secret in (SECRET, "p4ssword"):
+        assert not places_with(secret, folders=[tmp_path], texts=[json.dumps(document), stderr])

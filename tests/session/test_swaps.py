@@ -1,0 +1,412 @@
+"""The brain is changed in mid-talk: by hand, by its own failure, by handing over; and two hundred times in an hour."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import itertools
+import random
+import weakref
+from collections.abc import Callable
+
+import pytest
+
+from app.backend.base import Backend, BackendError, ChatRequest
+from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
+from app.conversation import events as e
+from app.conversation.words import fold
+from app.session.control import BackendChoice
+from app.session.session import Session
+from app.stt.scripted import ScriptedTurn
+from tests.support.talks import Talk, simulate
+
+QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
+
+
+class Makers:
+    """Makes scripted brains by their model's name, and keeps them."""
+
+    def __init__(self, script: Callable[[str, ChatRequest], ScriptedAnswer], *, opening: float = 0.0) -> None:
+        self.made: list[ScriptedBackend] = []
+        self._script = script
+        self._opening = opening
+
+    async def __call__(self, choice: BackendChoice) -> Backend:
+        made = self.make(choice.model)
+        await asyncio.sleep(self._opening)
+        return made
+
+    def make(self, model: str) -> ScriptedBackend:
+        made = ScriptedBackend(lambda request: self._script(model, request), name=model.upper(), model=model)
+        self.made.append(made)
+        return made
+
+
+def at(seconds: float, do: Callable[[Session], object]) -> Callable[[Session], None]:
+    """Does something to the session at that time of the talk, and waits for it if it takes time."""
+
+    def during(session: Session) -> None:
+        async def later() -> None:
+            await asyncio.sleep(seconds)
+            result = do(session)
+            if asyncio.iscoroutine(result):
+                await result
+
+        during.task = asyncio.get_running_loop().create_task(later())  # type: ignore[attr-defined]
+
+    return during
+
+
+def choose(model: str) -> Callable[[Session], object]:
+    return lambda session: session.set_backend(BackendChoice("scripted", model))
+
+
+def words_of(model: str, count: int) -> str:
+    """An answer that tells whose it is, word by word."""
+    return " ".join(f"{model}{n}" for n in range(count)) + "."
+
+
+def fed_in_order(talk: Talk) -> None:
+    """Whatever the front-end was fed was of the newest revision that had words."""
+    speaking = fed = 0
+    for event in talk.events:
+        match event:
+            case e.OracleDelta(revision=revision) if not asked(talk, revision).aside:
+                assert revision >= speaking
+                speaking = revision
+            case e.OracleFed(revision=revision):
+                assert fed <= revision <= speaking, "fed by a revision that a newer one had silenced"
+                fed = revision
+
+
+def asked(talk: Talk, revision: int) -> e.OracleRequested:
+    return next(x for x in talk.of(e.OracleRequested) if x.revision == revision)
+
+
+def test_in_mid_answer_the_new_brain_takes_over_as_soon_as_it_has_words() -> None:
+    makers = Makers(lambda model, request: answer(words_of(model, 60), first=0.7 if model == "new" else 0.1, every=0.2))
+    talk = simulate(
+        QUESTION, lambda r: answer(""), seconds=30, backend=makers.make("old"), make_backend=makers,
+        during=at(6.0, choose("new")),
+    )  # fmt: skip
+    [change] = talk.of(e.BackendChanged)
+    assert (change.backend, change.model, change.reason) == ("NEW", "new", "chosen")
+    first = next(d for d in talk.of(e.OracleDelta) if asked(talk, d.revision).model == "new")
+    assert first.at - change.at == pytest.approx(0.7, abs=0.25)
+    # The old stream fed on until then, and not after.
+    olds = [d.at for d in talk.of(e.OracleDelta) if asked(talk, d.revision).model == "old"]
+    assert change.at < max(olds) < first.at
+    assert first.at - max(olds) <= 0.3, "the listener's gap is more than a word of the old one"
+    said = talk.said(1)
+    assert "old0" in said and "new" in said and fold(said).index("old0") < min(
+        i for i, w in enumerate(fold(said)) if w.startswith("new")
+    )
+    assert talk.transcript.last("assistant").brains == ["old", "new"]  # type: ignore[union-attr]
+    fed_in_order(talk)
+    assert not talk.tasks_left and all(b.open_streams == 0 and b.closed for b in makers.made)
+
+
+def test_while_nobody_waits_a_swap_asks_nothing() -> None:
+    makers = Makers(lambda model, request: answer(words_of(model, 5)))
+    talk = simulate(
+        [*QUESTION, ScriptedTurn(15.0, 17.0, "And what of Spain then?")], lambda r: answer(""), seconds=30,
+        backend=makers.make("old"), make_backend=makers, during=at(12.0, choose("new")),
+    )  # fmt: skip
+    assert not [r for r in talk.of(e.OracleRequested) if 11 < r.at < 15]
+    assert talk.said(1) == words_of("old", 5) and talk.said(2) == words_of("new", 5)
+
+
+def test_a_brain_that_can_not_be_opened_changes_nothing() -> None:
+    async def refuse(choice: BackendChoice) -> Backend:
+        raise BackendError("There is no such brain. Choose another.", "setup")
+
+    raised: list[str] = []
+
+    async def try_it(session: Session) -> None:
+        try:
+            await session.set_backend(BackendChoice("scripted", "new"))
+        except BackendError as error:
+            raised.append(str(error))
+
+    talk = simulate(QUESTION, lambda r: answer(words_of("old", 8)), make_backend=refuse, during=at(2.0, try_it))
+    assert raised == ["There is no such brain. Choose another."]
+    assert talk.said(1) == words_of("old", 8) and not talk.of(e.BackendChanged)
+
+
+def test_a_brain_that_fails_after_the_swap_gives_way_to_the_old_one() -> None:
+    def script(model: str, request: ChatRequest) -> ScriptedAnswer:
+        if model == "bad":
+            return ScriptedAnswer((), 0.3, 0.0, "Bad refuses the API key. Check the key, or choose another brain.")
+        return answer(words_of(model, 12), every=0.1)
+
+    makers = Makers(script)
+    talk = simulate(
+        QUESTION, lambda r: answer(""), backend=makers.make("old"), make_backend=makers, during=at(1.5, choose("bad"))
+    )
+    assert talk.said(1) == words_of("old", 12)
+    assert [f.sentence for f in talk.of(e.Failure)] == [
+        "Bad refuses the API key. Check the key, or choose another brain. OLD (old) answers again."
+    ]
+    assert [(c.model, c.reason) for c in talk.of(e.BackendChanged)] == [("bad", "chosen"), ("old", "fallback")]
+    sets = talk.of(e.ConversationSet)
+    assert [s.model for s in sets][-1] == "old", "what is kept with the conversation is what answers"
+    fed_in_order(talk)
+    assert not talk.tasks_left and all(b.closed for b in makers.made)
+
+
+def test_an_answer_that_is_there_is_not_asked_for_twice_when_the_new_brain_fails() -> None:
+    def script(model: str, request: ChatRequest) -> ScriptedAnswer:
+        if model == "bad":
+            return ScriptedAnswer((), 0.2, 0.0, "It fails. Choose another.")
+        return answer(words_of("old", 40))
+
+    makers = Makers(script)
+    talk = simulate(
+        QUESTION, lambda r: answer(""), seconds=30, backend=makers.make("old"), make_backend=makers,
+        during=at(5.0, choose("bad")),
+    )  # fmt: skip
+    assert talk.said(1) == words_of("old", 40)
+    assert not [r for r in talk.of(e.OracleRequested) if r.at > 5.1 and r.model == "old"]
+
+
+def test_a_content_filter_is_not_the_brains_fault() -> None:
+    class Picky(ScriptedBackend):
+        async def _items(self, reply):  # type: ignore[no-untyped-def]
+            raise BackendError("It does not answer this. Ask in other words.", "content")
+            yield ""
+
+    async def make(choice: BackendChoice) -> Backend:
+        return Picky(lambda request: answer(""), name="PICKY", model="picky")
+
+    talk = simulate(QUESTION, lambda r: answer(words_of("old", 3)), make_backend=make, during=at(0.5, choose("picky")))
+    assert [f.sentence for f in talk.of(e.Failure)] == ["It does not answer this. Ask in other words."]
+    assert [c.reason for c in talk.of(e.BackendChanged)] == ["chosen"]
+
+
+def test_a_brain_that_loads_for_long_holds_up_no_other_and_the_last_wish_counts() -> None:
+    made: list[ScriptedBackend] = []
+
+    class Slow(ScriptedBackend):
+        async def open(self) -> None:
+            await asyncio.sleep(8.0 if self.model == "slow" else 0.1)
+
+    async def make(choice: BackendChoice) -> Backend:
+        made.append(Slow(lambda request: answer(words_of(choice.model, 5)), name=choice.model, model=choice.model))
+        return made[-1]
+
+    def during(session: Session) -> None:
+        async def steps() -> None:
+            slow = asyncio.create_task(session.set_backend(BackendChoice("scripted", "slow")))
+            await asyncio.sleep(0.5)
+            await session.set_backend(BackendChoice("scripted", "quick"))
+            await slow
+
+        session.steps = asyncio.get_running_loop().create_task(steps())  # type: ignore[attr-defined]
+
+    turns = [*QUESTION, ScriptedTurn(12.0, 13.5, "And what of Spain then?")]
+    talk = simulate(turns, lambda r: answer("old"), seconds=25, make_backend=make, during=during)
+    assert [(c.model, round(c.at)) for c in talk.of(e.BackendChanged)] == [("quick", 1)]
+    assert talk.said(1) == talk.said(2) == words_of("quick", 5)
+    assert all(b.closed for b in made) and not talk.tasks_left
+
+
+def test_a_talk_that_ends_does_not_wait_for_a_brain_that_still_loads() -> None:
+    class Endless(ScriptedBackend):
+        async def open(self) -> None:
+            await asyncio.sleep(10_000)
+
+    made: list[ScriptedBackend] = []
+
+    async def make(choice: BackendChoice) -> Backend:
+        made.append(Endless(lambda request: answer("")))
+        return made[-1]
+
+    talk = simulate(
+        QUESTION, lambda r: answer(words_of("old", 3)), seconds=8, make_backend=make,
+        aside=BackendChoice("scripted", "endless"),
+    )  # fmt: skip
+    assert talk.of(e.SessionEnded)[0].at < 20 and talk.said(1) == words_of("old", 3)
+    assert made[0].closed and not talk.tasks_left
+
+
+# -- side by side ------------------------------------------------------------------------------------
+
+
+def side_by_side(at_seconds: float, *, slow: float = 0.1, seconds: float = 30.0) -> Talk:
+    def script(model: str, request: ChatRequest) -> ScriptedAnswer:
+        return answer(words_of(model, 30), first=slow if model == "aside" else 0.1, every=0.1)
+
+    makers = Makers(script)
+
+    def during(session: Session) -> None:
+        async def script() -> None:
+            await session.set_aside(BackendChoice("scripted", "aside"))
+            await asyncio.sleep(at_seconds - asyncio.get_running_loop().time())
+            session.hand_over()
+
+        session.scripted = asyncio.get_running_loop().create_task(script())  # type: ignore[attr-defined]
+
+    talk = simulate(
+        QUESTION, lambda r: answer(""), seconds=seconds, backend=makers.make("driver"), make_backend=makers,
+        during=during,
+    )  # fmt: skip
+    assert not talk.tasks_left and all(b.open_streams == 0 and b.closed for b in makers.made)
+    return talk
+
+
+def test_the_brain_at_the_side_is_asked_the_same_and_never_spoken() -> None:
+    talk = side_by_side(29.0)
+    of = {r.revision: r for r in talk.of(e.OracleRequested)}
+    assert {r.model for r in of.values() if r.aside} == {"aside"}
+    finals = {r.model: r.words for r in of.values()}
+    assert finals["aside"] == finals["driver"]
+    assert talk.said(1) == words_of("driver", 30)
+    assert not [f for f in talk.of(e.OracleFed) if of[f.revision].aside]
+    counts = {(c.model, c.aside) for c in talk.of(e.OracleCounted)}
+    assert counts == {("driver", False), ("aside", True)}
+    revisions = list(of)
+    assert revisions == sorted(set(revisions)), "two brains, one count of revisions"
+
+
+def test_handing_over_in_mid_answer_speaks_what_the_other_has_said_already_and_asks_nothing_anew() -> None:
+    talk = side_by_side(5.0)
+    [handed] = talk.of(e.OracleHandedOver)
+    assert asked(talk, handed.of).model == asked(talk, handed.revision).model == "aside"
+    assert not asked(talk, handed.revision).aside
+    first = next(d for d in talk.of(e.OracleDelta) if d.revision == handed.revision)
+    assert first.at == handed.at, "its words were there: no gap at all"
+    assert [c.reason for c in talk.of(e.BackendChanged)] == ["handed"]
+    assert talk.of(e.AsideChanged)[-1].model == "driver"
+    said = fold(talk.said(1))
+    assert said[0] == "driver0" and "aside29" in said and "driver29" not in said
+    text = " ".join("".join(d.text for d in talk.of(e.OracleDelta) if d.revision == handed.revision).split())
+    assert text == words_of("aside", 30), "whole, once"
+    # Nobody was asked again but for the number: the requests that the brains got are those that were told of.
+    assert sum(1 for r in talk.of(e.OracleRequested)) == sum(len(b) for b in _requests(talk)) + 1
+    fed_in_order(talk)
+
+
+def _requests(talk: Talk) -> list[list[e.OracleRequested]]:
+    handed = {h.revision for h in talk.of(e.OracleHandedOver)}
+    told = [r for r in talk.of(e.OracleRequested) if r.revision not in handed]
+    return [[r for r in told if r.model == model] for model in ("driver", "aside")]
+
+
+def test_handing_over_to_one_that_has_not_spoken_yet_leaves_the_driver_speaking_until_it_has() -> None:
+    talk = side_by_side(4.0, slow=2.5)
+    [handed] = talk.of(e.OracleHandedOver)
+    first = next(d for d in talk.of(e.OracleDelta) if d.revision == handed.revision)
+    assert first.at > handed.at
+    fed = [f for f in talk.of(e.OracleFed) if handed.at < f.at <= first.at]
+    assert fed and all(asked(talk, f.revision).model == "driver" for f in fed)
+    fed_in_order(talk)
+
+
+def test_the_brain_at_the_side_is_another_one_and_choosing_it_hands_over() -> None:
+    makers = Makers(lambda model, request: answer(words_of(model, 30), every=0.1))
+    refused: list[str] = []
+
+    def during(session: Session) -> None:
+        async def script() -> None:
+            try:
+                await session.set_aside(BackendChoice())
+            except BackendError as error:
+                refused.append(str(error))
+            await session.set_aside(BackendChoice("scripted", "aside"))
+            await asyncio.sleep(5.0)
+            await session.set_backend(BackendChoice("scripted", "aside"))
+
+        session.scripted = asyncio.get_running_loop().create_task(script())  # type: ignore[attr-defined]
+
+    talk = simulate(QUESTION, lambda r: answer(""), seconds=30, backend=makers.make("driver"), make_backend=makers,
+                    during=during)  # fmt: skip
+    assert refused == ["The second brain would be the same as the first. Choose another one."]
+    assert talk.of(e.OracleHandedOver) and talk.of(e.AsideChanged)[-1].model == "driver"
+    assert len(makers.made) == 2
+
+
+def test_handing_over_when_all_is_said_changes_the_next_answer_alone() -> None:
+    talk = side_by_side(28.0, seconds=40.0)
+    assert talk.said(1) == words_of("driver", 30) and not talk.of(e.OracleHandedOver)
+    assert talk.of(e.BackendChanged)[-1].model == "aside"
+
+
+# -- an hour -----------------------------------------------------------------------------------------
+
+
+def test_two_hundred_random_swaps_in_an_hour() -> None:
+    chance = random.Random(20)
+    turns: list[ScriptedTurn] = []
+    moment = 1.0
+    for number in itertools.count():
+        length = chance.uniform(0.8, 5.0)
+        if moment + length > 3590:
+            break
+        words = " ".join(f"q{number}w{n}" for n in range(max(2, round(length * 2.5))))
+        turns.append(ScriptedTurn(round(moment, 2), round(moment + length, 2), words + "?"))
+        moment += length + chance.uniform(1.5, 16.0)
+
+    def script(model: str, request: ChatRequest) -> ScriptedAnswer:
+        heard = fold(request.messages[-1].content)[-1].partition("w")[0]
+        deltas = tuple(f"{'' if n == 0 else ' '}{model}x{heard}" for n in range(chance.randint(1, 30)))
+        error = "It broke. Ask again." if chance.random() < 0.08 else ""
+        if error and chance.random() < 0.5:
+            deltas = ()
+        return ScriptedAnswer(deltas, chance.uniform(0.0, 2.5), chance.uniform(0.0, 0.3), error)
+
+    makers = Makers(script, opening=0.05)
+    swaps = 0
+    sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+
+    def during(session: Session) -> None:
+        sessions.add(session)
+
+        async def swapper() -> None:
+            nonlocal swaps
+            for moment in sorted(chance.uniform(0.5, 3580.0) for _ in range(200)):
+                await asyncio.sleep(max(0.0, moment - asyncio.get_running_loop().time()))
+                await session.set_backend(BackendChoice("scripted", f"m{chance.randrange(9)}"))
+                swaps += 1
+                if chance.random() < 0.2:
+                    with contextlib.suppress(BackendError):  # it may be the one that drives
+                        await session.set_aside(BackendChoice("scripted", f"m{chance.randrange(9)}"))
+                elif chance.random() < 0.2:
+                    session.hand_over()
+                elif chance.random() < 0.1:
+                    await session.set_aside(None)
+
+        session.swapper = asyncio.get_running_loop().create_task(swapper())  # type: ignore[attr-defined]
+
+    talk = simulate(
+        turns, lambda r: answer(""), seconds=3600, backend=makers.make("m0"), make_backend=makers, during=during
+    )
+    assert swaps == 200 and len(talk.transcript.turns) > 300
+    of = {r.revision: r for r in talk.of(e.OracleRequested)}
+    # No leak between brains: what is told as a brain's is that brain's, and of the turn that it was asked about.
+    for delta in talk.of(e.OracleDelta):
+        request = of[delta.revision]
+        for word in delta.text.split():
+            assert word.startswith(f"{request.model}x"), (word, request)
+    # Every spoken word belongs to a revision that was newest when it went in.
+    speaking, fed, went_in = 0, 0, set()
+    for event in talk.events:
+        match event:
+            case e.OracleDelta(revision=revision) if not of[revision].aside:
+                assert revision >= speaking
+                speaking = revision
+            case e.OracleFed(revision=revision):
+                assert fed <= revision <= speaking
+                fed = revision
+                went_in.add(revision)
+            case e.AssistantSaid(revision=revision, turn=turn):
+                assert revision in went_in and not of[revision].aside
+                assert of[revision].turn == turn
+    ended = [x.revision for x in talk.of(e.OracleEnded)]
+    assert sorted(ended) == sorted(of), "a revision without an end, or with two"
+    assert not talk.tasks_left
+    assert all(b.open_streams == 0 and b.closed for b in makers.made)
+    assert len(makers.made) < 200, "a brain that one goes back to was made anew each time"
+    # Nothing of the talk stays behind.
+    gc.collect()
+    assert not sessions

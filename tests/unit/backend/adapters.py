@@ -1,0 +1,73 @@
+"""The five adapters with the wire before them, and what every sentence of theirs must be."""
+
+from __future__ import annotations
+
+from app.backend.base import Backend, BackendError, ChatRequest, StreamItem, text_of
+from app.backend.ollama import OllamaBackend
+from app.backend.openai_compatible import OpenAICompatibleBackend
+from app.conversation.prompt import ChatMessage
+from tests.support.wire import SECRET, SERVER_WORDS, Anthropic, Google, LlamaCpp, Ollama, Reply, Speech, Wire
+
+SPEECHES: dict[str, Speech | Ollama] = {
+    "openai": Speech(), "anthropic": Anthropic(), "google": Google(), "compatible": LlamaCpp(), "ollama": Ollama(),
+}  # fmt: skip
+ADAPTERS = list(SPEECHES)
+REQUEST = ChatRequest((ChatMessage("system", "Be short."), ChatMessage("user", "Where is it?")), max_tokens=50)
+_LABELS = {"openai": "OpenAI", "anthropic": "Anthropic", "google": "Google"}
+_DO = tuple("Ask|ask again|Check|Choose|choose|Give|Add|Begin|Start|Try|Look|Make".split("|"))
+
+
+def standing(kind: str) -> dict[str, Reply]:
+    """What the server answers beside the talk."""
+    return SPEECHES["ollama"].standing("tiny:latest") if kind == "ollama" else {}  # type: ignore[union-attr]
+
+
+def wire_for(kind: str, *script: Reply) -> Wire:
+    """A wire that speaks as `kind`'s provider."""
+    return Wire(script, standing=standing(kind))
+
+
+def make(kind: str, url: str, *, model: str | None = None, key: str = SECRET) -> Backend:
+    """The adapter for `kind`, at this address instead of the provider's own."""
+    speech = SPEECHES[kind]
+    model = speech.model if model is None else model
+    if kind == "ollama":
+        return OllamaBackend(base_url=url, model=model)
+    return OpenAICompatibleBackend(
+        base_url=url + speech.path, model=model, api_key=key, name=_LABELS.get(kind, ""),
+        key_wanted=f"{kind.upper()}_API_KEY" if kind in _LABELS else "", dialect=kind,
+    )  # fmt: skip
+
+
+async def ask(backend: Backend, request: ChatRequest = REQUEST) -> list[StreamItem]:
+    """All items of an answer that say something."""
+    async with backend.stream(request) as items:
+        return [item async for item in items if item]
+
+
+async def say(backend: Backend, request: ChatRequest = REQUEST) -> str:
+    """The answer's text."""
+    async with backend.stream(request) as items:
+        return "".join([text async for text in text_of(items)])
+
+
+async def fail(backend: Backend, request: ChatRequest = REQUEST) -> tuple[str, BackendError]:
+    """The text up to the fault, and the fault, whose sentence is one."""
+    got: list[str] = []
+    try:
+        async with backend.stream(request) as items:
+            async for text in text_of(items):
+                got.append(text)
+    except BackendError as error:
+        check_sentence(error)
+        return "".join(got), error
+    raise AssertionError(f"no fault, but an answer: {''.join(got)!r}")
+
+
+def check_sentence(error: BackendError) -> None:
+    """What happened, what it means, what to do; nothing of the server's, no key."""
+    sentence = str(error)
+    assert sentence.endswith(".") and any(word in sentence for word in _DO), sentence
+    assert len(sentence.rstrip(".").split(". ")) >= 2 or "; " in sentence or ": " in sentence, sentence
+    assert SECRET not in sentence and SERVER_WORDS not in sentence and "Error" not in sentence, sentence
+    assert error.__cause__ is None and (error.__suppress_context__ or error.__context__ is None)
