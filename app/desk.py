@@ -13,10 +13,9 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 from app.backend import PROVIDERS, find_spec, key_names, make_backend
-from app.backend.base import BackendError, ChatRequest, text_of
+from app.backend.base import BackendError, ChatRequest, split_address, text_of
 from app.conversation.prompt import ChatMessage
 from app.secrets import KeyRefused, KeyStore, Place
 from app.session.control import ROUTER, BackendChoice, ProviderView
@@ -228,10 +227,10 @@ class Desk:
 
     def _who(self, choice: BackendChoice) -> str:
         spec = PROVIDERS.get(choice.provider)
-        host = urlsplit(choice.base_url).netloc.rpartition("@")[2]
+        host = split_address(choice.base_url).netloc.rpartition("@")[2]
         if spec is None:
             return "The router" if choice.provider == ROUTER else choice.provider
-        return host if host and host != urlsplit(spec.default_url or "").netloc else spec.label
+        return host if host and host != split_address(spec.default_url or "").netloc else spec.label
 
     async def make(self, choice: BackendChoice) -> Any:
         """The brain of a choice, not open yet; made in a thread, for it imports much and may ask the keyring.

@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from app.backend.base import Backend, BackendError
+from app.backend.base import Backend, BackendError, split_address
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ def key_names(name: str, base_url: str = "") -> tuple[str, ...]:
     spec = PROVIDERS.get(name)
     if spec is None:
         return ()
-    parts, own = urlsplit(base_url), urlsplit(spec.default_url or "")
+    parts, own = split_address(base_url), split_address(spec.default_url or "")
     host = parts.netloc.rpartition("@")[2].upper()
     if spec.key_variables and (not host or (parts.scheme, host) == (own.scheme, own.netloc.upper())):
         return spec.key_variables
@@ -114,7 +113,7 @@ def make_backend(
         return module.OllamaBackend(base_url=base_url, model=model)
     names = key_names(name, base_url)
     own = bool(base_url) and names != spec.key_variables  # a server elsewhere, whatever the provider
-    if base_url and not urlsplit(base_url).netloc:
+    if base_url and not split_address(base_url).netloc:
         own = True  # no address at all: it says so when it is opened
     return module.OpenAICompatibleBackend(
         base_url=base_url if own or not spec.default_url else spec.default_url,

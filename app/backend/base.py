@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Literal, Protocol
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from app.conversation.prompt import HISTORY_WORDS, PERSONA, ChatMessage
 from app.tools.base import ToolSpec
@@ -116,7 +116,8 @@ Message = ChatMessage | AskedTools | ToolAnswer
 class ChatRequest:
     """What is asked. `max_tokens` bounds the answer; about 1.4 tokens make a word.
 
-    `final`: the user's turn is complete, so that tools which change something may be called.
+    `final`: tools that change something may be called: the user's turn is complete, it is the answer that is spoken,
+    and none of them has been called for it yet.
     """
 
     messages: tuple[Message, ...]
@@ -289,9 +290,19 @@ def no_connection(error: BaseException, where: str, start: str = "Start it") -> 
     return BackendError(sentence, "network")
 
 
+def split_address(url: str) -> SplitResult:
+    """The parts of an address; all empty when it is none, whatever was typed."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.hostname, parts.port  # these raise only when they are asked for
+    except ValueError:
+        return urlsplit("")
+    return parts if url.isprintable() else urlsplit("")
+
+
 def on_this_machine(url: str) -> bool:
     """Whether a server is reached by loopback: then no proxy of the environment is to be asked for it."""
-    host = urlsplit(url if "://" in url else f"//{url}").hostname or ""
+    host = split_address(url if "://" in url else f"//{url}").hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -300,5 +311,5 @@ def on_this_machine(url: str) -> bool:
 
 def without_secrets(url: str) -> str:
     """A URL without a user, a password or a query: they may hold keys."""
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+    parts = split_address(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl() or (url and "…")

@@ -16,7 +16,6 @@ from copy import deepcopy
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
-from urllib.parse import urlsplit
 
 from app.backend.base import (
     CONNECT_SECONDS,
@@ -30,6 +29,7 @@ from app.backend.base import (
     guarded,
     is_reset,
     on_this_machine,
+    split_address,
     without_origin,
     without_secrets,
 )
@@ -89,7 +89,7 @@ class OpenAICompatibleBackend:
     ) -> None:
         self.base_url = base_url.rstrip("/")
         self._id = model
-        self.name = name or urlsplit(self.base_url).netloc.rpartition("@")[2] or "The server"
+        self.name = name or split_address(self.base_url).netloc.rpartition("@")[2] or "The server"
         self.traits = (
             Traits(history_words=LONG_HISTORY_WORDS) if key_wanted else Traits(free=_is_here(self.base_url))
         )
@@ -289,7 +289,7 @@ class OpenAICompatibleBackend:
                 f"or `keys set`), or set the environment variable {self._key_wanted}; or choose another brain.",
                 "key",
             )
-        parts = urlsplit(self.base_url)
+        parts = split_address(self.base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BackendError(
                 f"“{without_secrets(self.base_url)}” is no address of a server. Write it like "
@@ -299,7 +299,14 @@ class OpenAICompatibleBackend:
         headers = {}
         if self._provider == "anthropic":  # its list of models is not part of what it has of OpenAI's protocol
             headers = {"x-api-key": self._api_key, "anthropic-version": "2023-06-01"}
-        self._client = await asyncio.to_thread(self._make_client, headers)
+        try:
+            self._client = await asyncio.to_thread(self._make_client, headers)
+        except Exception as error:  # an address that looked like one, a proxy or a certificate that can't be read
+            raise BackendError(
+                f"The way to {self._where} could not be set up ({type(error).__name__}). Check its address, and this "
+                "machine's settings for proxies and certificates.",
+                "setup",
+            ) from None
 
     def _make_client(self, headers: dict[str, str]) -> Any:
         """The client; on a thread, since reading the certificates takes 30 ms."""
@@ -357,8 +364,10 @@ def _whole(body: bytes) -> Iterator[StreamItem | _Finish]:
         for number, call in enumerate(message.get("tool_calls") or ()):
             function = call["function"]
             yield ToolCall(call.get("id") or f"call-{number}", function["name"], function.get("arguments") or "{}")
+        if isinstance(usage := value.get("usage"), dict):
+            yield Usage(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
         yield _Finish(choice.get("finish_reason") or "")
-    except (LookupError, TypeError, AttributeError):
+    except (LookupError, TypeError, AttributeError, ValueError):
         raise Unreadable from None
 
 
@@ -371,7 +380,7 @@ def _text(content: Any) -> str:
 
 def _is_here(url: str) -> bool:
     """Whether a server is on this machine or in its own network, where asking costs no money."""
-    host = urlsplit(url).hostname or ""
+    host = split_address(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_private
     except ValueError:

@@ -6,6 +6,7 @@ Knows the user's table from kinds to brains and a policy that tells the kind; no
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -16,6 +17,7 @@ from app.backend.base import Backend, BackendError, ChatRequest, Traits
 
 RESTS_SECONDS = 60.0
 """A brain that has failed is passed over for so long."""
+LONGEST_REST_SECONDS = 600.0
 
 
 class Decision(Protocol):
@@ -90,23 +92,27 @@ class RouterBackend:
         for brain in lost:
             self._out[brain] = float("inf")
 
-    def choose(self, turn: int, words: str) -> Choice:
-        """Who answers `words`, the user's words of `turn` so far."""
+    def choose(self, turn: int, words: str, allowed: Callable[[Backend], bool] = lambda backend: True) -> Choice:
+        """Who answers `words`, the user's words of `turn` so far, of those that are `allowed` to."""
         decision = self._decide(turn, words)
         kind, reason = decision.kind, decision.reason
         now = self._now()
         fit = [k for k in (kind, "everyday", *self._table) if k in self._table]
-        chosen = next((k for k in fit if self._out.get(self._table[k], 0.0) <= now), fit[0])
-        if chosen != kind and kind in self._table:
+        may = [k for k in fit if allowed(self._table[k])]
+        chosen = next((k for k in may if self._out.get(self._table[k], 0.0) <= now), (may or fit)[0])
+        if chosen != kind and kind in self._table and kind not in may:
+            reason = f"{reason}; its brain costs too much by now, so the one for {chosen} answers"
+        elif chosen != kind and kind in self._table:
             reason = f"{reason}; its brain failed, so the one for {chosen} answers"
         elif chosen != kind:
             reason = f"{reason}; there is no brain for it, so the one for {chosen} answers"
         self._kind = chosen
         return Choice(self._table[chosen], kind, decision.share, reason)
 
-    def failed(self, backend: Backend) -> bool:
-        """Passes `backend` over for a while; whether another one can answer meanwhile."""
-        self._out[backend] = max(self._out.get(backend, 0.0), self._now() + RESTS_SECONDS)
+    def failed(self, backend: Backend, rest: float = 0.0) -> bool:
+        """Passes `backend` over for a while, `rest` seconds at least; whether another one can answer meanwhile."""
+        rest = max(RESTS_SECONDS, min(rest, LONGEST_REST_SECONDS))
+        self._out[backend] = max(self._out.get(backend, 0.0), self._now() + rest)
         now = self._now()
         return any(self._out.get(brain, 0.0) <= now for brain in self._table.values())
 
@@ -125,4 +131,5 @@ class RouterBackend:
     async def close(self) -> None:
         """Closes all."""
         for brain in dict.fromkeys(self._table.values()):
-            await brain.close()
+            with contextlib.suppress(Exception):  # the others are to be closed all the same
+                await brain.close()

@@ -16,6 +16,8 @@ _N = r"(?<![\w.])(\d+(?:,\d{3})*(?:\.\d+)?)"
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, flags), replacement)
     for pattern, replacement, flags in (
+        (r"[^\S\n]+", " ", 0),  # first: the rules behind look at blanks letter by letter
+        (r" ?\n\s*", "\n", 0),
         (r"<\|[^|>\s]*\|>|<(?:start|end)_of_turn>|</?s>", " ", 0),  # marks of a model that has the wrong template
         (r"```.*?(?:```|$)", " ", re.S),
         (r"\[([^\]]+)\]\([^)\s]*\)", r"\1", 0),

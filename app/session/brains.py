@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Awaitable, Callable
 
 from app.backend.base import Backend, BackendError
-from app.session.control import BackendChoice
+from app.session.control import ROUTER, BackendChoice
 
 MOST_OPEN = 4
 """Besides what is in use: a brain that one goes back to is there at once, and memory is not without end."""
@@ -37,13 +37,14 @@ class Brains:
         self._locks: dict[BackendChoice, asyncio.Lock] = {}
 
     async def get(self, choice: BackendChoice) -> Backend:
-        """The open brain of a choice. Raises BackendError; then nothing has changed.
+        """The open brain of a choice; a router is made anew each time, since its table may have changed.
 
+        Raises BackendError; then nothing has changed.
         It may be closed again by the next `tidy`, unless it is in use by then.
         """
         async with self._locks.setdefault(choice, asyncio.Lock()):  # one that loads for long holds up no other
             backend = self._open.get(choice)
-            if backend is not None and backend not in self._spoilt:
+            if backend is not None and backend not in self._spoilt and choice.provider != ROUTER:
                 self._open[choice] = self._open.pop(choice)  # the newest are kept longest
                 return backend
             if self._make is None:
@@ -79,7 +80,7 @@ class Brains:
             del self._open[choice]
             self._spoilt.discard(backend)
         for _, backend in gone:
-            with contextlib.suppress(BackendError):
+            with contextlib.suppress(Exception):  # one that won't close must not keep the others open
                 await backend.close()
 
     async def close(self) -> None:
@@ -87,5 +88,5 @@ class Brains:
         self._closed = True
         brains, self._open = list(self._open.values()), {}
         for backend in brains:
-            with contextlib.suppress(BackendError):
+            with contextlib.suppress(Exception):  # one that won't close must not keep the others open
                 await backend.close()

@@ -13,7 +13,15 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Literal
 
-from app.backend.base import Backend, BackendError, ChatRequest, StreamItem, Usage, without_secrets
+from app.backend.base import (
+    Backend,
+    BackendError,
+    ChatRequest,
+    FaultKind,
+    StreamItem,
+    Usage,
+    without_secrets,
+)
 from app.backend.tooling import stream_with_tools
 from app.conversation import events as e
 from app.conversation.budget import Budget
@@ -70,6 +78,7 @@ class Mind:
         self._runner: OracleRunner | None = None
         self._aside: OracleRunner | None = None
         self._partials = True
+        self._acted: set[int] = set()
         self._budget = Budget(parts.cap)
         self._stage = self._budget.stage
         self._answered = 0  # the last turn whose answer was heard to its end
@@ -79,6 +88,7 @@ class Mind:
         self._tooling = asyncio.Lock()
         self._group: asyncio.TaskGroup | None = None
         self._tidying: asyncio.Task[None] | None = None
+        self._untidy = False
         self._opening: list[asyncio.Task[None]] = []
 
     # -- life --------------------------------------------------------------------------------------
@@ -100,7 +110,9 @@ class Mind:
             paces=self.parts.paces,
             cost=self.parts.cost,
             allowed=self._allowed,
-            acts=lambda: self._tools is not None and any(spec.acts for spec in self._tools.specs),
+            acts=lambda: bool(self._acting),
+            used=self._used,
+            failed=self._failed,
             changed=self._fell_back,
         )
         self._runner = OracleRunner(self._host, self.parts.backend, self._policy())
@@ -125,9 +137,11 @@ class Mind:
 
     async def close(self) -> None:
         """Closes all brains and tools."""
-        await self._brains.close()
-        if self._tools is not None:
-            await self._tools.close()
+        try:
+            await self._brains.close()
+        finally:
+            if self._tools is not None:
+                await self._tools.close()
 
     # -- questions ---------------------------------------------------------------------------------
 
@@ -138,6 +152,8 @@ class Mind:
 
     def ask(self, turn: int, words: str, *, final: bool, settled: bool) -> None:
         """See `OracleRunner.transcript`."""
+        if self._group is None:
+            return  # the talk is over
         for runner in self._runners:
             runner.transcript(turn, words, final=final, settled=settled)
 
@@ -151,7 +167,7 @@ class Mind:
         self._answered = max(self._answered, turn)
         if interrupted:
             self.abandon(turn)
-        elif self._runner is not None:
+        elif self._runner is not None and self._group is not None:
             self._runner.prime(turn + 1)
 
     def set_partials(self, partials: bool) -> None:
@@ -165,12 +181,25 @@ class Mind:
         return [runner for runner in (self._runner, self._aside) if runner is not None]
 
     @property
+    def _acting(self) -> frozenset[str]:
+        """The tools that may change something in the world."""
+        specs = self._tools.specs if self._tools is not None else ()
+        return frozenset(spec.name for spec in specs if spec.acts)
+
+    def _used(self, turn: int, tool: str) -> None:
+        if tool in self._acting:
+            self._acted.add(turn)  # done is done: neither a new brain nor a second try does it again
+
+    def _failed(self, backend: Backend, kind: FaultKind) -> None:
+        if kind in ("key", "setup", "model", "quota", "network"):
+            self._brains.spoil(backend)  # chosen again, it is made anew: the user may have mended it meanwhile
+
+    @property
     def _unanswered(self) -> int | None:
         """The user's turn that is being asked, or answered, right now; None when nobody waits for anything."""
-        asked = self._transcript.last("user")
-        if asked is None or not asked.text or asked.backchannel or asked.number <= self._answered:
-            return None
-        return asked.number
+        said = (turn for turn in reversed(self._transcript.turns) if turn.speaker == "user")
+        asked = next((turn for turn in said if turn.text and not turn.backchannel), None)
+        return None if asked is None or asked.number <= self._answered else asked.number
 
     # -- what a runner asks of us ------------------------------------------------------------------
 
@@ -187,7 +216,8 @@ class Mind:
             history_words=traits.history_words,
         )
         temperature = traits.temperature if style.temperature is None else style.temperature
-        return ChatRequest(messages, round(traits.max_tokens * ROOM[style.length]), temperature, final=final)
+        may_act = final and turn not in self._acted
+        return ChatRequest(messages, round(traits.max_tokens * ROOM[style.length]), temperature, final=may_act)
 
     def _stream(
         self, backend: Backend, request: ChatRequest
@@ -210,11 +240,19 @@ class Mind:
         if failed is not self.parts.backend:
             self._brains.spoil(failed)
         self._tell_conversation()
+        if self._aside is not None and self._aside.backend is self.parts.backend and self._group is not None:
+            self._opening.append(self._group.create_task(self.set_aside(None), name="no brain at the side"))
         self._tidy_brains()
 
     def _tidy_brains(self) -> None:
+        self._untidy = True
         if self._tidying is None or self._tidying.done():
-            self._tidying = asyncio.get_running_loop().create_task(self._brains.tidy(), name="close spare brains")
+            self._tidying = asyncio.get_running_loop().create_task(self._tidy(), name="close spare brains")
+
+    async def _tidy(self) -> None:
+        while self._untidy:
+            self._untidy = False
+            await self._brains.tidy()
 
     def _watch_budget(self) -> None:
         stage, before = self._budget.stage, self._stage
@@ -266,8 +304,8 @@ class Mind:
             self._aside_granted = mine
             aside, self._aside = self._aside, None
             if aside is not None:
-                await aside.close()
                 self._emit(e.AsideChanged(self._now(), "", ""))
+                await aside.close()
                 self._tidy_brains()
             return
         if choice == self._choice:
@@ -275,13 +313,17 @@ class Mind:
         backend = await self._open(choice)
         if mine < self._aside_granted:
             return
+        if self._runner is not None and self._runner.backend is backend:  # it has become the first meanwhile
+            raise BackendError("The second brain would be the same as the first. Choose another one.", "setup")
         self._aside_granted = mine
         if self._aside is None:
             self._aside = OracleRunner(self._host, backend, self._policy(), aside=True)
             self._aside.sparing = self._stage != "free"
         else:
+            self._aside.abandon(self._unanswered or 0)
             self._aside.swap(backend, again=False)
             self._aside.standby = None
+            self._aside.policy.forget()
         self._emit(e.AsideChanged(self._now(), backend.name, backend.model))
         asked = self._transcript.last("user")
         if asked is not None and asked.text and self._unanswered == asked.number:
@@ -291,19 +333,20 @@ class Mind:
     async def _first_tools(self, choice: ToolChoice) -> None:
         try:
             await self.set_tools(choice)
-        except BackendError as error:
-            self._emit(e.Failure(self._now(), "backend", f"{error} The talk goes on without tools."))
+        except Exception as error:
+            self._emit(e.Failure(self._now(), "backend", f"{_sentence(error)} The talk goes on without tools."))
 
     async def _first_aside(self, choice: BackendChoice) -> None:
         try:
             await self.set_aside(choice)
-        except BackendError as error:
-            self._emit(e.Failure(self._now(), "backend", f"{error} The talk goes on without a second brain."))
+        except Exception as error:
+            text = f"{_sentence(error)} The talk goes on without a second brain."
+            self._emit(e.Failure(self._now(), "backend", text))
 
     def hand_over(self) -> None:
         """See `SessionControl.hand_over`."""
         runner, aside = self._runner, self._aside
-        if runner is None or aside is None:
+        if runner is None or aside is None or self._group is None:
             return
         self._take_brain(aside.backend, "handed", lambda driver: aside.hand_over_to(driver, self._unanswered))
         self._emit(e.AsideChanged(self._now(), aside.backend.name, aside.backend.model))
@@ -342,11 +385,15 @@ class Mind:
                     new = self.parts.make_tools(choice)
                 except ToolError as error:
                     raise BackendError(str(error), "setup") from None
-                for problem in await new.open():
+                try:
+                    problems = await new.open()
+                    if self._group is None:
+                        raise BackendError("The talk is over, so it needs no tools.", "setup")
+                except BaseException:
+                    await new.close()
+                    raise
+                for problem in problems:
                     self._emit(e.Failure(self._now(), "backend", problem))
-            if self._group is None and new is not None:
-                await new.close()
-                return
             self._tools, self._tool_choice = new, choice
             if old is not None:
                 await old.close()
@@ -375,3 +422,7 @@ class Mind:
         if isinstance(event, e.OracleCounted) and event.cost:
             self._budget.spent += event.cost
             self._watch_budget()
+
+
+def _sentence(error: Exception) -> str:
+    return str(error) if isinstance(error, BackendError) else f"Something unexpected failed ({type(error).__name__})."

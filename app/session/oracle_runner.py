@@ -27,12 +27,15 @@ from app.backend.base import (
 from app.conversation import events as e
 from app.conversation.oracle import OraclePolicy, OracleTrack
 from app.conversation.pace import Pace
-from app.conversation.words import WordGatherer, fold
+from app.conversation.turn import Interrupt
+from app.conversation.words import WordGatherer, fold, is_backchannel
 from app.frontend.base import OracleAsked, OracleCompleted, OracleDone, OracleWords
 from app.session.mailbox import Message
 
 CHARS_PER_TOKEN = 4.0
 """English text, for requests that the server did not count."""
+LONGEST_REST_SECONDS = 120.0
+"""However long a server asks to be left alone: it may have been put right meanwhile."""
 SPARING_FACTOR = 4.0
 """So many times the interval when money runs short."""
 _FOR_EVERYBODY: tuple[FaultKind, ...] = ("content",)
@@ -56,18 +59,19 @@ class Routed(Protocol):
 class Chooser(Protocol):
     """A brain that chooses among brains: see `app.backend.router.RouterBackend`."""
 
-    def choose(self, turn: int, words: str) -> Routed: ...
-    def failed(self, backend: Backend) -> bool: ...
+    def choose(self, turn: int, words: str, allowed: Callable[[Backend], bool]) -> Routed: ...
+    def failed(self, backend: Backend, rest: float) -> bool: ...
 
 
 @dataclass(slots=True)
 class OracleHost:
     """What a runner has of its session.
 
-    `request` makes the chat request that asks a brain for (turn, words, whether they are complete); `stream` asks it.
+    `request` makes the chat request that asks a brain for (turn, words, whether it may act on them); `stream` asks it.
     `post` reaches the front-end, `emit` everyone. `now` is the session's time. `group` holds the tasks of all streams.
     `pace` and `cost` are a brain's; `allowed` tells whether it may be asked at all. `acts`: answers may change
-    something in the world. `changed` hears of a brain that has taken over. `numbers` counts revisions.
+    something in the world; `used` hears of a tool that is at work for a turn. `failed` hears of a brain's failure,
+    `changed` of a brain that has taken over. `numbers` counts revisions.
     """
 
     request: Callable[[Backend, int, str, bool], ChatRequest]
@@ -83,6 +87,8 @@ class OracleHost:
     cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None
     allowed: Callable[[Backend], bool] = lambda backend: True
     acts: Callable[[], bool] = lambda: False
+    used: Callable[[int, str], None] = lambda turn, tool: None
+    failed: Callable[[Backend, FaultKind], None] = lambda backend, kind: None
     changed: Callable[[], None] = lambda: None
 
     def pace(self, backend: Backend) -> Pace:
@@ -101,6 +107,7 @@ class _Stream:
     words: str
     final: bool
     backend: Backend
+    chosen: Backend  # the runner's brain at that time: a router, or `backend` itself
     asked_at: float
     task: asyncio.Task[None] | None = None
     count: int = 0
@@ -108,6 +115,8 @@ class _Stream:
     first_at: float | None = None
     sent: int = 0
     usage: Usage | None = None
+    counted_letters: int = 0
+    uncounted: bool = True  # a request is under way, or was, that the server has not counted
     over: bool = False
     enough: bool = False
     complete: bool = False
@@ -139,7 +148,10 @@ class OracleRunner:
         self._priming: asyncio.Task[None] | None = None
         self._failed_turn = 0
         self._told = ""
-        self._not_before = 0.0
+        self._not_before: dict[Backend, float] = {}
+        self._worked: set[Backend] = set()
+        self._refused_turn = 0
+        self._closed = False
         self._routed: tuple[int, str, Backend] | None = None
 
     @property
@@ -149,19 +161,27 @@ class OracleRunner:
 
     def uses(self, backend: Backend) -> bool:
         """Whether a stream of `backend` is open, or it may yet be asked."""
-        return backend in (self.backend, self.standby) or any(s.backend is backend for s in self._streams.values())
+        return backend in (self.backend, self.standby) or any(
+            backend in (s.backend, s.chosen) for s in self._streams.values()
+        )
 
     def transcript(self, turn: int, words: str, *, final: bool, settled: bool) -> None:
         """The user's turn `turn` reads `words` now. `settled`: they are silent; `final`: it is over."""
+        if self._closed or (not final and is_backchannel(words)):
+            return  # "mhm" asks for nothing, and must not end the answer that it is said over
+        self._latest = (turn, words, final, settled)
         if turn == self._failed_turn and not final:
             return  # a brain that just failed isn't asked again for every word
-        self._latest = (turn, words, final, settled)
-        if not final and self._now() < self._not_before:
+        if not final and self._now() < self._not_before.get(self.backend, 0.0):
             return  # it asked not to be asked
         self._set_pace()
         decision = self.policy.decide(turn, words, self._now(), final=final, paused=settled)
-        if decision == "promote" and self._newest is not None and not self._newest.final and self._host.acts():
-            decision = "start"  # what changes the world is done for a complete turn alone
+        newest = self._newest
+        if decision == "promote" and newest is not None and not newest.final:
+            if self._host.acts() and not self._aside:
+                decision = "start"  # what changes the world is done for a complete turn alone
+            elif newest.over and not newest.complete:
+                decision = "start"  # it failed, or was not wanted any more
         if decision == "start":
             self._start(turn, words, final)
         elif decision == "promote" and self._newest is not None and not self._newest.final:
@@ -171,7 +191,7 @@ class OracleRunner:
 
     def prime(self, turn: int) -> None:
         """Lets the back-end read in advance what the request for `turn` will begin with."""
-        if not self._streams:
+        if not self._streams and not self._closed:
             request = self._host.request(self.backend, turn, "", False)
             self._priming = self._host.group.create_task(self.backend.prime(request), name=f"prime-{turn}")
 
@@ -182,8 +202,10 @@ class OracleRunner:
         """
         if backend is self.backend:
             return
-        self.standby, self.backend = self.backend, backend
-        self._not_before, self._failed_turn, self._told = 0.0, 0, ""
+        if self.standby is None or self.backend in self._worked:  # better one that is known to work
+            self.standby = self.backend
+        self.backend = backend
+        self._failed_turn, self._told = 0, ""
         if again:
             self._ask_again()
 
@@ -194,12 +216,14 @@ class OracleRunner:
                 self._cancel(stream)
 
     async def close(self) -> None:
-        """Closes all streams and waits for them."""
+        """Closes all streams and waits for them; nothing is asked from now on."""
+        self._closed = True
         tasks = [s.task for s in self._streams.values() if s.task is not None]
+        for stream in list(self._streams.values()):
+            self._cancel(stream)
         if self._priming is not None:
-            tasks.append(self._priming)  # nobody must wait for it at the end
-        for task in tasks:
-            task.cancel()
+            self._priming.cancel()  # nobody must wait for it at the end
+            tasks.append(self._priming)
         if tasks:
             await asyncio.wait(tasks)
 
@@ -223,6 +247,7 @@ class OracleRunner:
         self._newest = self._speaks = None
         self._failed_turn, driver._failed_turn = driver._failed_turn, self._failed_turn
         self._not_before, driver._not_before = driver._not_before, self._not_before
+        self._worked, driver._worked = driver._worked, self._worked
         self.policy.forget()
         if taken is not None:
             driver._take_over(taken)
@@ -273,7 +298,7 @@ class OracleRunner:
     def _choose(self, turn: int, words: str) -> Backend:
         if not isinstance(self.backend, Chooser):
             return self.backend
-        choice = self.backend.choose(turn, words)
+        choice = self.backend.choose(turn, words, self._host.allowed)
         route = (turn, choice.kind, choice.backend)
         if route != self._routed:
             self._routed = route
@@ -286,12 +311,15 @@ class OracleRunner:
         return choice.backend
 
     def _start(self, turn: int, words: str, final: bool) -> None:
+        if self._closed:
+            return
         backend = self._choose(turn, words)
         if not self._host.allowed(backend):
+            self._refuse(turn, final)
             return
         before, now = self._newest, self._now()
         revision = self._track.begin()
-        stream = _Stream(self, revision, turn, words, final, backend, now)
+        stream = _Stream(self, revision, turn, words, final, backend, self.backend, now)
         self._newest = stream
         self._streams[revision] = stream
         self.policy.started(turn, words, now)
@@ -301,6 +329,21 @@ class OracleRunner:
         self._post(OracleAsked(revision, turn, final))
         self._drop_past(stream, before)
         stream.task = self._host.group.create_task(_run(stream, self._host), name=f"oracle-{revision}")
+
+    def _refuse(self, turn: int, final: bool) -> None:
+        """Nobody may be asked for what it costs: says so once a turn, and lets the front-end go."""
+        if not final or turn == self._refused_turn:
+            return
+        self._refused_turn = turn
+        self._post(Interrupt(user_speaks=False))
+        if not self._aside:
+            self._emit(
+                e.Failure(
+                    self._now(), "backend",
+                    "This is not answered, since the conversation has cost as much as you allow. Raise the cap, or "
+                    "choose a brain on this machine.",
+                )
+            )  # fmt: skip
 
     def _drop_past(self, stream: _Stream, before: _Stream | None) -> None:
         """Besides the newest, the one that speaks now goes on; whoever has not spoken by now is past."""
@@ -324,6 +367,7 @@ class OracleRunner:
         now = self._now()
         if first:
             stream.first_at = now
+            self._worked.add(stream.chosen)
             self._host.pace(stream.backend).began(now - stream.asked_at)
             if stream is self._newest:
                 self.policy.spoke()
@@ -364,19 +408,24 @@ class OracleRunner:
         if stream.over:
             return
         sentence, took_over = str(error), False
-        if error.retry_after:
-            self._not_before = self._now() + error.retry_after
-        if not stream.count and error.kind not in _FOR_EVERYBODY and stream is self._newest:
-            if isinstance(self.backend, Chooser) and self.backend.failed(stream.backend):
+        rest = min(error.retry_after, LONGEST_REST_SECONDS)
+        if rest:
+            self._not_before[stream.chosen] = self._now() + rest
+        self._host.failed(stream.chosen, error.kind)
+        present = stream.chosen is self.backend
+        if not stream.count and error.kind not in _FOR_EVERYBODY and stream is self._newest and present:
+            if isinstance(self.backend, Chooser) and self.backend.failed(stream.backend, rest):
+                self._not_before.pop(self.backend, None)  # the others need no rest
                 stream.retry = True
                 sentence += " Another brain of the router's table answers meanwhile."
-            elif self.standby is not None and stream.backend is self.backend:
+            elif self.standby is not None:
                 self.backend, self.standby, took_over = self.standby, None, True
                 stream.retry = not self._has_answer(self.backend)
                 sentence += f" {self.backend.name} ({self.backend.model}) answers again."
-                self._not_before = 0.0
         if (self._failed_turn, self._told) != (stream.turn, sentence):
-            self._failed_turn, self._told = stream.turn, sentence
+            self._told = sentence
+            if present:
+                self._failed_turn = stream.turn
             self._emit(e.Failure(self._now(), "backend", sentence))
         if took_over:
             self._failed_turn = 0
@@ -418,17 +467,22 @@ class OracleRunner:
             self._post(OracleDone(stream.revision, failed=reason == "failed"))
         if reason == "complete":
             self._failed_turn = 0
-        if stream.retry and self._latest is not None and self._latest[0] == stream.turn:
+        if stream.retry and not self._closed and self._latest is not None and self._latest[0] == stream.turn:
             self._failed_turn = 0
             self._ask_again()
 
     def _count(self, stream: _Stream, now: float) -> None:
         """Tells what the request took; estimated where the server had no time to count, or doesn't."""
         usage = stream.usage
-        if usage is None:
-            if not stream.sent:
-                return  # nothing was sent
-            usage = Usage(stream.sent, round(len(stream.text) / CHARS_PER_TOKEN), counted=False)
+        if usage is None and not stream.sent:
+            return  # nothing was sent
+        if usage is None or stream.uncounted:
+            usage = usage or Usage(0, 0)
+            letters = len(stream.text) - stream.counted_letters
+            usage = Usage(
+                usage.tokens_in + stream.sent, usage.tokens_out + round(letters / CHARS_PER_TOKEN),
+                usage.tokens_cached, counted=False,
+            )  # fmt: skip
         first, speed = None, None
         pace = self._host.pace(stream.backend)
         if stream.first_at is not None:
@@ -457,7 +511,8 @@ async def _run(stream: _Stream, host: OracleHost) -> None:
     reason: e.EndReason = "complete"
     name = stream.backend.name
     try:
-        request = host.request(stream.backend, stream.turn, stream.words, stream.final)
+        may_act = stream.final and not stream.owner._aside
+        request = host.request(stream.backend, stream.turn, stream.words, may_act)
         async with host.stream(stream.backend, request) as items:
             stream.sent = round(_letters(request) / CHARS_PER_TOKEN)
             async for item in items:
@@ -466,13 +521,16 @@ async def _run(stream: _Stream, host: OracleHost) -> None:
                         stream.owner._deliver(stream, gatherer.push(item))
                     case Usage():
                         before = stream.usage or Usage(0, 0)
+                        stream.uncounted, stream.counted_letters = False, len(stream.text)
                         stream.usage = Usage(
                             before.tokens_in + item.tokens_in, before.tokens_out + item.tokens_out,
                             before.tokens_cached + item.tokens_cached, before.counted and item.counted,
                         )  # fmt: skip
                     case ToolStarted():
+                        host.used(stream.turn, item.name)
                         host.emit(e.ToolCalled(host.now(), stream.revision, item.name, item.arguments))
                     case ToolEnded():
+                        stream.uncounted = True  # its result is sent to the brain
                         host.emit(
                             e.ToolReturned(
                                 host.now(), stream.revision, item.name, item.ok, item.text, round(item.seconds, 3)

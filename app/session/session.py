@@ -105,6 +105,7 @@ class Session:
         self._early: list[e.Event] = []  # what happened before anybody listened
         self._stack = ExitStack()
         self._done = asyncio.Event()
+        self._over = False
         self._main: asyncio.Task[None] | None = None
         self._thread: FrameThread | None = None
         self._input_over_at: float | None = None
@@ -253,12 +254,15 @@ class Session:
     async def _close_parts(self, *, ended: bool = False) -> None:
         if ended:
             self._emit(e.SessionEnded(self.clock(), self.frames))
-        await self.mind.close()
-        gc.unfreeze()  # before the parts go, so that what they held can be collected
-        if self.config.pace == "simulated":
-            self._stack.close()
-        else:  # threads and children take a moment to end: a window must not stand still meanwhile
-            await asyncio.to_thread(self._stack.close)
+            self._over = True
+        try:
+            await self.mind.close()
+        finally:
+            gc.unfreeze()  # before the parts go, so that what they held can be collected
+            if self.config.pace == "simulated":
+                self._stack.close()
+            else:  # threads and children take a moment to end: a window must not stand still meanwhile
+                await asyncio.to_thread(self._stack.close)
 
     # -- the fast clock ----------------------------------------------------------------------------
 
@@ -521,6 +525,8 @@ class Session:
     # -- events ------------------------------------------------------------------------------------
 
     def _emit(self, event: e.Event) -> None:
+        if self._over:
+            return  # nothing follows the end
         self.transcript.apply(event)
         if self.parts.recorder is not None:
             self.parts.recorder.event(event)
