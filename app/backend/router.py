@@ -69,7 +69,7 @@ class RouterBackend:
     @property
     def model(self) -> str:
         """The models of the table."""
-        return ", ".join(dict.fromkeys(brain.model for brain in self._table.values()))
+        return ", ".join(filter(None, dict.fromkeys(brain.model for brain in self._table.values())))
 
     @property
     def traits(self) -> Traits:

@@ -67,7 +67,10 @@ class Transcript:
                 turn.stable, turn.unstable, turn.open, turn.backchannel = event.text, "", False, True
                 return turn
             case e.AssistantStarted():
-                return self._assistant(event.turn) or self._add(Turn("assistant", event.turn, event.at))
+                turn = self._assistant(event.turn)
+                if turn is not None:  # an early start was taken back: it goes on
+                    turn.open, turn.interrupted = True, False
+                return turn or self._add(Turn("assistant", event.turn, event.at))
             case e.AssistantSaid():
                 turn = self._assistant(event.turn) or self._add(Turn("assistant", event.turn, event.at))
                 turn.stable = f"{turn.stable}{'' if event.glued else ' '}{event.text}".strip()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import sys
 import threading
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtWidgets import QApplication
@@ -49,7 +50,8 @@ def run_window(
     # The loop ends when the session has ended, not when the window has gone.
     QApplication.setQuitOnLastWindowClosed(False)
     loop = QEventLoop(app)
-    loop.set_default_executor(DaemonExecutor())
+    threads = DaemonExecutor()
+    loop.set_default_executor(threads)
     asyncio.set_event_loop(loop)
     try:
         window = MainWindow(
@@ -70,6 +72,12 @@ def run_window(
     finally:
         asyncio.set_event_loop(None)
         loop.close()
+        if threads.busy and sys.exc_info()[0] is None:
+            # A model is still being loaded, in native code: Python's own end would take its libraries from under it.
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError, ValueError, AttributeError):  # a window's app may have none
+                    stream.flush()
+            os._exit(0)
 
 
 async def _live(window: MainWindow) -> None:

@@ -27,7 +27,13 @@ class DaemonExecutor(Executor):
         self._idle = threading.Semaphore(0)
         self._lock = threading.Lock()
         self._threads = 0
+        self._working = 0
         self._closed = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether a job is being done right now."""
+        return self._working > 0
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Queues a job; see `concurrent.futures.Executor.submit`."""
@@ -67,6 +73,8 @@ class DaemonExecutor(Executor):
                 return
             future, fn, args, kwargs = job
             if future.set_running_or_notify_cancel():
+                with self._lock:
+                    self._working += 1
                 try:
                     result = fn(*args, **kwargs)
                 except BaseException as error:  # handed on whole to whoever awaits it
@@ -74,4 +82,7 @@ class DaemonExecutor(Executor):
                 else:
                     future.set_result(result)
                     del result
+                finally:
+                    with self._lock:
+                        self._working -= 1
             del job, future, fn, args, kwargs

@@ -170,6 +170,10 @@ class Mind:
         elif self._runner is not None and self._group is not None:
             self._runner.prime(turn + 1)
 
+    def reopened(self, turn: int) -> None:
+        """The user goes on in `turn`, or is being answered anew: what was said of it before was not the answer."""
+        self._answered = min(self._answered, turn - 1)
+
     def set_partials(self, partials: bool) -> None:
         """Whether growing words are asked about, or complete turns alone."""
         self._partials = partials

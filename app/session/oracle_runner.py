@@ -426,6 +426,8 @@ class OracleRunner:
             self._told = sentence
             if present:
                 self._failed_turn = stream.turn
+            if self._aside:
+                sentence = f"The brain at the side: {sentence}"
             self._emit(e.Failure(self._now(), "backend", sentence))
         if took_over:
             self._failed_turn = 0

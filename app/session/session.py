@@ -170,12 +170,17 @@ class Session:
             await self._enter_frontend()
             self._stack.enter_context(parts.transcriber)
             return
-        loaded = await asyncio.gather(
-            parts.backend.open(),
-            self._enter_frontend(),
-            _enter(parts.transcriber),
-            return_exceptions=True,
-        )
+        loading = [
+            asyncio.create_task(work, name=f"load the {what}")
+            for work, what in (
+                (parts.backend.open(), "brain"), (self._enter_frontend(), "voice"), (_enter(parts.transcriber), "ears"),
+            )
+        ]  # fmt: skip
+        try:
+            loaded = await asyncio.gather(*loading, return_exceptions=True)
+        except asyncio.CancelledError:  # all have been cancelled too: what they have begun is theirs to end
+            await asyncio.wait(loading)
+            raise
         if not isinstance(loaded[2], BaseException):
             self._stack.push(parts.transcriber.__exit__)
         for result in loaded:
@@ -344,7 +349,9 @@ class Session:
             self._on_turn(event)
         for event in message.events:
             self._emit(event)
-            if isinstance(event, e.AssistantEnded):
+            if isinstance(event, e.AssistantStarted):
+                self.mind.reopened(event.turn)
+            elif isinstance(event, e.AssistantEnded):
                 self.mind.answered(event.turn, interrupted=event.interrupted)
         if parts.transcriber.shed > self._shed:
             self._emit(e.SpeechShed(frame.at, parts.transcriber.shed - self._shed))
@@ -413,6 +420,7 @@ class Session:
                 ears.pause(turn, speech_end)
             case e.UserResumed(_, turn):
                 ears.resume(turn)
+                self.mind.reopened(turn)
             case e.UserEnded(_, turn, speech_end):
                 ears.end(turn, speech_end)
             case e.UserBackchannel(_, turn):

@@ -13,7 +13,8 @@ from app.backend.router import RouterBackend
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.conversation import events as e
 from app.routing.policy import Route
-from app.session.control import BackendChoice, ToolChoice
+from app.session.brains import Brains
+from app.session.control import ROUTER, BackendChoice, ToolChoice
 from app.session.session import Session
 from app.stt.scripted import ScriptedTurn
 from app.tools.base import ToolSpec
@@ -285,3 +286,38 @@ def test_one_brain_that_will_not_close_keeps_nobody_else_open() -> None:
     stuck = Stuck(lambda request: answer("Here."))
     talk = simulate(QUESTION, lambda r: answer(""), backend=stuck, make_backend=makers, during=at(0.5, choose("new")))
     assert all(b.closed for b in makers.made) and isinstance(talk.events[-1], e.SessionEnded)
+
+
+@pytest.mark.parametrize("how", ["swap", "hand over"])
+def test_a_swap_behind_an_early_start_that_was_taken_back_takes_the_answer_over(how: str) -> None:
+    resumed = [ScriptedTurn(1.0, 3.0, "What is superposition?"), ScriptedTurn(3.5, 5.5, "And what is entanglement?")]
+    makers = Makers(lambda model, request: answer(sentences(model, 40), every=0.02))
+    do = choose("new") if how == "swap" else (lambda session: session.hand_over())
+    talk = simulate(
+        resumed, lambda r: answer(""), seconds=30, backend=makers.make("old"), make_backend=makers,
+        aside=scripted("new") if how == "hand over" else None, during=at(8.0, do),
+    )  # fmt: skip
+    assert talk.of(e.UserResumed) and len(talk.of(e.AssistantStarted)) == 2
+    assert "new39" in talk.said(1)
+    answered = talk.transcript.last("assistant")
+    assert answered is not None and not answered.interrupted, "it went on"
+
+
+async def test_a_router_that_is_chosen_again_is_made_anew_with_the_table_of_now() -> None:
+    made: list[ScriptedBackend] = []
+
+    async def make(choice: BackendChoice) -> Backend:
+        made.append(ScriptedBackend(lambda request: answer("")))
+        return made[-1]
+
+    first = ScriptedBackend(lambda request: answer(""))
+    used = first
+    brains = Brains(make, first, BackendChoice(ROUTER), lambda backend: backend is used)
+    second = await brains.get(BackendChoice(ROUTER))
+    assert second is made[0]
+    used = second
+    await brains.tidy()
+    assert first.closed and not second.closed
+    assert await brains.get(BackendChoice("scripted", "x")) is await brains.get(BackendChoice("scripted", "x"))
+    await brains.close()
+    assert all(b.closed for b in made)
