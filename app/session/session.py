@@ -548,7 +548,7 @@ class Session:
 async def _enter(part: FrontEnd | Transcriber) -> None:
     """Enters a part on a thread. Cancelled meanwhile, it is left again as soon as it has loaded."""
     loop = asyncio.get_running_loop()
-    entering = asyncio.ensure_future(asyncio.to_thread(part.__enter__))
+    entering = loop.run_in_executor(None, part.__enter__)  # no task: nobody is to wait for it at the end
     try:
         await asyncio.shield(entering)
     except asyncio.CancelledError:
