@@ -262,7 +262,7 @@ def open_window() -> int:
 
     from app.audio.devices import list_devices
     from app.desk import Desk
-    from app.gui.app import run_window
+    from app.gui.app import leave, run_window
     from app.gui.choice import WindowChoices
     from app.secrets import key_store
 
@@ -280,7 +280,7 @@ def open_window() -> int:
     )
     settings = Settings.load()
     settings.notice = " ".join(filter(None, (settings.notice, problem, brains.price_table()[1])))
-    return run_window(
+    return leave(run_window(
         device_session, settings, list_devices=devices, choices=choices, weights=Weights(settings), desk=desk,
         argv=sys.argv[:1],
-    )  # fmt: skip
+    ))  # fmt: skip

@@ -26,7 +26,7 @@ SIGNAL_POLL_MS = 200
 
 _log = logging.getLogger(__name__)
 
-__all__ = ["WindowChoices", "run_window"]
+__all__ = ["WindowChoices", "leave", "run_window"]
 
 
 def run_window(
@@ -50,8 +50,7 @@ def run_window(
     # The loop ends when the session has ended, not when the window has gone.
     QApplication.setQuitOnLastWindowClosed(False)
     loop = QEventLoop(app)
-    threads = DaemonExecutor()
-    loop.set_default_executor(threads)
+    loop.set_default_executor(DaemonExecutor())
     asyncio.set_event_loop(loop)
     try:
         window = MainWindow(
@@ -72,12 +71,19 @@ def run_window(
     finally:
         asyncio.set_event_loop(None)
         loop.close()
-        if threads.busy and sys.exc_info()[0] is None:
-            # A model is still being loaded, in native code: Python's own end would take its libraries from under it.
-            for stream in (sys.stdout, sys.stderr):
-                with suppress(OSError, ValueError, AttributeError):  # a window's app may have none
-                    stream.flush()
-            os._exit(0)
+
+
+def leave(code: int) -> int:
+    """The program's very last step: `code`, or the process's end at once while a thread still works.
+
+    A model that is being loaded, in native code, would have its libraries taken from under it by Python's own end.
+    """
+    if DaemonExecutor.any_busy():
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):  # a window's app may have none
+                stream.flush()
+        os._exit(code)
+    return code
 
 
 async def _live(window: MainWindow) -> None:

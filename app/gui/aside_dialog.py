@@ -42,6 +42,9 @@ class AsideDialog(Panel):
         grid.addWidget(picker.url_label, 2, 0)
         grid.addWidget(picker.url, 2, 1, 1, 2)
         self.column.addLayout(grid)
+        self.answer = Quiet(self.tr("Say first where the server is."), self)
+        self.answer.setVisible(False)
+        self.column.addWidget(self.answer)
         self.column.addStretch(1)
         self.foot(self.show_button, self.close_button)
         picker.reshaped.connect(self.fit)
@@ -52,10 +55,17 @@ class AsideDialog(Panel):
         """Appears with a brain proposed."""
         self.picker.show_choice(choice)
         self.picker.ask()
+        self.answer.setVisible(False)
         self.appear()
         self.fit()
         self.picker.brain.setFocus()
 
     def _choose(self) -> None:
+        whole = self.picker.whole
+        self.answer.setVisible(not whole)
+        self.fit()
+        if not whole:
+            self.picker.url.setFocus()
+            return
         self.close()
         self.chosen.emit(self.picker.choice)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import weakref
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import Any
@@ -21,6 +22,8 @@ class DaemonExecutor(Executor):
     Threads are kept, since native libraries set up worker pools of their own for each thread that calls.
     """
 
+    _all: weakref.WeakSet[DaemonExecutor] = weakref.WeakSet()
+
     def __init__(self, limit: int = 8) -> None:
         self._limit = limit
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
@@ -29,11 +32,12 @@ class DaemonExecutor(Executor):
         self._threads = 0
         self._working = 0
         self._closed = False
+        self._all.add(self)
 
-    @property
-    def busy(self) -> bool:
-        """Whether a job is being done right now."""
-        return self._working > 0
+    @classmethod
+    def any_busy(cls) -> bool:
+        """Whether a thread of any of them is at work right now, shut down or not."""
+        return any(executor._working for executor in cls._all)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Queues a job; see `concurrent.futures.Executor.submit`."""

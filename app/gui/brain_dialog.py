@@ -142,6 +142,13 @@ class BrainDialog(Panel):
         self.test_button.setEnabled(True)
         self._say(sentence)
 
+    def _fetched(self, fetched: BackendChoice) -> None:
+        """Proposes the model that has come, and has it listed."""
+        choice = self.picker.choice
+        if self.isVisible() and (choice.provider, choice.base_url) == (fetched.provider, fetched.base_url):
+            self.picker.show_choice(fetched)
+        self._lists.ask(fetched, fresh=True)
+
     def _say(self, sentence: str) -> None:
         self.answer.setText(sentence)
         self.answer.setVisible(bool(sentence))
@@ -197,7 +204,7 @@ class BrainDialog(Panel):
         self.save_button.clicked.connect(self._save_key)
         self.forget_button.clicked.connect(self._forget_key)
         self.test_button.clicked.connect(self._test)
-        self.pull.fetched.connect(lambda: self._lists.ask(self.picker.choice, fresh=True))
+        self.pull.fetched.connect(self._fetched)
         self.pull.reshaped.connect(self.fit)
         self.use_button.clicked.connect(self._use)
         self.close_button.clicked.connect(self.close)

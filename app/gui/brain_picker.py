@@ -44,6 +44,7 @@ class BrainPicker(QObject):
         self._recall = recall
         self._labelled = labelled
         self._tried: dict[str, BackendChoice] = {}
+        self._refused: set[str] = set()
         self._place = ("", "")
         self.brain = QComboBox(parent)
         for view in lists.views.values():
@@ -95,6 +96,20 @@ class BrainPicker(QObject):
         url = self.url.text().strip() if self._located(provider) else ""
         return BackendChoice(provider, self.model.currentText().strip(), url)
 
+    @property
+    def whole(self) -> bool:
+        """Whether what the fields say is a brain: a server of the user's own needs an address."""
+        return self._whole(self.choice)
+
+    def refuse(self, provider: str) -> None:
+        """A brain of this provider was refused: picked again, it first waits for an address, or for Enter."""
+        if provider != self.brain.currentData():
+            self._refused.add(provider)
+
+    def forgive(self, provider: str) -> None:
+        """A brain of this provider was taken."""
+        self._refused.discard(provider)
+
     def show_choice(self, choice: BackendChoice) -> None:
         """Shows a brain, without saying that it was picked; leaves alone what is being typed for the same one."""
         place = self.brain.findData(choice.provider)
@@ -142,6 +157,8 @@ class BrainPicker(QObject):
     def _pick_brain(self) -> None:
         provider = self.brain.currentData()
         known = self._recall(provider)
+        waits = provider in self._refused and self._located(provider)
+        self._refused.discard(provider)
         if not known.base_url and self._located(provider):
             known = BackendChoice(provider, known.model, self._lists.views[provider].url or "")
         choice = self._tried.get(provider, known)
@@ -150,10 +167,11 @@ class BrainPicker(QObject):
         self.show_choice(choice)
         self._tried[provider] = choice
         self.ask()
-        if choice.base_url == known.base_url and self._whole(choice):
+        if choice.base_url == known.base_url and self._whole(choice) and not waits:
             self.picked.emit(choice)
         else:
-            self.url.setFocus()  # there is no address yet, or one that was refused: it is asked for
+            self.url.setFocus()
+            self.url.selectAll()  # there is no address yet, or one that was refused: it is asked for
 
     def _pick_fields(self) -> None:
         choice = self.choice

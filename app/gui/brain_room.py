@@ -50,6 +50,8 @@ class BrainRoom(QObject):
         self._setup = setup
         self._transcript = transcript
         self._router_waits = False  # it was picked, and has no table yet
+        self._refused: BackendChoice | None = None
+        """The brain that the user wanted last, and did not get."""
         setup.brain_picked.connect(self._pick)
         setup.desk_wanted.connect(dialogs.open_brain)
         setup.routes_wanted.connect(dialogs.open_routes)
@@ -57,7 +59,7 @@ class BrainRoom(QObject):
         oracle.aside_wanted.connect(self._want_aside)
         oracle.hand_over.connect(keeper.hand_over)
         menu.style.connect(self._want_style)
-        menu.desk.connect(lambda: dialogs.open_brain(setup.picker.choice))
+        menu.desk.connect(self._open_brain)
         menu.routes.connect(dialogs.open_routes)
         menu.aside.connect(lambda: self._want_aside(True))
         menu.hand_over.connect(keeper.hand_over)
@@ -67,6 +69,8 @@ class BrainRoom(QObject):
         dialogs.routes_changed.connect(self._change_routes)
         dialogs.routes_left.connect(self._leave_routes)
         keeper.backend_settled.connect(self._settled)
+        keeper.backend_taken.connect(self._taken)
+        keeper.backend_refused.connect(self._refuse)
         keeper.aside_settled.connect(self._aside_settled)
 
     # -- the one that drives
@@ -77,17 +81,35 @@ class BrainRoom(QObject):
             self._router_waits = True
             self._dialogs.open_routes()
         else:
+            self._refused = None
             self._keeper.set_backend(choice)
 
     def _use(self, choice: BackendChoice) -> None:
         if choice != self._setup.choice:
             self._setup.show_brain(choice)
             self._pick(choice)
+        elif self._keeper.gave_up:  # with what was put right in the dialog, it may start now
+            self._keeper.set_backend(choice)
 
     def _settled(self, choice: BackendChoice) -> None:
         keep_backend(self._settings, choice)
         self._setup.show_brain(choice)
         self.changed.emit()
+
+    def _taken(self, choice: BackendChoice) -> None:
+        self._refused = None
+        self._setup.picker.forgive(choice.provider)
+
+    def _refuse(self, choice: BackendChoice, sentence: str) -> None:
+        self._refused = choice
+        self._setup.picker.refuse(choice.provider)
+
+    def _open_brain(self) -> None:
+        """For the brain that is shown; for one that was refused, since the picker has gone back from that."""
+        shown = self._setup.picker.choice
+        if self._refused is not None and shown.provider == self._setup.choice.provider:
+            shown = self._refused
+        self._dialogs.open_brain(shown)
 
     def _change_routes(self, table: dict[str, BackendChoice]) -> None:
         keep_routes(self._settings, table)

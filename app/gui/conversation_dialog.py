@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QLocale, Qt, Signal
+from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
@@ -29,6 +30,31 @@ MOST_DOLLARS = 1000.0
 HOTTEST = 2.0
 USUAL = 0.7
 """Where the temperature's slider stands when it is first switched on."""
+
+
+class DollarBox(QDoubleSpinBox):
+    """An amount without thousands' marks: whichever of “.” and “,” is typed is the decimal point."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        locale = QLocale(self.locale())
+        options = QLocale.NumberOption
+        locale.setNumberOptions(options.RejectGroupSeparator | options.OmitGroupSeparator)
+        self.setLocale(locale)
+
+    def validate(self, text: str, place: int) -> tuple[QValidator.State, str, int]:
+        """As ever, but for the decimal point."""
+        return super().validate(self._pointed(text), place)  # type: ignore[return-value]
+
+    def valueFromText(self, text: str) -> float:
+        """As ever, but for the decimal point."""
+        return super().valueFromText(self._pointed(text))
+
+    def _pointed(self, text: str) -> str:
+        if text == self.specialValueText():
+            return text
+        point = self.locale().decimalPoint()
+        return text.replace(",", point) if point == "." else text.replace(".", point)
 
 
 class ConversationDialog(Panel):
@@ -69,7 +95,7 @@ class ConversationDialog(Panel):
             self._length_group.addButton(radio)
             self.lengths[key] = radio  # type: ignore[index]
         self.tools = ToolsBox(mcp_servers, self)
-        self.cap = QDoubleSpinBox(self)
+        self.cap = DollarBox(self)
         self.cap.setAccessibleName(self.tr("Cap in dollars"))
         self.cap.setToolTip(
             self.tr("Near it, the brain is asked less often; at it, brains that cost are not asked any more.")

@@ -63,7 +63,9 @@ class Dialogs(QObject):
         if self.aside is None:
             self.aside = AsideDialog(self._lists, self._settings, self._parent)
             self.aside.chosen.connect(self.aside_chosen)
-        self.aside.open_with(proposed or self._first_brain(other_than=driver.provider))
+        if proposed is None or proposed == driver or is_router(proposed):
+            proposed = self._first_brain(other_than=driver.provider)
+        self.aside.open_with(proposed)
 
     def open_routes(self) -> None:
         """The table from kinds of questions to brains."""

@@ -43,6 +43,10 @@ class SessionKeeper(QObject):
     """A sentence for the user, and whether trying again makes sense."""
     backend_settled = Signal(object)
     """The `BackendChoice` in force, after a change or the refusal of one."""
+    backend_taken = Signal(object)
+    """A `BackendChoice` that a running session has changed to."""
+    backend_refused = Signal(object, str)
+    """A `BackendChoice` that it has not, and why, in a sentence for the user."""
     aside_settled = Signal(object)
     """The one at the side, or None, likewise."""
     _told = Signal(int, str)
@@ -53,6 +57,8 @@ class SessionKeeper(QObject):
         super().__init__(parent)
         self.phase: Phase = "stopped"
         self.wanted = SessionChoice()
+        self.gave_up = False
+        """Whether the last start failed: another brain may get it going."""
         self._factory = factory
         self._heard = heard
         self._session: SessionControl | None = None
@@ -77,6 +83,7 @@ class SessionKeeper(QObject):
         if self._closed:
             return
         self.wanted = choice
+        self.gave_up = False
         self._starts += 1
         self._spawn(self._start(self._starts, choice, self._cancel_tasks()), "start a session")
         self._set_phase("loading")
@@ -85,6 +92,7 @@ class SessionKeeper(QObject):
         """Ends the session in the background."""
         if self._closed or (self.phase == "stopped" and self._session is None):
             return
+        self.gave_up = False
         self._starts += 1
         self._spawn(self._stop(self._cancel_tasks()), "stop the session")
         self._set_phase("stopped")
@@ -150,6 +158,7 @@ class SessionKeeper(QObject):
 
     def _give_up(self, number: int, sentence: str) -> None:
         if number == self._starts:
+            self.gave_up = True
             self._set_phase("stopped")
             self.failed.emit(sentence, True)
 
@@ -201,9 +210,9 @@ class SessionKeeper(QObject):
             self.session.set_dials(delay, lead)
 
     def set_backend(self, choice: BackendChoice) -> None:
-        """Changes the brain: live if a session runs; a session that is still being built begins anew."""
+        """Changes the brain: live if a session runs; one that is still being built, or could not be, begins anew."""
         self.wanted = replace(self.wanted, backend=choice)
-        if self.phase == "loading":
+        if self.phase == "loading" or self.gave_up:
             self.start(self.wanted)
         session = self.session
         if session is None:
@@ -212,19 +221,20 @@ class SessionKeeper(QObject):
         self._backend_change.ask(
             lambda: session.set_backend(choice),
             lambda: self._backend_changed(session, choice),
-            lambda sentence: self._backend_refused(session, sentence),
+            lambda sentence: self._backend_refused(session, choice, sentence),
         )
 
     def _backend_changed(self, session: SessionControl, choice: BackendChoice) -> None:
         if session is self.session:
             self._former, self._backend = self._backend, choice
             self.backend_settled.emit(choice)
+            self.backend_taken.emit(choice)
 
-    def _backend_refused(self, session: SessionControl, sentence: str) -> None:
+    def _backend_refused(self, session: SessionControl, choice: BackendChoice, sentence: str) -> None:
         if session is self.session:
             self.wanted = replace(self.wanted, backend=self._backend)
             self.backend_settled.emit(self._backend)
-            self.failed.emit(sentence or self.tr("The brain could not be changed."), False)
+            self.backend_refused.emit(choice, sentence or self.tr("The brain could not be changed."))
 
     def set_aside(self, choice: BackendChoice | None) -> None:
         """Has this brain answer, too, or no longer: live if a session runs, else from the next one on."""

@@ -41,7 +41,7 @@ class LiveChange:
             try:
                 await change()
             except Exception as error:  # the protocol's errors carry a sentence
-                _log.warning("“%s” was refused: %r", self._name, error)
+                _log.info("“%s” was refused: %r", self._name, error)
                 refused(str(error))
             else:
                 done()

@@ -6,7 +6,9 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStyle, QVBoxLayout, QWidget
 
+from app.gui.choice import MODELLED
 from app.gui.look import Look, blend
+from app.session.control import BackendChoice
 
 MOST = 3
 
@@ -16,11 +18,15 @@ class MessageRow(QWidget):
 
     closed = Signal()
     retried = Signal()
+    brain_wanted = Signal()
 
-    def __init__(self, sentence: str, retry: bool, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, sentence: str, retry: bool, brain: BackendChoice | None = None, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.sentence = sentence
         self.retry = retry
+        self.brain = brain
         self.setAccessibleName(sentence)
         icon = QLabel()
         size = self.style().pixelMetric(QStyle.PixelMetric.PM_SmallIconSize)
@@ -39,6 +45,11 @@ class MessageRow(QWidget):
         self.retry_button.clicked.connect(self.retried)
         self.retry_button.setVisible(retry)
         row.addWidget(self.retry_button)
+        self.brain_button = QPushButton(self.tr("Key and connection…"))
+        self.brain_button.setAccessibleName(self.tr("Key and connection of the brain"))
+        self.brain_button.clicked.connect(self.brain_wanted)
+        self.brain_button.setVisible(False)
+        row.addWidget(self.brain_button)
         self.close_button = QPushButton(self.tr("Close"))
         self.close_button.setAccessibleName(self.tr("Close this message"))
         self.close_button.clicked.connect(self.closed)
@@ -59,24 +70,30 @@ class MessageBar(QWidget):
     """At most a few messages, the newest at the bottom; the same sentence is never shown twice."""
 
     retried = Signal()
+    brain_wanted = Signal(object)
+    """The user wants to see about the `BackendChoice` that a message is about."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.with_desk = False
+        """Whether there is a dialog for brains, to lead to."""
         self.rows: list[MessageRow] = []
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(4)
         self.hide()
 
-    def say(self, sentence: str, retry: bool = False) -> None:
-        """Shows a sentence; with `retry`, a button to try again."""
+    def say(self, sentence: str, retry: bool = False, brain: BackendChoice | None = None) -> None:
+        """Shows a sentence; with `retry`, a button to try again; with `brain`, the one that was refused."""
         for row in self.rows:
-            if row.sentence == sentence and row.retry == retry:
+            if (row.sentence, row.retry, row.brain) == (sentence, retry, brain):
                 return
         if len(self.rows) >= MOST:
             # What can still be acted on stays longest.
             self._drop(next((row for row in self.rows if not row.retry), self.rows[0]))
-        row = MessageRow(sentence, retry, self)
+        row = MessageRow(sentence, retry, brain, self)
+        row.brain_button.setVisible(self.with_desk and brain is not None and brain.provider in MODELLED)
+        row.brain_wanted.connect(lambda: self.brain_wanted.emit(brain))
         row.closed.connect(lambda: self._drop(row))
         row.retried.connect(self.retried)
         self.rows.append(row)
@@ -91,6 +108,11 @@ class MessageBar(QWidget):
     def clear_retries(self) -> None:
         """Takes away what has been got over by a fresh start."""
         for row in [row for row in self.rows if row.retry]:
+            self._drop(row)
+
+    def clear_refusals(self) -> None:
+        """Takes away what brains were refused for: another one has been taken since."""
+        for row in [row for row in self.rows if row.brain is not None]:
             self._drop(row)
 
     def _drop(self, row: MessageRow) -> None:

@@ -15,9 +15,9 @@ ERRAND = "fetch a model"
 
 
 class PullBox(QWidget):
-    """`fetched` when a model is there. What is under way goes on when the box is hidden."""
+    """`fetched` tells a `BackendChoice` when its model is there. What is under way goes on when the box is hidden."""
 
-    fetched = Signal()
+    fetched = Signal(object)
     reshaped = Signal()
     _told = Signal(str, float)
 
@@ -75,17 +75,19 @@ class PullBox(QWidget):
             return
         wanted = BackendChoice(self._server.provider, name, self._server.base_url)
         self.bar.setValue(0)
-        self._errands.run(ERRAND, lambda: self._desk.pull(wanted, self._report), lambda _: self._done(name), self._show)
+        self._errands.run(
+            ERRAND, lambda: self._desk.pull(wanted, self._report), lambda _: self._done(wanted), self._show
+        )
         self._show(self.tr("asking for {0}").format(name))
 
     def _cancel(self) -> None:
         self._errands.cancel(ERRAND)
         self._show(self.tr("Stopped. What has come is kept: fetching it again goes on from there."))
 
-    def _done(self, name: str) -> None:
+    def _done(self, fetched: BackendChoice) -> None:
         self.name.clear()
-        self._show(self.tr("{0} is here.").format(name))
-        self.fetched.emit()
+        self.fetched.emit(fetched)
+        self._show(self.tr("{0} is here.").format(fetched.model))
 
     def _report(self, words: str, share: float) -> None:
         with contextlib.suppress(RuntimeError):  # the window is gone

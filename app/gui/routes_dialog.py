@@ -52,6 +52,9 @@ class RoutesDialog(Panel):
             for place, widget in enumerate((label, picker.brain, picker.model, picker.refresh, picker.url)):
                 grid.addWidget(widget, row, place)
         self.column.addLayout(grid)
+        self.answer = Quiet(self.tr("Say first where the server is."), self)
+        self.answer.setVisible(False)
+        self.column.addWidget(self.answer)
         self.column.addStretch(1)
         self.use_button = self.button(self.tr("&Use this table"))
         self.close_button = self.button(self.tr("Cancel"))
@@ -64,9 +67,15 @@ class RoutesDialog(Panel):
         for kind, picker in self.pickers.items():
             picker.show_choice(table.get(kind, otherwise))
             picker.ask()
+        self.answer.setVisible(False)
         self.appear()
         self.pickers[KINDS[0]].brain.setFocus()
 
     def _use(self) -> None:
+        lacking = next((picker for picker in self.pickers.values() if not picker.whole), None)
+        self.answer.setVisible(lacking is not None)
+        if lacking is not None:
+            lacking.url.setFocus()
+            return
         self.changed.emit({kind: picker.choice for kind, picker in self.pickers.items()})
         self.close()

@@ -35,7 +35,7 @@ from app.gui.talk_bar import TalkBar
 from app.gui.talk_state import Phase, TalkState
 from app.gui.transcript_pane import TranscriptPane
 from app.gui.weights_keeper import WeightsKeeper
-from app.session.control import ROUTER, BrainDesk, SessionFactory, WeightsStore
+from app.session.control import ROUTER, BackendChoice, BrainDesk, SessionFactory, WeightsStore
 from app.settings import Settings
 
 DEVICES_SECONDS = 5.0
@@ -78,6 +78,7 @@ class MainWindow(QMainWindow):
         self.model = ModelBar(settings, self)
         self.weights = WeightsKeeper(weights, self) if weights is not None else None
         self.messages = MessageBar(self)
+        self.messages.with_desk = desk is not None
         self.transcript = TranscriptPane(self)
         self.oracle = OraclePane(self)
         self.talk_bar = TalkBar(self)
@@ -215,6 +216,7 @@ class MainWindow(QMainWindow):
         self.talk.phase = phase
         if phase == "loading":
             self._progress = ""
+            self.messages.clear_retries()
         elif phase == "running":
             self.talk.begin()
             self.status.begin()
@@ -236,6 +238,9 @@ class MainWindow(QMainWindow):
 
     def _failed(self, sentence: str, retry: bool) -> None:
         self.messages.say(sentence, retry)
+
+    def _brain_refused(self, choice: BackendChoice, sentence: str) -> None:
+        self.messages.say(sentence, brain=choice)
 
     def _show_state(self) -> None:
         talk = self.talk
@@ -354,6 +359,8 @@ class MainWindow(QMainWindow):
         self.keeper.phase_changed.connect(self._phase_changed)
         self.keeper.progressed.connect(self._progressed)
         self.keeper.failed.connect(self._failed)
+        self.keeper.backend_refused.connect(self._brain_refused)
+        self.keeper.backend_taken.connect(lambda _: self.messages.clear_refusals())
         self.push.pressed.connect(self._press)
         self.push.released.connect(self._release)
         button = self.talk_bar.button
@@ -361,6 +368,7 @@ class MainWindow(QMainWindow):
         button.released.connect(lambda: self.push.let_go("mouse"))
         self.talk_bar.duplex.toggled.connect(self._switch_duplex)
         self.messages.retried.connect(lambda: self._start_fresh(as_before=True))
+        self.messages.brain_wanted.connect(self.dialogs.open_brain)
         self.setup.manner_picked.connect(self._pick_manner)
         self.setup.frontend_picked.connect(self._pick_frontend)
         self.model.precision_picked.connect(lambda choice: self._pick("precision", choice))

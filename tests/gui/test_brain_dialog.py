@@ -159,6 +159,10 @@ async def test_a_model_is_fetched_and_offered_then() -> None:
         assert ("pull", BackendChoice("ollama", "gemma3:4b", OLLAMA.base_url)) in desk.calls
         await until(lambda: models(window.setup.model) == ["gemma3:4b"])
         assert models(dialog.picker.model) == ["gemma3:4b"]
+        assert dialog.picker.choice == BackendChoice("ollama", "gemma3:4b", OLLAMA.base_url)
+        assert dialog.pull.words.text() == "gemma3:4b is here."
+        dialog.use_button.click()
+        await until(lambda: window.settings.ollama_model == "gemma3:4b")
 
 
 async def test_fetching_goes_on_behind_a_closed_dialog_and_can_be_stopped() -> None:

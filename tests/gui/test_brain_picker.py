@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -184,3 +185,82 @@ async def test_a_fault_at_the_desk_is_told_without_its_words(caplog) -> None:
         await until(lambda: "RuntimeError" in window.setup.model.toolTip())
         assert "sk-secret" not in window.setup.model.toolTip()
     assert "RuntimeError" in caplog.text and "sk-secret" not in caplog.text
+
+
+async def test_a_refused_brain_can_be_given_its_key_though_the_picker_went_back() -> None:
+    factory = FakeFactory()
+    async with shown(factory, desk=FakeDesk()) as window:
+        factory.session.refusal = UserError("There is no key. Give the app one (“Key…”).")
+        pick(window.setup.brain, "openai")
+        await until(lambda: window.messages.rows)
+        assert window.setup.brain.currentData() == "embedded"
+        (row,) = window.messages.rows
+        assert row.brain_button.isVisible() and not row.retry_button.isVisible()
+        row.brain_button.click()
+        dialog = window.dialogs.brain
+        assert dialog is not None and dialog.isVisible() and dialog.key.isVisible()
+        assert dialog.picker.choice == BackendChoice("openai")
+        dialog.close_button.click()
+        window.menu.desk.emit()
+        assert dialog.isVisible() and dialog.picker.choice == BackendChoice("openai")
+        factory.session.refusal = None
+        dialog.use_button.click()
+        await until(lambda: window.settings.provider == "openai")
+        assert window.messages.sentences() == []
+        pick(window.setup.brain, "embedded")
+        await until(lambda: window.settings.provider == "embedded")
+        window.menu.desk.emit()
+        assert dialog.picker.choice == BackendChoice("embedded")
+
+
+async def test_without_a_desk_a_refusal_leads_nowhere_and_says_so() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        factory.session.refusal = UserError("There is no key.")
+        pick(window.setup.brain, "openai")
+        await until(lambda: window.messages.rows)
+        assert not window.messages.rows[0].brain_button.isVisible()
+
+
+async def test_a_refused_server_waits_for_its_address_when_it_is_picked_again() -> None:
+    factory = FakeFactory()
+    usual, other = "http://127.0.0.1:11434", "http://127.0.0.1:11999"
+    async with shown(factory, desk=FakeDesk()) as window:
+        await until(window.isActiveWindow)
+        setup = window.setup
+        factory.session.refusal = UserError("Ollama is not there.")
+        pick(setup.brain, "ollama")
+        await until(lambda: window.messages.rows)
+        factory.session.refusal = None
+        pick(setup.brain, "ollama")
+        assert setup.url.isVisible() and setup.url.hasFocus() and setup.url.text() == usual
+        setup.manner.setFocus()  # nothing was changed
+        assert len(factory.session.calls) == 1
+        assert setup.brain.currentData() == "ollama"
+        enter(setup.url, other)
+        await until(lambda: window.settings.ollama_url == other)
+        assert factory.session.calls[1:] == [("set_backend", BackendChoice("ollama", "", other))]
+        assert window.messages.sentences() == []
+
+
+async def test_a_refused_server_is_tried_again_with_enter() -> None:
+    factory = FakeFactory()
+    async with shown(factory, desk=FakeDesk()) as window:
+        await until(window.isActiveWindow)
+        factory.session.refusal = UserError("Ollama is not there.")
+        pick(window.setup.brain, "ollama")
+        await until(lambda: window.messages.rows)
+        factory.session.refusal = None
+        pick(window.setup.brain, "ollama")
+        QTest.keyClick(window.setup.url, Qt.Key.Key_Return)
+        await until(lambda: window.settings.provider == "ollama")
+        assert len(factory.session.calls) == 2
+
+
+async def test_a_refusal_for_the_user_is_no_warning(caplog) -> None:
+    factory = FakeFactory()
+    async with shown(factory, desk=FakeDesk()) as window:
+        factory.session.refusal = UserError("There is no key.")
+        pick(window.setup.brain, "openai")
+        await until(lambda: window.messages.rows)
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]

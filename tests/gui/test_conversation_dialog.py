@@ -6,7 +6,9 @@ import asyncio
 import json
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+import pytest
+from PySide6.QtCore import QLocale, Qt
+from PySide6.QtGui import QValidator
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
@@ -155,3 +157,32 @@ async def test_the_talk_goes_on_beside_the_dialog() -> None:
         QTest.mouseRelease(window.talk_bar.button, Qt.MouseButton.LeftButton)
         window.close()
         assert not dialog.isVisible()
+
+
+@pytest.mark.parametrize("locale", ["en_US", "de_DE", "C"])
+@pytest.mark.parametrize(
+    ("typed", "dollars"), [("0,05", 0.05), ("0.05", 0.05), ("12,5", 12.5), ("$0.5", 0.5), ("3", 3.0)]
+)
+async def test_both_marks_are_the_decimal_point_of_the_cap(locale: str, typed: str, dollars: float) -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        dialog = opened(window)
+        dialog.cap.setLocale(QLocale(locale))
+        await until(dialog.isActiveWindow)
+        dialog.cap.setFocus()
+        dialog.cap.selectAll()
+        QTest.keyClicks(dialog.cap, typed)
+        dialog.use_button.click()
+        await until(lambda: ("set_cap", dollars) in factory.session.calls)
+        assert opened(window).cap.value() == dollars
+
+
+async def test_thousands_are_not_marked_in_the_cap() -> None:
+    async with shown(FakeFactory()) as window:
+        cap = opened(window).cap
+        for locale in ("en_US", "de_DE"):
+            cap.setLocale(QLocale(locale))
+            for text in ("1.000,50", "1,000.50", "1,000", "1.000"):
+                assert cap.validate(text, 0)[0] == QValidator.State.Invalid, (locale, text)
+            cap.setValue(1000.0)
+            assert "000" in cap.text() and cap.text()[2] == "0"

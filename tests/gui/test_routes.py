@@ -81,3 +81,21 @@ async def test_a_card_tells_for_which_kind_it_was_chosen() -> None:
         assert "for science and maths" in routed and "for science" not in aside
         say(window, factory, e.BrainRouted(2, 1, "creative", 0.7, "Anthropic", "claude", "no, a tale"))
         assert "for creative" in oracle(window)[1]
+
+
+async def test_a_table_with_a_server_without_an_address_is_not_taken() -> None:
+    async with shown(FakeFactory(), desk=FakeDesk()) as window:
+        window.menu.routes.emit()
+        dialog = window.dialogs.routes
+        assert dialog is not None
+        await until(dialog.isActiveWindow)
+        assert not dialog.answer.isVisible()
+        url = dialog.pickers["humanities"].url
+        pick(dialog.pickers["humanities"].brain, "compatible")
+        dialog.use_button.click()
+        assert dialog.isVisible() and dialog.answer.isVisible() and url.hasFocus()
+        assert dialog.answer.text() == "Say first where the server is." and window.settings.routes == ""
+        enter(url, "http://127.0.0.1:8080/v1")
+        dialog.use_button.click()
+        assert not dialog.isVisible()
+        assert json.loads(window.settings.routes)["humanities"]["base_url"] == "http://127.0.0.1:8080/v1"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
@@ -15,6 +16,7 @@ from app.settings import Settings
 from tests.gui.demo_window import side_by_side, talk
 from tests.gui.fakes import FakeDesk, FakeFactory
 from tests.gui.helpers import oracle, say, shown, transcript, until
+from tests.gui.test_brain_picker import enter
 from tests.gui.test_window_session import pick
 
 CLAUDE, GPT = ("Anthropic", "claude"), ("OpenAI", "gpt")
@@ -128,3 +130,30 @@ async def test_what_is_handed_over_is_told_at_both_ends() -> None:
         assert transcript(window)[-2] == (
             "KAME   claude-opus-4-1 → gpt-4.1-mini\nOne hundred days, and no: this is not a leap year."
         )
+
+
+async def test_a_second_brain_needs_its_address() -> None:
+    factory = FakeFactory()
+    async with shown(factory, desk=FakeDesk()) as window:
+        window.oracle.header.switch.click()
+        dialog = window.dialogs.aside
+        assert dialog is not None and not dialog.answer.isVisible()
+        await until(dialog.isActiveWindow)
+        pick(dialog.picker.brain, "compatible")
+        dialog.show_button.click()
+        assert dialog.isVisible() and dialog.answer.isVisible() and factory.session.calls == []
+        assert dialog.answer.text() == "Say first where the server is."
+        enter(dialog.picker.url, "http://127.0.0.1:8080/v1")
+        dialog.show_button.click()
+        aside = BackendChoice("compatible", "", "http://127.0.0.1:8080/v1")
+        await until(lambda: factory.session.calls == [("set_aside", aside)])
+        assert not dialog.isVisible()
+
+
+@pytest.mark.parametrize("last", ["openai", "router"])
+async def test_neither_the_driver_nor_the_router_is_proposed(last: str) -> None:
+    settings = Settings(provider="openai", aside_provider=last)
+    async with shown(FakeFactory(), settings, desk=FakeDesk()) as window:
+        window.oracle.header.switch.click()
+        assert window.dialogs.aside is not None
+        assert window.dialogs.aside.picker.choice == BackendChoice("embedded")

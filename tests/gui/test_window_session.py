@@ -307,3 +307,19 @@ async def test_closing_does_not_wait_for_a_session_that_hangs(caplog: pytest.Log
         assert asyncio.get_running_loop().time() - began < 1.0
         assert factory.session.stopped == 1
     assert "did not end within" in caplog.text
+
+
+async def test_after_a_failed_start_another_brain_starts_the_talk() -> None:
+    factory = FakeFactory(outcomes=[UserError("Ollama is not running. Start it.")])
+    async with shown(factory, Settings(provider="ollama"), running=False) as window:
+        await until(lambda: window.messages.rows)
+        assert window.talk_bar.button.text() == "Stopped"
+        pick(window.setup.brain, "embedded")
+        await until(lambda: window.keeper.session)
+        assert [choice.backend.provider for choice in factory.choices] == ["ollama", "embedded"]
+        assert window.messages.sentences() == [] and window.settings.provider == "embedded"
+        window.setup.stop_button.click()
+        await until(lambda: factory.session.stopped)
+        pick(window.setup.brain, "openai")  # who has stopped it wants it stopped
+        await asyncio.sleep(0.05)
+        assert len(factory.choices) == 2 and window.settings.provider == "openai"
