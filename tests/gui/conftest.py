@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 from collections.abc import Iterator
@@ -20,9 +21,11 @@ def qapp_cls():
     return QApplication
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def _collected_at_last() -> Iterator[None]:
+    """The last test's loop goes here: see `_qt`; the tests of other folders have threads that collect."""
     yield
+    asyncio.set_event_loop(None)
     gc.collect()
 
 
