@@ -58,7 +58,7 @@ def system_prompt(own: str, persona: str = "", length: Length = "medium") -> str
     persona = " ".join(persona.split())
     if own == PERSONA:
         return f"{persona or ASSISTANT} {SPOKEN} {LENGTHS[length]}"
-    parts = [persona or own]
+    parts = [persona, own] if persona else [own]
     if length != "medium":
         parts.append(LENGTHS[length])
     return " ".join(parts)

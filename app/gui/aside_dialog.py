@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.gui.brain_picker import BrainPicker
 from app.gui.choice import backend_choice
@@ -29,19 +29,8 @@ class AsideDialog(Panel):
         self.show_button = self.button(self.tr("&Show it at the side"))
         self.close_button = self.button(self.tr("Cancel"))
         self.column.addWidget(Quiet(words, self))
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(6)
-        grid.setColumnStretch(1, 1)
         picker = self.picker
-        grid.addWidget(picker.brain_label, 0, 0)
-        grid.addWidget(picker.brain, 0, 1, 1, 2)
-        grid.addWidget(picker.model_label, 1, 0)
-        grid.addWidget(picker.model, 1, 1)
-        grid.addWidget(picker.refresh, 1, 2)
-        grid.addWidget(picker.url_label, 2, 0)
-        grid.addWidget(picker.url, 2, 1, 1, 2)
-        self.column.addLayout(grid)
+        self.column.addLayout(picker.grid())
         self.answer = Quiet(self.tr("Say first where the server is."), self)
         self.answer.setVisible(False)
         self.column.addWidget(self.answer)

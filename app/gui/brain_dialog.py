@@ -6,7 +6,7 @@ Talks to the desk alone. A key that is typed goes from its field to the desk, an
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from app.gui.brain_picker import BrainPicker
 from app.gui.choice import backend_choice, may_have_key
@@ -167,18 +167,7 @@ class BrainDialog(Panel):
 
     def _lay_out(self) -> None:
         picker = self.picker
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(6)
-        grid.setColumnStretch(1, 1)
-        grid.addWidget(picker.brain_label, 0, 0)
-        grid.addWidget(picker.brain, 0, 1, 1, 2)
-        grid.addWidget(picker.model_label, 1, 0)
-        grid.addWidget(picker.model, 1, 1)
-        grid.addWidget(picker.refresh, 1, 2)
-        grid.addWidget(picker.url_label, 2, 0)
-        grid.addWidget(picker.url, 2, 1, 1, 2)
-        self.column.addLayout(grid)
+        self.column.addLayout(picker.grid())
         self.key_heading = self.heading(self.tr("Key"))
         self.column.addWidget(self.key_words)
         row = QHBoxLayout()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QCompleter, QLabel, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QCompleter, QGridLayout, QLabel, QLineEdit, QToolButton, QWidget
 
 from app.gui.choice import LOCATED, MODELLED, is_router
 from app.gui.model_lists import ModelLists
@@ -100,6 +100,21 @@ class BrainPicker(QObject):
     def whole(self) -> bool:
         """Whether what the fields say is a brain: a server of the user's own needs an address."""
         return self._whole(self.choice)
+
+    def grid(self) -> QGridLayout:
+        """The parts with their labels, one below the other, for a dialog."""
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(6)
+        grid.setColumnStretch(1, 1)
+        grid.addWidget(self.brain_label, 0, 0)
+        grid.addWidget(self.brain, 0, 1, 1, 2)
+        grid.addWidget(self.model_label, 1, 0)
+        grid.addWidget(self.model, 1, 1)
+        grid.addWidget(self.refresh, 1, 2)
+        grid.addWidget(self.url_label, 2, 0)
+        grid.addWidget(self.url, 2, 1, 1, 2)
+        return grid
 
     def refuse(self, provider: str) -> None:
         """A brain of this provider was refused: picked again, it first waits for an address, or for Enter."""

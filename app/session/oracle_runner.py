@@ -24,6 +24,7 @@ from app.backend.base import (
     ToolStarted,
     Usage,
 )
+from app.backend.router import Choice
 from app.conversation import events as e
 from app.conversation.oracle import OraclePolicy, OracleTrack
 from app.conversation.pace import Pace
@@ -42,24 +43,11 @@ _FOR_EVERYBODY: tuple[FaultKind, ...] = ("content",)
 """Faults that another brain is not asked to make good: the question was at fault, not the brain."""
 
 
-class Routed(Protocol):
-    """Whom a router has chosen, and why: see `app.backend.router.Choice`."""
-
-    @property
-    def backend(self) -> Backend: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def share(self) -> float: ...
-    @property
-    def reason(self) -> str: ...
-
-
 @runtime_checkable
 class Chooser(Protocol):
     """A brain that chooses among brains: see `app.backend.router.RouterBackend`."""
 
-    def choose(self, turn: int, words: str, allowed: Callable[[Backend], bool]) -> Routed: ...
+    def choose(self, turn: int, words: str, allowed: Callable[[Backend], bool]) -> Choice: ...
     def failed(self, backend: Backend, rest: float) -> bool: ...
 
 

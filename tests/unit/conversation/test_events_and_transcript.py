@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from app.conversation import events as e
-from app.conversation.prompt import ChatMessage, build_prompt
+from app.conversation.prompt import PERSONA, ChatMessage, build_prompt, system_prompt
 from app.conversation.transcript import Transcript
 
 _EXAMPLES = {"float": 1.25, "int": 3, "str": "„Grüße“, 5,895", "bool": True}
@@ -96,3 +96,12 @@ def test_a_question_that_was_never_answered_does_not_break_the_alternation() -> 
     assert messages[-1].content == "First? Second? Third?"
     roles = [m.role for m in messages]
     assert all(a != b for a, b in itertools.pairwise(roles))
+
+
+def test_a_persona_is_told_how_to_speak_by_every_brain_in_its_own_way() -> None:
+    small = system_prompt("Answer briefly.", "You are\n Ada.", "short")
+    assert small == "You are Ada. Answer briefly. Say one or two short sentences."
+    assert system_prompt("Answer briefly.") == "Answer briefly.", "a small brain is told as little as possible"
+    assert system_prompt(PERSONA) == PERSONA
+    large = system_prompt(PERSONA, "You are Ada.", "long")
+    assert large.startswith("You are Ada. Your answer is read aloud") and "friendly" not in large
