@@ -23,8 +23,9 @@ from app.offline_models import model_path
 from app.secrets import api_key
 from app.session.control import ROUTER, BackendChoice, SessionChoice
 from app.session.errors import UserError
+from app.session.parts import Pace, SessionConfig, SessionParts
 from app.session.recorder import Recorder, RecorderError
-from app.session.session import Pace, Session, SessionConfig, SessionParts
+from app.session.session import Session
 from app.settings import Settings
 from app.stt import make_transcriber
 from app.stt.base import TranscriberError

@@ -22,6 +22,14 @@ _FILLERS = frozenset(
     "a an the and or but so of to in on at is are was were be it that this there i you we he she they well as "
     "for with by from".split()
 )
+_STARTERS = frozenset(
+    "yes no not if when because since while after before although though as your my his her our their its what how why "
+    "where who which whose nothing nobody everything everyone something someone anything one two three some many most "
+    "much more less few both each every any all another these those then there here now can could would should may "
+    "might must do does did has have had only just even also perhaps maybe about over under between during among "
+    "unlike like instead however first second next finally let take think imagine".split()
+)
+"""Words that begin a sentence and are no names: behind a bridge they lose their capital."""
 _BRIDGES = ("Or rather,", "No, wait:", "Let me put that right:")
 
 
@@ -74,8 +82,14 @@ def after_bridge(clause: str) -> str:
     head, _, rest = clause.partition(" ")
     if head in {"I", "I'm", "I'd", "I'll", "I've"} or head[1:] != head[1:].lower() or fold(head)[:1] == ():
         return clause
-    starters = _FILLERS | {"yes", "no", "if", "when", "because", "your", "my", "his", "her", "our", "their", "what"}
-    return f"{head.lower()} {rest}".strip() if fold(head)[0] in starters else clause
+    return f"{head.lower()} {rest}".strip() if fold(head)[0] in _FILLERS | _STARTERS else clause
+
+
+def bridge_behind(said: str, bridge: str) -> str:
+    """A bridge as it is written behind `said`: with a dash where that breaks off in mid-sentence."""
+    if not said[-1:].isalnum():
+        return bridge
+    return f"– {bridge[:1].lower()}{bridge[1:]}"
 
 
 def _reached(spoken: tuple[str, ...], words: list[str]) -> int:

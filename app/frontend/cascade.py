@@ -17,7 +17,7 @@ from app.conversation import turn as floor
 from app.conversation.clauses import split_clauses
 from app.conversation.events import Manner
 from app.conversation.frame import FRAME_SAMPLES, Frame
-from app.conversation.mend import after_bridge, mend
+from app.conversation.mend import after_bridge, bridge_behind, mend
 from app.conversation.spoken import spoken
 from app.conversation.words import fold
 from app.frontend.base import (
@@ -279,7 +279,7 @@ class CascadeFrontEnd:
             # Somebody who was cut short by the rest of the question begins anew, and corrects nothing.
             bridge = join.bridge if self._source else ""
             if bridge:
-                clause = f"{bridge} {after_bridge(clause)}"
+                clause = f"{bridge_behind(said[-1] if said else '', bridge)} {after_bridge(clause)}"
             return _Choice(revision.number, join.next_clause, clause, bridge)
         return None
 

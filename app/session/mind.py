@@ -32,7 +32,8 @@ from app.conversation.transcript import Transcript
 from app.session.brains import Brains
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.session.mailbox import Message
-from app.session.oracle_runner import OracleHost, OracleRunner
+from app.session.oracle_host import OracleHost
+from app.session.oracle_runner import OracleRunner
 from app.tools.base import ToolError
 from app.tools.toolbox import Toolbox
 

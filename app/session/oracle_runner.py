@@ -9,106 +9,24 @@ before it. Knows nothing of sound.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable
 
-from app.backend.base import (
-    Backend,
-    BackendError,
-    ChatRequest,
-    FaultKind,
-    StreamItem,
-    ToolEnded,
-    ToolStarted,
-    Usage,
-)
-from app.backend.router import Choice
+from app.backend.base import Backend, BackendError, FaultKind
 from app.conversation import events as e
 from app.conversation.oracle import OraclePolicy, OracleTrack
-from app.conversation.pace import Pace
 from app.conversation.turn import Interrupt
-from app.conversation.words import WordGatherer, fold, is_backchannel
+from app.conversation.words import fold, is_backchannel
 from app.frontend.base import OracleAsked, OracleCompleted, OracleDone, OracleWords
 from app.session.mailbox import Message
+from app.session.oracle_host import Chooser, OracleHost
+from app.session.oracle_stream import OracleStream, count, run
 
-CHARS_PER_TOKEN = 4.0
-"""English text, for requests that the server did not count."""
 LONGEST_REST_SECONDS = 120.0
 """However long a server asks to be left alone: it may have been put right meanwhile."""
 SPARING_FACTOR = 4.0
 """So many times the interval when money runs short."""
 _FOR_EVERYBODY: tuple[FaultKind, ...] = ("content",)
 """Faults that another brain is not asked to make good: the question was at fault, not the brain."""
-
-
-@runtime_checkable
-class Chooser(Protocol):
-    """A brain that chooses among brains: see `app.backend.router.RouterBackend`."""
-
-    def choose(self, turn: int, words: str, allowed: Callable[[Backend], bool]) -> Choice: ...
-    def failed(self, backend: Backend, rest: float) -> bool: ...
-
-
-@dataclass(slots=True)
-class OracleHost:
-    """What a runner has of its session.
-
-    `request` makes the chat request that asks a brain for (turn, words, whether it may act on them); `stream` asks it.
-    `post` reaches the front-end, `emit` everyone. `now` is the session's time. `group` holds the tasks of all streams.
-    `pace` and `cost` are a brain's; `allowed` tells whether it may be asked at all. `acts`: answers may change
-    something in the world; `used` hears of a tool that is at work for a turn. `failed` hears of a brain's failure,
-    `changed` of a brain that has taken over. `numbers` counts revisions.
-    """
-
-    request: Callable[[Backend, int, str, bool], ChatRequest]
-    post: Callable[[Message], None]
-    emit: Callable[[e.Event], None]
-    now: Callable[[], float]
-    group: asyncio.TaskGroup
-    numbers: Iterator[int] | None = None
-    stream: Callable[[Backend, ChatRequest], AbstractAsyncContextManager[AsyncIterator[StreamItem]]] = (
-        lambda backend, request: backend.stream(request)
-    )
-    paces: dict[tuple[str, str], Pace] = field(default_factory=dict)
-    cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None
-    allowed: Callable[[Backend], bool] = lambda backend: True
-    acts: Callable[[], bool] = lambda: False
-    used: Callable[[int, str], None] = lambda turn, tool: None
-    failed: Callable[[Backend, FaultKind], None] = lambda backend, kind: None
-    changed: Callable[[], None] = lambda: None
-
-    def pace(self, backend: Backend) -> Pace:
-        """What is known of a brain's speed."""
-        key = (backend.name, backend.model)
-        if key not in self.paces:
-            self.paces[key] = Pace(backend.traits.least_interval)
-        return self.paces[key]
-
-
-@dataclass(slots=True, eq=False)
-class _Stream:
-    owner: OracleRunner
-    revision: int
-    turn: int
-    words: str
-    final: bool
-    backend: Backend
-    chosen: Backend  # the runner's brain at that time: a router, or `backend` itself
-    asked_at: float
-    task: asyncio.Task[None] | None = None
-    count: int = 0
-    text: str = ""
-    first_at: float | None = None
-    sent: int = 0
-    usage: Usage | None = None
-    counted_letters: int = 0
-    uncounted: bool = True  # a request is under way, or was, that the server has not counted
-    over: bool = False
-    enough: bool = False
-    complete: bool = False
-    retry: bool = False
 
 
 class OracleRunner:
@@ -123,14 +41,14 @@ class OracleRunner:
         self.policy = policy
         self.sparing = False
         self._host = host
-        self._aside = aside
+        self.aside = aside
         self._emit = host.emit
         self._now = host.now
         self._post: Callable[[Message], None] = (lambda message: None) if aside else host.post
         self._track = OracleTrack(host.numbers)
-        self._streams: dict[int, _Stream] = {}
-        self._newest: _Stream | None = None
-        self._speaks: _Stream | None = None
+        self._streams: dict[int, OracleStream] = {}
+        self._newest: OracleStream | None = None
+        self._speaks: OracleStream | None = None
         self._latest: tuple[int, str, bool, bool] | None = None
         self._spoke_last = (0, 0)
         self._priming: asyncio.Task[None] | None = None
@@ -166,7 +84,7 @@ class OracleRunner:
         decision = self.policy.decide(turn, words, self._now(), final=final, paused=settled)
         newest = self._newest
         if decision == "promote" and newest is not None and not newest.final:
-            if self._host.acts() and not self._aside:
+            if self._host.acts() and not self.aside:
                 decision = "start"  # what changes the world is done for a complete turn alone
             elif newest.over and not newest.complete:
                 decision = "start"  # it failed, or was not wanted any more
@@ -242,7 +160,7 @@ class OracleRunner:
         elif turn is not None:
             driver._ask_again()
 
-    def _take_over(self, stream: _Stream) -> None:
+    def _take_over(self, stream: OracleStream) -> None:
         old, now = stream.revision, self._now()
         before = self._newest
         stream.revision = self._track.begin()
@@ -267,7 +185,7 @@ class OracleRunner:
             self._emit(e.OracleDelta(now, stream.revision, stream.text))
             self._post(OracleWords(stream.revision, stream.turn, stream.text, now))
         if over:
-            self._end(stream, "complete", counted=True)
+            self.end(stream, "complete", counted=True)
 
     # -- one revision ------------------------------------------------------------------------------
 
@@ -307,16 +225,16 @@ class OracleRunner:
             return
         before, now = self._newest, self._now()
         revision = self._track.begin()
-        stream = _Stream(self, revision, turn, words, final, backend, self.backend, now)
+        stream = OracleStream(self, revision, turn, words, final, backend, self.backend, now)
         self._newest = stream
         self._streams[revision] = stream
         self.policy.started(turn, words, now)
         self._emit(
-            e.OracleRequested(now, revision, turn, backend.name, backend.model, words, final, self._aside)
+            e.OracleRequested(now, revision, turn, backend.name, backend.model, words, final, self.aside)
         )
         self._post(OracleAsked(revision, turn, final))
         self._drop_past(stream, before)
-        stream.task = self._host.group.create_task(_run(stream, self._host), name=f"oracle-{revision}")
+        stream.task = self._host.group.create_task(run(stream, self._host), name=f"oracle-{revision}")
 
     def _refuse(self, turn: int, final: bool) -> None:
         """Nobody may be asked for what it costs: says so once a turn, and lets the front-end go."""
@@ -324,7 +242,7 @@ class OracleRunner:
             return
         self._refused_turn = turn
         self._post(Interrupt(user_speaks=False))
-        if not self._aside:
+        if not self.aside:
             self._emit(
                 e.Failure(
                     self._now(), "backend",
@@ -333,20 +251,20 @@ class OracleRunner:
                 )
             )  # fmt: skip
 
-    def _drop_past(self, stream: _Stream, before: _Stream | None) -> None:
+    def _drop_past(self, stream: OracleStream, before: OracleStream | None) -> None:
         """Besides the newest, the one that speaks now goes on; whoever has not spoken by now is past."""
         for old in list(self._streams.values()):
             if old.revision < stream.revision and not self._may_go_on(old, stream, before):
                 self._cancel(old)
 
-    def _may_go_on(self, old: _Stream, new: _Stream, before: _Stream | None) -> bool:
+    def _may_go_on(self, old: OracleStream, new: OracleStream, before: OracleStream | None) -> bool:
         if old.turn != new.turn:
             return False
         if old.backend is new.backend and not new.backend.traits.concurrent:
             return old is before and not old.count
         return old is before or old.revision == self._track.speaking
 
-    def _deliver(self, stream: _Stream, text: str) -> None:
+    def deliver(self, stream: OracleStream, text: str) -> None:
         if stream.over or not text:
             return
         first = stream.count == 0
@@ -369,7 +287,7 @@ class OracleRunner:
         if first and stream is self._newest:
             self._reconsider()
 
-    def _supersede(self, stream: _Stream, now: float) -> None:
+    def _supersede(self, stream: OracleStream, now: float) -> None:
         """`stream` has spoken: what spoke before it in this turn is past, whether it has ended or not."""
         past = [old.revision for old in self._streams.values() if old.revision < stream.revision]
         revision, turn = self._spoke_last
@@ -391,7 +309,7 @@ class OracleRunner:
 
     # -- its end -----------------------------------------------------------------------------------
 
-    def _fail(self, stream: _Stream, error: BackendError) -> None:
+    def fail(self, stream: OracleStream, error: BackendError) -> None:
         """Says what failed, and lets another brain answer if there is one."""
         if stream.over:
             return
@@ -414,12 +332,12 @@ class OracleRunner:
             self._told = sentence
             if present:
                 self._failed_turn = stream.turn
-            if self._aside:
+            if self.aside:
                 sentence = f"The brain at the side: {sentence}"
             self._emit(e.Failure(self._now(), "backend", sentence))
         if took_over:
             self._failed_turn = 0
-            if not self._aside:
+            if not self.aside:
                 self._emit(e.BackendChanged(self._now(), self.backend.name, self.backend.model, "fallback"))
             self._host.changed()
 
@@ -442,7 +360,7 @@ class OracleRunner:
             self._post(OracleCompleted(said.revision))
         return True
 
-    def _end(self, stream: _Stream, reason: e.EndReason, *, counted: bool = False) -> None:
+    def end(self, stream: OracleStream, reason: e.EndReason, *, counted: bool = False) -> None:
         if stream.over:
             return
         now = self._now()
@@ -452,7 +370,7 @@ class OracleRunner:
             self.policy.ended()
         self._emit(e.OracleEnded(now, stream.revision, reason, stream.count))
         if not counted and (stream.count or reason != "failed" or stream.usage is not None):
-            self._count(stream, now)  # what was refused cost nothing
+            count(stream, self._host, now)  # what was refused cost nothing
         if reason != "superseded":
             self._post(OracleDone(stream.revision, failed=reason == "failed"))
         if reason == "complete":
@@ -461,99 +379,8 @@ class OracleRunner:
             self._failed_turn = 0
             self._ask_again()
 
-    def _count(self, stream: _Stream, now: float) -> None:
-        """Tells what the request took; estimated where the server had no time to count, or doesn't."""
-        usage = stream.usage
-        if usage is None and not stream.sent:
-            return  # nothing was sent
-        if usage is None or stream.uncounted:
-            usage = usage or Usage(0, 0)
-            letters = len(stream.text) - stream.counted_letters
-            usage = Usage(
-                usage.tokens_in + stream.sent, usage.tokens_out + round(letters / CHARS_PER_TOKEN),
-                usage.tokens_cached, counted=False,
-            )  # fmt: skip
-        first, speed = None, None
-        pace = self._host.pace(stream.backend)
-        if stream.first_at is not None:
-            first = round(1000 * (stream.first_at - stream.asked_at), 1)
-            pace.ended(stream.count, now - stream.first_at)
-            if now > stream.first_at:
-                speed = round(stream.count / (now - stream.first_at), 1)
-        self._emit(
-            e.OracleCounted(
-                now, stream.revision, stream.backend.name, stream.backend.model, usage.tokens_in, usage.tokens_out,
-                usage.tokens_cached, usage.counted, self._host.cost(stream.backend, usage), first, speed,
-                round(1000 * pace.interval, 1), self._aside,
-            )
-        )  # fmt: skip
-
-    def _cancel(self, stream: _Stream) -> None:
+    def _cancel(self, stream: OracleStream) -> None:
         """Closes a stream without waiting: what it still says is refused from this moment on."""
-        self._end(stream, "superseded")
+        self.end(stream, "superseded")
         if stream.task is not None and stream.task is not asyncio.current_task():
             stream.task.cancel()
-
-
-async def _run(stream: _Stream, host: OracleHost) -> None:
-    """One stream, from its request to its end. Its runner may change on the way: see `hand_over_to`."""
-    gatherer = WordGatherer()
-    reason: e.EndReason = "complete"
-    name = stream.backend.name
-    try:
-        may_act = stream.final and not stream.owner._aside
-        request = host.request(stream.backend, stream.turn, stream.words, may_act)
-        async with host.stream(stream.backend, request) as items:
-            stream.sent = round(_letters(request) / CHARS_PER_TOKEN)
-            async for item in items:
-                match item:
-                    case str():
-                        stream.owner._deliver(stream, gatherer.push(item))
-                    case Usage():
-                        before = stream.usage or Usage(0, 0)
-                        stream.uncounted, stream.counted_letters = False, len(stream.text)
-                        stream.usage = Usage(
-                            before.tokens_in + item.tokens_in, before.tokens_out + item.tokens_out,
-                            before.tokens_cached + item.tokens_cached, before.counted and item.counted,
-                        )  # fmt: skip
-                    case ToolStarted():
-                        host.used(stream.turn, item.name)
-                        host.emit(e.ToolCalled(host.now(), stream.revision, item.name, item.arguments))
-                    case ToolEnded():
-                        stream.uncounted = True  # its result is sent to the brain
-                        host.emit(
-                            e.ToolReturned(
-                                host.now(), stream.revision, item.name, item.ok, item.text, round(item.seconds, 3)
-                            )
-                        )
-                if stream.over:
-                    return  # its own first words have set a newer one going
-                if stream.enough:
-                    break
-        if not stream.enough:  # what came behind the sentence's end is the next one's beginning
-            stream.owner._deliver(stream, gatherer.flush())
-        if not stream.count:
-            raise BackendError(f"{name} gave an empty answer. Ask again, or choose another brain.", "empty")
-    except asyncio.CancelledError:
-        reason = "superseded"
-        raise
-    except BackendError as error:
-        stream.owner._deliver(stream, gatherer.flush())
-        stream.owner._fail(stream, error)
-        reason = "failed"
-    except Exception as error:
-        stream.owner._deliver(stream, gatherer.flush())
-        stream.owner._fail(
-            stream,
-            BackendError(
-                f"{name} failed in a way that this app does not know ({type(error).__name__}). "
-                "Ask again, or choose another brain."
-            ),
-        )
-        reason = "failed"
-    finally:
-        stream.owner._end(stream, reason)
-
-
-def _letters(request: ChatRequest) -> int:
-    return sum(len(getattr(m, "content", "") or getattr(m, "text", "")) for m in request.messages)

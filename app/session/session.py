@@ -7,36 +7,25 @@ front-end, back-end or device. Lives on one event loop; its only other threads a
 from __future__ import annotations
 
 import asyncio
-import gc
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import ExitStack
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable
 
-from app.audio.endpoints import AudioSink, AudioSource, EndOfAudio
+from app.audio.endpoints import EndOfAudio
 from app.audio.errors import AudioError
-from app.backend.base import Backend, Usage
 from app.conversation import events as e
 from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SECONDS, Frame, silence
-from app.conversation.pace import Pace as BrainPace
 from app.conversation.transcript import Transcript
 from app.conversation.turn import TurnTracker
-from app.frontend.base import FrontEnd, FrontEndError, SetDials, SetManner
+from app.frontend.base import FrontEndError, SetDials, SetManner
 from app.session.clock import SessionClock
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.session.frame_loop import FrameStepper, FrameThread, StepMessage
+from app.session.loading import Loader
 from app.session.mailbox import FinishedHint, Mailbox, SetDuplex, SwapFrontEnd, TalkButton, WordsHint
 from app.session.mind import Mind, MindParts
-from app.session.recorder import Recorder
-from app.stt.base import Transcriber, TranscriptUpdate, VoiceActivity
-from app.tools.toolbox import Toolbox
-from app.tts.base import VoiceError
-
-Pace = Literal["real", "simulated", "fast"]
-"""`real`: a thread follows the sound. `simulated`: a loop's virtual time, everything scripted. `fast`: as
-fast as the machine goes, each frame waiting for ears and voice, and the answer for the back-end."""
+from app.session.parts import SessionConfig, SessionParts
+from app.stt.base import TranscriptUpdate
 
 SLOW_WINDOW_SECONDS = 10.0
 SLOW_SECONDS = 1.0
@@ -44,48 +33,6 @@ SLOW_SECONDS = 1.0
 
 QUIET_SECONDS = 0.4
 """A file's talk is over when all has been silent for this long behind its end."""
-
-
-@dataclass(slots=True)
-class SessionParts:
-    """What a session is made of. Everything is opened and closed by the session, in this order.
-
-    `fallback` makes the front-end that takes over when the first one is lost, while loading or in mid-talk.
-    `make_backend` makes the brain of a choice, `make_tools` the tools of one; neither is open yet. `cost`: what a
-    request cost, in US dollars, None where nobody knows. `paces`: what is known of brains from earlier talks.
-    """
-
-    frontend: FrontEnd
-    transcriber: Transcriber
-    voice_activity: VoiceActivity
-    backend: Backend
-    source: AudioSource
-    sink: AudioSink
-    recorder: Recorder | None = None
-    fallback: Callable[[], FrontEnd] | None = None
-    make_backend: Callable[[BackendChoice], Awaitable[Backend]] | None = None
-    make_tools: Callable[[ToolChoice], Toolbox] | None = None
-    cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None
-    paces: dict[tuple[str, str], BrainPace] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class SessionConfig:
-    """How a session behaves. `choice` says in words what `SessionParts.backend` is; `aside`, `style`, `tools` and
-    `cap`: see `SessionChoice`. `end_with_input`: the session is over when the source is and everybody has finished.
-    """
-
-    manner: e.Manner = "thinking"
-    duplex: bool = True
-    pace: Pace = "real"
-    choice: BackendChoice = field(default_factory=BackendChoice)
-    aside: BackendChoice | None = None
-    style: Style = field(default_factory=Style)
-    tools: ToolChoice = field(default_factory=ToolChoice)
-    cap: float = 0.0
-    end_with_input: bool = True
-    max_answer_seconds: float = 90.0
-    settings: floor.TurnSettings = field(default_factory=floor.TurnSettings)
 
 
 class Session:
@@ -103,7 +50,7 @@ class Session:
         self.frames = 0
         self._listeners: list[Callable[[e.Event], None]] = []
         self._early: list[e.Event] = []  # what happened before anybody listened
-        self._stack = ExitStack()
+        self._loader = Loader(parts, simulated=config.pace == "simulated")
         self._done = asyncio.Event()
         self._over = False
         self._main: asyncio.Task[None] | None = None
@@ -122,7 +69,6 @@ class Session:
             emit=self._emit,
             now=lambda: self.clock(),
         )  # fmt: skip
-        self._lost_while_loading = ""
         self._replacing: asyncio.Task[None] | None = None
         self._drops: list[tuple[float, int]] = []
         self._slow_told_at = -1e9
@@ -132,15 +78,10 @@ class Session:
     async def __aenter__(self) -> Session:
         loop = asyncio.get_running_loop()
         parts = self.parts
-        simulated = self.config.pace == "simulated"
         clocks = {"real": time.perf_counter, "simulated": loop.time, "fast": None}
         self.clock = SessionClock(clocks[self.config.pace])
         try:
-            if parts.recorder is not None:
-                self._stack.enter_context(parts.recorder)
-            await self._load(simulated)
-            self._stack.enter_context(parts.sink)
-            self._stack.enter_context(parts.source)
+            await self._loader.load()
         except BaseException:
             await self._close_parts()
             raise
@@ -161,52 +102,6 @@ class Session:
         self._main = asyncio.create_task(self._run(), name="session")
         await self._started.wait()
         return self
-
-    async def _load(self, simulated: bool) -> None:
-        """Opens brain, front-end and ears: side by side and off the loop's thread, since it takes seconds."""
-        parts = self.parts
-        if simulated:
-            await parts.backend.open()
-            await self._enter_frontend()
-            self._stack.enter_context(parts.transcriber)
-            return
-        loading = [
-            asyncio.create_task(work, name=f"load the {what}")
-            for work, what in (
-                (parts.backend.open(), "brain"), (self._enter_frontend(), "voice"), (_enter(parts.transcriber), "ears"),
-            )
-        ]  # fmt: skip
-        try:
-            loaded = await asyncio.gather(*loading, return_exceptions=True)
-        except asyncio.CancelledError:  # all have been cancelled too: what they have begun is theirs to end
-            await asyncio.wait(loading)
-            raise
-        if not isinstance(loaded[2], BaseException):
-            self._stack.push(parts.transcriber.__exit__)
-        for result in loaded:
-            if isinstance(result, BaseException):
-                raise result
-        gc.collect()
-        gc.freeze()  # a full collection over the models' objects would stop every thread for 0.2 s
-
-    async def _enter_frontend(self) -> None:
-        """Enters the front-end; the one to fall back on if that can't be had."""
-        parts = self.parts
-        try:
-            await self._enter(parts.frontend)
-        except FrontEndError as error:
-            if parts.fallback is None:
-                raise
-            self._lost_while_loading = str(error)
-            parts.frontend = parts.fallback()
-            await self._enter(parts.frontend)
-
-    async def _enter(self, frontend: FrontEnd) -> None:
-        if self.config.pace == "simulated":
-            self._stack.enter_context(frontend)
-            return
-        await _enter(frontend)
-        self._stack.push(frontend.__exit__)
 
     async def __aexit__(self, *exc: object) -> None:
         await self.stop()
@@ -237,8 +132,8 @@ class Session:
                         self._manner,
                     )
                 )  # fmt: skip
-                if self._lost_while_loading:
-                    self._emit(e.Failure(0.0, "frontend", self._lost_while_loading))
+                if self._loader.lost:
+                    self._emit(e.Failure(0.0, "frontend", self._loader.lost))
                 self.mind.start(
                     group, partials=self._manner == "thinking", aside=self.config.aside, tools=self.config.tools
                 )
@@ -263,11 +158,7 @@ class Session:
         try:
             await self.mind.close()
         finally:
-            gc.unfreeze()  # before the parts go, so that what they held can be collected
-            if self.config.pace == "simulated":
-                self._stack.close()
-            else:  # threads and children take a moment to end: a window must not stand still meanwhile
-                await asyncio.to_thread(self._stack.close)
+            await self._loader.close()
 
     # -- the fast clock ----------------------------------------------------------------------------
 
@@ -384,26 +275,13 @@ class Session:
         self._replacing = asyncio.get_running_loop().create_task(self._bring_fallback(), name="fallback")
 
     async def _bring_fallback(self) -> None:
-        assert self.parts.fallback is not None
         lost = self.parts.frontend
-        simulated = self.config.pace == "simulated"
-        gc.unfreeze()  # the models among what was frozen go now, with what they hold
         try:
-            if simulated:
-                lost.__exit__(None, None, None)
-            else:
-                await asyncio.to_thread(lost.__exit__, None, None, None)
-            frontend = self.parts.fallback()
-            await self._enter(frontend)
-        except Exception as error:  # whatever it is, nobody is left who could speak
-            why = str(error) if isinstance(error, FrontEndError | VoiceError) else f"{type(error).__name__}: {error}"
-            self._emit(
-                e.Failure(self.clock(), "frontend", f"No other voice could be had either ({why}). The talk is over; "
-                          "what was said stays.", fatal=True)
-            )  # fmt: skip
+            frontend = await self._loader.replace_frontend()
+        except FrontEndError as error:
+            self._emit(e.Failure(self.clock(), "frontend", str(error), fatal=True))
             self._done.set()
             return
-        self.parts.frontend = frontend
         self.mailbox.post(SwapFrontEnd(frontend))
         asked = self.transcript.last("user")
         if not lost.hears_oracle and asked is not None and asked.text:
@@ -542,20 +420,3 @@ class Session:
             self._early.append(event)
         for listener in list(self._listeners):
             listener(event)
-
-
-
-async def _enter(part: FrontEnd | Transcriber) -> None:
-    """Enters a part on a thread. Cancelled meanwhile, it is left again as soon as it has loaded."""
-    loop = asyncio.get_running_loop()
-    entering = loop.run_in_executor(None, part.__enter__)  # no task: nobody is to wait for it at the end
-    try:
-        await asyncio.shield(entering)
-    except asyncio.CancelledError:
-
-        def leave(done: asyncio.Future) -> None:
-            if not done.cancelled() and done.exception() is None:
-                loop.run_in_executor(None, part.__exit__, None, None, None)
-
-        entering.add_done_callback(leave)
-        raise

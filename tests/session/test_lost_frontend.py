@@ -15,7 +15,8 @@ from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame
 from app.frontend.base import FrontEndError, FrontEndInput, FrontEndStep
 from app.frontend.cascade import CascadeFrontEnd
-from app.session.session import Session, SessionConfig, SessionParts
+from app.session.parts import SessionConfig, SessionParts
+from app.session.session import Session
 from app.stt.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceActivity
 from app.tts.scripted import ScriptedVoice
 from tests.support.talks import LoopSpeaker

@@ -20,7 +20,8 @@ from app.conversation.prompt import ChatMessage
 from app.frontend.base import OracleAsked, OracleDone, OracleWords
 from app.session.clock import run_simulated
 from app.session.mailbox import Mailbox
-from app.session.oracle_runner import OracleHost, OracleRunner
+from app.session.oracle_host import OracleHost
+from app.session.oracle_runner import OracleRunner
 
 
 @dataclass(frozen=True)

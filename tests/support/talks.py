@@ -19,8 +19,9 @@ from app.frontend.base import FrontEnd
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.clock import run_simulated
 from app.session.control import BackendChoice, ToolChoice
+from app.session.parts import SessionConfig, SessionParts
 from app.session.recorder import Recorder
-from app.session.session import Session, SessionConfig, SessionParts
+from app.session.session import Session
 from app.stt.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceActivity
 from app.tools.toolbox import Toolbox
 from app.tts.scripted import ScriptedVoice

@@ -137,7 +137,7 @@ def test_the_newer_answer_takes_over_at_a_clauses_end_and_not_within() -> None:
     rig.step(*_answer(1, "I think it is Lyon. That is a city in the south.", complete=False), TakeFloor(1))
     rig.step(*_answer(2, "Nothing but Paris has ever been the capital."))
     rig.until_silent()
-    assert rig.said == "I think it is Lyon. Or rather, Nothing but Paris has ever been the capital."
+    assert rig.said == "I think it is Lyon. Or rather, nothing but Paris has ever been the capital."
     assert rig.marks == ["started", "mended", "ended"]
 
 
@@ -148,6 +148,16 @@ def test_a_sentence_that_was_begun_is_finished_before_another_answer_is_taken_up
     rig.step(*_answer(2, "Nothing but Paris has ever been the capital."))
     rig.until_silent()
     assert rig.said.startswith("The oldest city of this country lies in the far south of it. Or rather,")
+
+
+def test_a_correction_in_mid_sentence_is_written_behind_a_dash() -> None:
+    rig = Rig()
+    begun = "The oldest city of this country and of all the others near it lies"
+    rig.step(OracleAsked(1, 1, False), *(OracleWords(1, 1, f" {w}", 0.0) for w in begun.split()), TakeFloor(1))
+    rig.step(*_answer(2, "Nothing but Paris has ever been the capital."))
+    rig.until_silent()
+    said, _, corrected = rig.said.partition(" – ")
+    assert begun.startswith(said) and corrected == "or rather, nothing but Paris has ever been the capital."
 
 
 def test_a_cut_off_elder_is_not_read_to_its_ragged_end() -> None:

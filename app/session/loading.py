@@ -1,0 +1,126 @@
+"""A session's parts on their way in and out: brain, voice and ears loaded side by side, and a lost voice replaced.
+
+Loading takes seconds, so it happens off the loop's thread; but for simulated talks, which do everything on it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from contextlib import ExitStack
+
+from app.frontend.base import FrontEnd, FrontEndError
+from app.session.parts import SessionParts
+from app.stt.base import Transcriber
+from app.tts.base import VoiceError
+
+
+class Loader:
+    """Opens `parts` and closes them in the reverse order. `simulated`: without threads.
+
+    `lost` is what the first front-end said when it could not be had and the fallback took its place, else "".
+    """
+
+    def __init__(self, parts: SessionParts, *, simulated: bool) -> None:
+        self.lost = ""
+        self._parts = parts
+        self._simulated = simulated
+        self._stack = ExitStack()
+
+    async def load(self) -> None:
+        """Opens everything. Raises BackendError, FrontEndError, TranscriberError, VoiceError or AudioError."""
+        parts = self._parts
+        if parts.recorder is not None:
+            self._stack.enter_context(parts.recorder)
+        if self._simulated:
+            await parts.backend.open()
+            await self._enter_frontend()
+            self._stack.enter_context(parts.transcriber)
+        else:
+            await self._load_side_by_side()
+        self._stack.enter_context(parts.sink)
+        self._stack.enter_context(parts.source)
+
+    async def replace_frontend(self) -> FrontEnd:
+        """Lets the lost front-end go and brings the fallback in. Raises FrontEndError, whatever it was."""
+        lost, fallback = self._parts.frontend, self._parts.fallback
+        assert fallback is not None
+        gc.unfreeze()  # the models among what was frozen go now, with what they hold
+        try:
+            if self._simulated:
+                lost.__exit__(None, None, None)
+            else:
+                await asyncio.to_thread(lost.__exit__, None, None, None)
+            frontend = fallback()
+            await self._enter(frontend)
+        except Exception as error:  # whatever it is, nobody is left who could speak
+            why = str(error) if isinstance(error, FrontEndError | VoiceError) else f"{type(error).__name__}: {error}"
+            raise FrontEndError(
+                f"No other voice could be had either ({why}). The talk is over; what was said stays."
+            ) from error
+        self._parts.frontend = frontend
+        return frontend
+
+    async def close(self) -> None:
+        """Closes whatever is open."""
+        gc.unfreeze()  # before the parts go, so that what they held can be collected
+        if self._simulated:
+            self._stack.close()
+        else:  # threads and children take a moment to end: a window must not stand still meanwhile
+            await asyncio.to_thread(self._stack.close)
+
+    async def _load_side_by_side(self) -> None:
+        parts = self._parts
+        loading = [
+            asyncio.create_task(work, name=f"load the {what}")
+            for work, what in (
+                (parts.backend.open(), "brain"), (self._enter_frontend(), "voice"), (_enter(parts.transcriber), "ears"),
+            )
+        ]  # fmt: skip
+        try:
+            loaded = await asyncio.gather(*loading, return_exceptions=True)
+        except asyncio.CancelledError:  # all have been cancelled too: what they have begun is theirs to end
+            await asyncio.wait(loading)
+            raise
+        if not isinstance(loaded[2], BaseException):
+            self._stack.push(parts.transcriber.__exit__)
+        for result in loaded:
+            if isinstance(result, BaseException):
+                raise result
+        gc.collect()
+        gc.freeze()  # a full collection over the models' objects would stop every thread for 0.2 s
+
+    async def _enter_frontend(self) -> None:
+        """Enters the front-end; the one to fall back on if that can't be had."""
+        parts = self._parts
+        try:
+            await self._enter(parts.frontend)
+        except FrontEndError as error:
+            if parts.fallback is None:
+                raise
+            self.lost = str(error)
+            parts.frontend = parts.fallback()
+            await self._enter(parts.frontend)
+
+    async def _enter(self, frontend: FrontEnd) -> None:
+        if self._simulated:
+            self._stack.enter_context(frontend)
+            return
+        await _enter(frontend)
+        self._stack.push(frontend.__exit__)
+
+
+async def _enter(part: FrontEnd | Transcriber) -> None:
+    """Enters a part on a thread. Cancelled meanwhile, it is left again as soon as it has loaded."""
+    loop = asyncio.get_running_loop()
+    entering = loop.run_in_executor(None, part.__enter__)  # no task: nobody is to wait for it at the end
+    try:
+        await asyncio.shield(entering)
+    except asyncio.CancelledError:
+
+        def leave(done: asyncio.Future) -> None:
+            if not done.cancelled() and done.exception() is None:
+                loop.run_in_executor(None, part.__exit__, None, None, None)
+
+        entering.add_done_callback(leave)
+        raise

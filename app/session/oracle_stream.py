@@ -1,0 +1,160 @@
+"""One oracle revision: a brain is asked, and its words, tools and counts are taken in until its stream ends.
+
+Whose words reach the front-end is not decided here: see `app.session.oracle_runner`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.backend.base import Backend, BackendError, ChatRequest, ToolEnded, ToolStarted, Usage
+from app.conversation import events as e
+from app.conversation.words import WordGatherer
+from app.session.oracle_host import OracleHost
+
+CHARS_PER_TOKEN = 4.0
+"""English text, for requests that the server did not count."""
+
+
+class StreamOwner(Protocol):
+    """Who has asked, and hears what comes. `aside`: what it says is shown and not spoken."""
+
+    @property
+    def aside(self) -> bool: ...
+    def deliver(self, stream: OracleStream, text: str) -> None: ...
+    def fail(self, stream: OracleStream, error: BackendError) -> None: ...
+    def end(self, stream: OracleStream, reason: e.EndReason) -> None: ...
+
+
+@dataclass(slots=True, eq=False)
+class OracleStream:
+    """One revision as it comes: who was asked for which words when, and what has come of it so far.
+
+    `chosen` is the runner's brain at that time: a router, or `backend` itself. `owner` may change on the way: see
+    `OracleRunner.hand_over_to`. `count` is in words, `sent` in tokens; times are seconds of session time.
+    """
+
+    owner: StreamOwner
+    revision: int
+    turn: int
+    words: str
+    final: bool
+    backend: Backend
+    chosen: Backend
+    asked_at: float
+    task: asyncio.Task[None] | None = None
+    count: int = 0
+    text: str = ""
+    first_at: float | None = None
+    sent: int = 0
+    usage: Usage | None = None
+    counted_letters: int = 0
+    uncounted: bool = True  # a request is under way, or was, that the server has not counted
+    over: bool = False
+    enough: bool = False
+    complete: bool = False
+    retry: bool = False
+
+    def add_usage(self, usage: Usage) -> None:
+        """The server has counted what was sent and said up to here."""
+        before = self.usage or Usage(0, 0)
+        self.uncounted, self.counted_letters = False, len(self.text)
+        self.usage = Usage(
+            before.tokens_in + usage.tokens_in, before.tokens_out + usage.tokens_out,
+            before.tokens_cached + usage.tokens_cached, before.counted and usage.counted,
+        )  # fmt: skip
+
+    def total(self) -> Usage | None:
+        """What the request took, estimated where the server had no time to count, or doesn't. None: nothing sent."""
+        usage = self.usage
+        if usage is None and not self.sent:
+            return None
+        if usage is not None and not self.uncounted:
+            return usage
+        usage = usage or Usage(0, 0)
+        letters = len(self.text) - self.counted_letters
+        return Usage(
+            usage.tokens_in + self.sent, usage.tokens_out + round(letters / CHARS_PER_TOKEN),
+            usage.tokens_cached, counted=False,
+        )  # fmt: skip
+
+
+def count(stream: OracleStream, host: OracleHost, now: float) -> None:
+    """Tells what a stream that has ended took, and how fast it was."""
+    usage = stream.total()
+    if usage is None:
+        return
+    first, speed = None, None
+    pace = host.pace(stream.backend)
+    if stream.first_at is not None:
+        first = round(1000 * (stream.first_at - stream.asked_at), 1)
+        pace.ended(stream.count, now - stream.first_at)
+        if now > stream.first_at:
+            speed = round(stream.count / (now - stream.first_at), 1)
+    host.emit(
+        e.OracleCounted(
+            now, stream.revision, stream.backend.name, stream.backend.model, usage.tokens_in, usage.tokens_out,
+            usage.tokens_cached, usage.counted, host.cost(stream.backend, usage), first, speed,
+            round(1000 * pace.interval, 1), stream.owner.aside,
+        )
+    )  # fmt: skip
+
+
+async def run(stream: OracleStream, host: OracleHost) -> None:
+    """One stream, from its request to its end."""
+    gatherer = WordGatherer()
+    reason: e.EndReason = "complete"
+    name = stream.backend.name
+    try:
+        await _take_in(stream, host, gatherer)
+        if not stream.over and not stream.count:
+            raise BackendError(f"{name} gave an empty answer. Ask again, or choose another brain.", "empty")
+    except asyncio.CancelledError:
+        reason = "superseded"
+        raise
+    except BackendError as error:
+        stream.owner.deliver(stream, gatherer.flush())
+        stream.owner.fail(stream, error)
+        reason = "failed"
+    except Exception as error:
+        stream.owner.deliver(stream, gatherer.flush())
+        stream.owner.fail(
+            stream,
+            BackendError(
+                f"{name} failed in a way that this app does not know ({type(error).__name__}). "
+                "Ask again, or choose another brain."
+            ),
+        )
+        reason = "failed"
+    finally:
+        stream.owner.end(stream, reason)
+
+
+async def _take_in(stream: OracleStream, host: OracleHost, gatherer: WordGatherer) -> None:
+    may_act = stream.final and not stream.owner.aside
+    request = host.request(stream.backend, stream.turn, stream.words, may_act)
+    async with host.stream(stream.backend, request) as items:
+        stream.sent = round(_letters(request) / CHARS_PER_TOKEN)
+        async for item in items:
+            match item:
+                case str():
+                    stream.owner.deliver(stream, gatherer.push(item))
+                case Usage():
+                    stream.add_usage(item)
+                case ToolStarted():
+                    host.used(stream.turn, item.name)
+                    host.emit(e.ToolCalled(host.now(), stream.revision, item.name, item.arguments))
+                case ToolEnded(name, ok, text, seconds):
+                    stream.uncounted = True  # its result is sent to the brain
+                    host.emit(e.ToolReturned(host.now(), stream.revision, name, ok, text, round(seconds, 3)))
+            if stream.over:
+                return  # its own first words have set a newer one going
+            if stream.enough:
+                return  # what came behind the sentence's end is the next one's beginning
+    stream.owner.deliver(stream, gatherer.flush())
+
+
+def _letters(request: ChatRequest) -> int:
+    return sum(len(getattr(m, "content", "") or getattr(m, "text", "")) for m in request.messages)

@@ -1,0 +1,64 @@
+"""What a session is made of, and how it is to behave."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from app.audio.endpoints import AudioSink, AudioSource
+from app.backend.base import Backend, Usage
+from app.conversation import events as e
+from app.conversation import turn as floor
+from app.conversation.pace import Pace as BrainPace
+from app.frontend.base import FrontEnd
+from app.session.control import BackendChoice, Style, ToolChoice
+from app.session.recorder import Recorder
+from app.stt.base import Transcriber, VoiceActivity
+from app.tools.toolbox import Toolbox
+
+Pace = Literal["real", "simulated", "fast"]
+"""`real`: a thread follows the sound. `simulated`: a loop's virtual time, everything scripted. `fast`: as
+fast as the machine goes, each frame waiting for ears and voice, and the answer for the back-end."""
+
+
+@dataclass(slots=True)
+class SessionParts:
+    """What a session is made of. Everything is opened and closed by the session, in this order.
+
+    `fallback` makes the front-end that takes over when the first one is lost, while loading or in mid-talk.
+    `make_backend` makes the brain of a choice, `make_tools` the tools of one; neither is open yet. `cost`: what a
+    request cost, in US dollars, None where nobody knows. `paces`: what is known of brains from earlier talks.
+    """
+
+    frontend: FrontEnd
+    transcriber: Transcriber
+    voice_activity: VoiceActivity
+    backend: Backend
+    source: AudioSource
+    sink: AudioSink
+    recorder: Recorder | None = None
+    fallback: Callable[[], FrontEnd] | None = None
+    make_backend: Callable[[BackendChoice], Awaitable[Backend]] | None = None
+    make_tools: Callable[[ToolChoice], Toolbox] | None = None
+    cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None
+    paces: dict[tuple[str, str], BrainPace] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class SessionConfig:
+    """How a session behaves. `choice` says in words what `SessionParts.backend` is; `aside`, `style`, `tools` and
+    `cap`: see `SessionChoice`. `end_with_input`: the session is over when the source is and everybody has finished.
+    """
+
+    manner: e.Manner = "thinking"
+    duplex: bool = True
+    pace: Pace = "real"
+    choice: BackendChoice = field(default_factory=BackendChoice)
+    aside: BackendChoice | None = None
+    style: Style = field(default_factory=Style)
+    tools: ToolChoice = field(default_factory=ToolChoice)
+    cap: float = 0.0
+    end_with_input: bool = True
+    max_answer_seconds: float = 90.0
+    settings: floor.TurnSettings = field(default_factory=floor.TurnSettings)
