@@ -46,7 +46,7 @@ USAGE = """Usage: python3 packaging/bootstrap.py [--no-gpu] COMMAND
 
   run [arguments]    set up what is missing, then start the app with these arguments
   test [arguments]   set up what is missing, then check the imports' rules, the style and the tests
-                     (the arguments go to pytest)
+                     (the arguments go to pytest, which then runs one test at a time)
   setup              set up only; tries a graphics card's part again if it failed before
   lock               write the locks anew from pyproject.toml (for developers)
 
@@ -1053,15 +1053,24 @@ def run_app(places: Places, env: Mapping[str, str], arguments: Sequence[str]) ->
     hand_over([str(places.python), "-P", "-m", "app", *arguments], env)
 
 
+# On as many cores as there are; more than four would want more memory than most machines have.
+SIDE_BY_SIDE = ("-m", "not alone", "-n", "logical", "--maxprocesses", "4", "--dist", "worksteal")
+
+
 def run_tests(places: Places, env: Mapping[str, str], arguments: Sequence[str]) -> int:
     """Run all checks, pytest last; return the first exit code that isn't zero."""
     python = str(places.python)
     lint = "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())"
-    checks = (
+    pytest = [python, "-m", "pytest"]
+    tests = [("The tests", [*pytest, *arguments])] if arguments else [
+        ("The tests, side by side", [*pytest, *SIDE_BY_SIDE]),
+        ("The tests that follow the clock, one by one", [*pytest, "-m", "alone"]),
+    ]  # fmt: skip
+    checks = [
         ("The imports' rules", [python, "-c", lint]),
         ("The style", [python, "-m", "ruff", "check", "."]),
-        ("The tests", [python, "-m", "pytest", *arguments]),
-    )
+        *tests,
+    ]
     first = 0
     for name, command in checks:
         print(f"== {name}", flush=True)

@@ -23,6 +23,8 @@ import soxr
 from tests.support.patience import in_real_time
 from tests.support.virtual_audio import RATE, VirtualAudio, virtual_audio
 
+pytestmark = pytest.mark.alone
+
 ROOT = Path(__file__).parents[2]
 SECONDS = 3
 PATIENCE_SECONDS = 15

@@ -31,6 +31,8 @@ from tests.support.leaks import SECRET, places_with, quoting_peer
 from tests.support.patience import in_real_time
 from tests.support.servers import Script, closed_port_url, peer
 
+pytestmark = pytest.mark.alone
+
 SERVER = """
 import sys, xllamacpp
 params = xllamacpp.CommonParams()

@@ -24,6 +24,8 @@ from tests.support.screen import virtual_screen
 from tests.support.servers import Script, peer
 from tests.support.virtual_audio import VirtualAudio, virtual_audio
 
+pytestmark = pytest.mark.alone
+
 ROOT = Path(__file__).resolve().parents[2]
 ANSWER = "That is easy to see. Because the weather was warm, the children walked to school."
 QUESTION = "Can you explain why the above question is interesting?"

@@ -503,6 +503,9 @@ def test_all_checks_run_and_the_first_failure_counts(project, monkeypatch, capfd
         "style",
         "-m pytest -k turn",
     ]
+    assert bootstrap.run_tests(project, os.environ, []) == 3
+    side_by_side, alone = [line for line in capfd.readouterr().out.splitlines() if "pytest" in line]
+    assert side_by_side.startswith("-m pytest -m not alone -n ") and alone == "-m pytest -m alone"
 
 
 @posix_only
