@@ -46,7 +46,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
                      help="the brain (default: embedded; with --base-url: compatible)")  # fmt: skip
     ask.add_argument("--model", default="", help="the brain's model (default: the brain's own choice)")
     ask.add_argument("--base-url", default="", metavar="URL", help="where the brain's server is")
-    ask.add_argument("--persona", default="", metavar="TEXT", help="who answers, and how (default: the brain's own)")
+    ask.add_argument("--persona", default="", metavar="TEXT", help="who answers; how to speak is told besides")
     ask.add_argument("--temperature", type=_temperature, default=None, metavar="T", help="0 to 2")
     ask.add_argument("--max-tokens", type=_tokens, default=0, metavar="N", help="how long the answer may become")
     ask.add_argument("text", metavar="TEXT", help="the question; “-” reads it from standard input")
@@ -161,7 +161,7 @@ def _ask(args: argparse.Namespace, terminal: Terminal, desk: Desk) -> int:
 
 async def _answer(args: argparse.Namespace, words: str, terminal: Terminal, desk: Desk) -> int:
     from app.backend.base import BackendError, ChatRequest, Usage
-    from app.conversation.prompt import ChatMessage
+    from app.conversation.prompt import ChatMessage, system_prompt
 
     choice = choice_of(args)
     terminal.progress("Asking …")
@@ -174,7 +174,7 @@ async def _answer(args: argparse.Namespace, words: str, terminal: Terminal, desk
         await backend.open()
         traits = backend.traits
         request = ChatRequest(
-            (ChatMessage("system", args.persona or traits.persona), ChatMessage("user", words)),
+            (ChatMessage("system", system_prompt(traits.persona, args.persona)), ChatMessage("user", words)),
             max_tokens=args.max_tokens or traits.max_tokens,
             temperature=traits.temperature if args.temperature is None else args.temperature,
         )

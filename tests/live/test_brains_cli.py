@@ -128,7 +128,8 @@ def test_what_is_asked_for_is_passed_on(capsys: pytest.CaptureFixture[str]) -> N
             "You are a pirate.", "--temperature", "1.5", "--max-tokens", "7", "Who are you?",
         )  # fmt: skip
     body = script.requests[-1]
-    assert body["messages"][0] == {"role": "system", "content": "You are a pirate."}
+    told = body["messages"][0]["content"]
+    assert told.startswith("You are a pirate. ") and "read aloud" in told and "voice assistant" not in told
     assert (body["model"], body["temperature"]) == ("large", 1.5) and 7 in body.values()
     assert code == 0 and document["answer"] == "Arr." and document["model"] == "large" and document["words"] == 1
     assert 0 < document["first_seconds"] <= document["seconds"]
