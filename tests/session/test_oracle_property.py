@@ -91,7 +91,7 @@ async def _run(asks: list[Ask], script: list[ScriptedAnswer], concurrent: bool) 
     return given_out, events, backend.open_streams
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=250, suppress_health_check=[HealthCheck.too_slow])
 @given(ASKS, st.lists(answers(), min_size=1, max_size=6), st.booleans())
 def test_the_newest_revision_arrives_whole_once_and_in_order(
     asks: list[Ask], script: list[ScriptedAnswer], concurrent: bool

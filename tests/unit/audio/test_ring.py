@@ -51,7 +51,7 @@ class Model:
         return taken
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(capacity=st.integers(1, 24), operations=st.lists(OPERATION, max_size=40))
 def test_any_interleaving_matches_the_model(capacity: int, operations: list[tuple[str, int]]) -> None:
     ring, model = Ring(capacity), Model(capacity)

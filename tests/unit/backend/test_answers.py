@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.backend import make_backend
@@ -415,7 +415,6 @@ async def test_thoughts_are_not_said(kind: str) -> None:
 PIECES = st.lists(st.sampled_from(["<think>", "</think>", "<", "</", "think", ">", " ", "\n", "é"]), max_size=12)
 
 
-@settings(deadline=None)
 @given(PIECES, st.data())
 def test_any_chunking_gives_the_same_text(pieces: list[str], data: st.DataObject) -> None:
     text = "".join(pieces)

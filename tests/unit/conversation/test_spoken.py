@@ -41,7 +41,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=400, derandomize=True, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(PIECES, min_size=2, max_size=40))
 def test_a_clause_once_closed_is_said_the_same_however_the_text_grows(words: list[str]) -> None:
     closed: list[str] = []

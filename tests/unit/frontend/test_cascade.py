@@ -220,7 +220,7 @@ def test_markup_is_not_read_aloud() -> None:
 WORDS = st.lists(st.sampled_from(["one", "two,", "three.", "four", "five;", "six?"]), min_size=1, max_size=30)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(WORDS, st.data())
 def test_however_the_words_arrive_each_is_said_once_in_order(words: list[str], data: st.DataObject) -> None:
     rig = Rig()

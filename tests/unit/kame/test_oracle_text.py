@@ -24,7 +24,7 @@ CUTS = st.lists(st.text(alphabet=LETTERS, max_size=6), max_size=20)
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(deltas=CUTS)
 def test_a_stream_gives_the_whole_sentences_tokens_and_takes_none_back(kind: str, deltas: list[str]) -> None:
     tokenizer = OracleTokenizer(pieces(kind))
