@@ -11,13 +11,20 @@ from typing import Any
 
 from app.backend import make_backend
 from app.backend.base import Backend, BackendError, Usage
-from app.backend.prices import Prices, load_prices
+from app.backend.prices import (
+    Prices,
+    load_prices,
+)
 from app.conversation.pace import Pace
 from app.resources import resource
 from app.secrets import api_key
 from app.session.control import ROUTER, BackendChoice, ToolChoice
 from app.settings import Settings, prices_path, servers_path
-from app.tools import Toolbox, load_servers, make_toolbox
+from app.tools import (
+    Toolbox,
+    load_servers,
+    make_toolbox,
+)
 
 PACES: dict[tuple[str, str], Pace] = {}
 """What is known of the brains' speed, for all talks of this run."""

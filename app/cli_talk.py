@@ -228,7 +228,8 @@ class TalkReport:
             case e.BackendChanged() if event.reason != "chosen" or event.at:
                 self._terminal.say(f"— {event.backend} ({event.model}) thinks from now on —")
             case e.BrainRouted():
-                self._terminal.progress(f"{event.backend} ({event.model}) answers: {event.reason}")
+                side = "at the side, " if event.aside else ""
+                self._terminal.progress(f"{side}{event.backend} ({event.model}) answers: {event.reason}")
             case e.ToolReturned():
                 self._terminal.progress(f"{event.name}: {event.text}")
             case e.Underrun():

@@ -18,7 +18,7 @@ from app.backend import PROVIDERS, find_spec, key_names, make_backend
 from app.backend.base import BackendError, ChatRequest, split_address, text_of
 from app.conversation.prompt import ChatMessage
 from app.secrets import KeyRefused, KeyStore, Place
-from app.session.control import ROUTER, BackendChoice, ProviderView
+from app.session.control import ROUTER, BackendChoice, PriceDesk, ProviderView, ToolServerDesk
 from app.session.errors import UserError
 
 KEPT_SECONDS = 600.0
@@ -53,17 +53,24 @@ class Kept:
 
 
 class Desk:
-    """See `BrainDesk`. `router`: makes the brain that chooses among brains; without it, there is none to choose."""
+    """See `BrainDesk`. `router`: makes the brain that chooses among brains; without it, there is none to choose.
+
+    `prices`: the table of what they cost, `tool_servers`: the list of those, for whoever shows them.
+    """
 
     def __init__(
         self,
         keys: KeyStore,
         *,
         router: Callable[[], Any] | None = None,
+        prices: PriceDesk | None = None,
+        tool_servers: ToolServerDesk | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._keys = keys
         self._router = router
+        self.prices = prices
+        self.tool_servers = tool_servers
         self._clock = clock
         self._offers: dict[tuple[str, str, bool], tuple[float, Offer]] = {}
         views = [

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from app import brains
+from app import books, brains
 from app.audio.endpoints import AudioSink, AudioSource
 from app.audio.errors import AudioError
 from app.backend.base import Backend, BackendError
@@ -271,7 +271,10 @@ def open_window() -> int:
         found = list_devices()
         return [d.name for d in found if d.inputs], [d.name for d in found if d.outputs]
 
-    desk = Desk(key_store(), router=lambda: brains.brain(BackendChoice(ROUTER)))
+    desk = Desk(
+        key_store(), router=lambda: brains.brain(BackendChoice(ROUTER)), prices=books.PriceBook(),
+        tool_servers=books.ServerBook(),
+    )  # fmt: skip
     servers, problem = brains.tool_servers()
     choices = WindowChoices(
         frontends=tuple((key, spec.label) for key, spec in FRONT_ENDS.items()),

@@ -103,6 +103,12 @@ def make_backend(
     key: Callable[[Sequence[str]], str] = lambda names: "",
 ) -> Backend:
     """A brain that is not open yet. `key` looks an API key up by its names, best first. Raises BackendError."""
+    made = _make(name, model, base_url, key)
+    made.made_for = (name, model, base_url)  # see `app.backend.base.made_for`
+    return made
+
+
+def _make(name: str, model: str, base_url: str, key: Callable[[Sequence[str]], str]) -> Any:
     spec = find_spec(name)
     module: Any = importlib.import_module(spec.module)
     if name == "embedded":

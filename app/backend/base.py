@@ -149,6 +149,10 @@ class Traits:
     free: bool = False
 
 
+MENDABLE: tuple[FaultKind, ...] = ("key", "setup", "model", "quota", "network")
+"""Faults that the user may put right where a brain's key and connection are."""
+
+
 class Backend(Protocol):
     """A brain, ready to answer. `name` and `model` are for people."""
 
@@ -307,6 +311,12 @@ def on_this_machine(url: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def made_for(backend: Backend) -> tuple[str, str, str]:
+    """The provider, model and URL that a brain was made for, the URL without secrets; empty where nobody noted it."""
+    provider, model, url = getattr(backend, "made_for", ("", "", ""))
+    return provider, model, without_secrets(url)
 
 
 def without_secrets(url: str) -> str:

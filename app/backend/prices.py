@@ -5,10 +5,15 @@ The app's own table is `resources/prices.json`; a file of the same form in the u
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
+import os
+import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
+from typing import Any
 
 from app.backend.base import Usage
 
@@ -49,23 +54,97 @@ def _is(name: str, start: str) -> bool:
 
 def load_prices(own: Path, users: Path | None = None) -> tuple[Prices, str]:
     """The table in `own` with the user's on top; and a sentence when the user's can't be used, else an empty one."""
-    table = _read(own)
-    if users is None or not users.exists():
+    table = read_prices(own)
+    if users is None:
         return Prices(table), ""
+    mine, problem = read_users(users)
+    return Prices({**table, **mine}), problem
+
+
+def read_prices(path: Path) -> dict[str, Price]:
+    """The prices in a file, by names in small letters. Raises OSError, and ValueError when it is not of the form."""
+    return _prices_of(_read(path))
+
+
+def read_users(path: Path) -> tuple[dict[str, Price], str]:
+    """The user's own prices, none where there is no file; and a sentence when the file can't be used."""
+    if not path.exists():
+        return {}, ""
     try:
-        return Prices({**table, **_read(users)}), ""
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        return Prices(table), (
-            f"Your price table can't be used ({error}), so the app's own is. Mend the file {users}, or delete it."
+        return read_prices(path), ""
+    except (OSError, ValueError) as error:
+        reason = error.strerror or error if isinstance(error, OSError) else error
+        return {}, (
+            f"Your price table can't be used ({reason}), so the app's own is. Mend the file {path}, or delete it."
         )
 
 
-def _read(path: Path) -> dict[str, Price]:
-    value = json.loads(path.read_text("utf-8"))
+def differences(own: Mapping[str, Price], table: Mapping[str, Price]) -> dict[str, Price]:
+    """What of `table` is not in `own` just so."""
+    return {name: price for name, price in table.items() if own.get(name) != price}
+
+
+def write_prices(path: Path, prices: Mapping[str, Price]) -> None:
+    """Writes the user's prices, whole or not at all. Raises OSError.
+
+    What else was in the file stays in it; one that could not be used is kept beside it as `*.broken`.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    value, broken = {}, False
+    try:
+        value = _read(path)
+        _prices_of(value)
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError):
+        value, broken = {}, True
+    value["models"] = {name: _row_of(price) for name, price in prices.items()}
+    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".draft")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(value, file, indent=1, ensure_ascii=False)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        if broken:
+            os.replace(path, path.with_name(path.name + ".broken"))
+        os.replace(draft, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(draft)
+        raise
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it is no JSON from line {error.lineno} on") from None
+    except ValueError:
+        raise ValueError("it is no text") from None
+    if not isinstance(value, dict) or not isinstance(value.get("models"), dict):
+        raise ValueError('it is no object with "models"')
+    return value
+
+
+def _prices_of(value: Mapping[str, Any]) -> dict[str, Price]:
     out = {}
     for name, row in value["models"].items():
-        given = float(row["in"])
-        out[name.lower()] = Price(given, float(row.get("cached", given)), float(row["out"]))
-        if min(given, out[name.lower()].tokens_cached, out[name.lower()].tokens_out) < 0:
-            raise ValueError(f"a price of “{name}” is below zero")
+        if not name.strip():
+            raise ValueError("a model has no name")
+        try:
+            given, cached = float(row["in"]), row.get("cached")
+            price = Price(given, given if cached in (None, "") else float(cached), float(row["out"]))
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise ValueError(f'“{name}” has not the numbers "in" and "out"') from None
+        if not all(math.isfinite(part) and part >= 0 for part in astuple(price)):
+            raise ValueError(f"a price of “{name}” is below zero, or no number")
+        out[name.strip().lower()] = price
     return out
+
+
+def _row_of(price: Price) -> dict[str, float]:
+    row = {"in": price.tokens_in, "cached": price.tokens_cached, "out": price.tokens_out}
+    if price.tokens_cached == price.tokens_in:
+        del row["cached"]  # it means just that
+    return row

@@ -63,8 +63,8 @@ class RouterBackend:
         self._now = now
         self._out: dict[Backend, float] = {}
         self._kind = next(iter(self._table))
-        self.problems: list[str] = []
-        """What is wrong with brains of the table that could not be opened."""
+        self.lost: list[tuple[Backend, BackendError]] = []
+        """Brains of the table that could not be opened, and what is wrong with them."""
 
     @property
     def model(self) -> str:
@@ -80,16 +80,14 @@ class RouterBackend:
         """Opens the table's brains, side by side. Raises BackendError when none of them can be had."""
         brains = list(dict.fromkeys(self._table.values()))
         results = await asyncio.gather(*(brain.open() for brain in brains), return_exceptions=True)
-        lost: list[Backend] = []
         for brain, result in zip(brains, results, strict=True):
             if isinstance(result, BackendError):
-                lost.append(brain)
-                self.problems.append(str(result))
+                self.lost.append((brain, result))
             elif isinstance(result, BaseException):
                 raise result
-        if len(lost) == len(brains):
-            raise BackendError(self.problems[0], "setup")
-        for brain in lost:
+        if len(self.lost) == len(brains):
+            raise BackendError(str(self.lost[0][1]), "setup")
+        for brain, _ in self.lost:
             self._out[brain] = float("inf")
 
     def choose(self, turn: int, words: str, allowed: Callable[[Backend], bool] = lambda backend: True) -> Choice:

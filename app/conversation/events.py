@@ -299,7 +299,10 @@ class AsideChanged:
 
 @dataclass(frozen=True, slots=True)
 class BrainRouted:
-    """The router has chosen this back-end for `turn`, since its question is of this `kind`, as sure as `share`."""
+    """The router has chosen this back-end for `turn`, since its question is of this `kind`, as sure as `share`.
+
+    `aside`: it is the router at the side.
+    """
 
     at: float
     turn: int
@@ -308,6 +311,7 @@ class BrainRouted:
     backend: str
     model: str
     reason: str
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,13 +442,18 @@ class SpeechShed:
 class Failure:
     """Something failed. `sentence` tells the user what happened, what it means and what to do.
 
-    `fatal` ends the session; otherwise it goes on without what failed.
+    `fatal` ends the session; otherwise it goes on without what failed. `provider`, `model` and `base_url`: the brain
+    as it was chosen, if the user may put its key or its connection right; else empty. `aside`: the one at the side.
     """
 
     at: float
     source: Source
     sentence: str
     fatal: bool = False
+    provider: str = ""
+    model: str = ""
+    base_url: str = ""
+    aside: bool = False
 
 
 Event = (

@@ -23,6 +23,8 @@ class BrainDialog(Panel):
 
     chosen = Signal(object)
     """The user wants the talk to have this `BackendChoice`."""
+    aside_chosen = Signal(object)
+    """The user wants it at the side."""
 
     def __init__(
         self, desk: BrainDesk, lists: ModelLists, errands: Errands, settings: Settings, parent: QWidget
@@ -33,6 +35,7 @@ class BrainDialog(Panel):
         self._lists = lists
         self._errands = errands
         self._place = BackendChoice("")
+        self._aside = False
         self.picker = BrainPicker(self, lists, lambda provider: backend_choice(settings, provider))
         self.key_words = Quiet(parent=self)
         self.key = QLineEdit(self)
@@ -48,13 +51,19 @@ class BrainDialog(Panel):
         self.answer.setAccessibleName(self.tr("What the test found"))
         self.pull = PullBox(desk, errands, self)
         self.use_button = self.button(self.tr("&Use this brain"))
-        self.use_button.setToolTip(self.tr("The talk goes on with it."))
         self.close_button = self.button(self.tr("Close"), self.tr("Close this dialog"))
         self._lay_out()
         self._connect()
 
-    def open_for(self, choice: BackendChoice) -> None:
-        """Appears with a brain."""
+    def open_for(self, choice: BackendChoice, *, aside: bool = False) -> None:
+        """Appears with a brain, to be used for the talk or, if `aside`, at the side."""
+        self._aside = aside
+        name = self.tr("&Use it at the side") if aside else self.tr("&Use this brain")
+        self.use_button.setText(name)
+        self.use_button.setAccessibleName(name.replace("&", ""))
+        self.use_button.setToolTip(
+            self.tr("It answers beside the one that drives.") if aside else self.tr("The talk goes on with it.")
+        )
         self.picker.show_choice(choice)
         self.picker.ask()
         self._turn_to()
@@ -128,7 +137,7 @@ class BrainDialog(Panel):
             self.picker.url.setFocus()
             return
         self.close()
-        self.chosen.emit(choice)
+        (self.aside_chosen if self._aside else self.chosen).emit(choice)
 
     # -- the test
 

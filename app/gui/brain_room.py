@@ -5,9 +5,13 @@ Stands between the pickers, the dialogs and the keeper; the session tells what c
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QObject, Signal
 
+from app.conversation.events import Failure
 from app.gui.choice import (
+    as_made,
     aside_choice,
     is_router,
     keep_aside,
@@ -15,12 +19,14 @@ from app.gui.choice import (
     keep_manner_of_talk,
     keep_routes,
     routes_of,
+    tool_choice,
 )
 from app.gui.dialogs import Dialogs
 from app.gui.keeper import SessionKeeper
 from app.gui.menu import TalkMenu
 from app.gui.oracle_header import OracleHeader
 from app.gui.setup_bar import SetupBar
+from app.gui.tools_box import with_servers_moved
 from app.gui.transcript_header import TranscriptHeader
 from app.session.control import ROUTER, BackendChoice, Style, ToolChoice
 from app.settings import Settings
@@ -52,6 +58,8 @@ class BrainRoom(QObject):
         self._router_waits = False  # it was picked, and has no table yet
         self._refused: BackendChoice | None = None
         """The brain that the user wanted last, and did not get."""
+        self._failing: BackendChoice | None = None
+        """The brain that drove and has failed of something that the user may have put right by now."""
         setup.brain_picked.connect(self._pick)
         setup.desk_wanted.connect(dialogs.open_brain)
         setup.routes_wanted.connect(dialogs.open_routes)
@@ -68,6 +76,9 @@ class BrainRoom(QObject):
         dialogs.conversation_set.connect(self._set_conversation)
         dialogs.routes_changed.connect(self._change_routes)
         dialogs.routes_left.connect(self._leave_routes)
+        dialogs.prices_wanted.connect(lambda: dialogs.open_prices(self._driver()))
+        dialogs.servers_moved.connect(self._move_servers)
+        dialogs.prices_kept.connect(lambda: dialogs.show_cost(self._driver()))
         keeper.backend_settled.connect(self._settled)
         keeper.backend_taken.connect(self._taken)
         keeper.backend_refused.connect(self._refuse)
@@ -88,12 +99,24 @@ class BrainRoom(QObject):
         if choice != self._setup.choice:
             self._setup.show_brain(choice)
             self._pick(choice)
-        elif self._keeper.gave_up:  # with what was put right in the dialog, it may start now
+        elif self._keeper.gave_up or choice == self._failing:  # with what was put right in the dialog, it may work now
+            self._failing = None
             self._keeper.set_backend(choice)
+
+    def blame(self, failure: Failure) -> BackendChoice | None:
+        """The brain whose key or connection a failure is about; None for none."""
+        if not failure.provider:
+            return None
+        told = BackendChoice(failure.provider, failure.model, failure.base_url)
+        choice = as_made(told, [*self._keeper.brains, *routes_of(self._settings).values()])
+        if not failure.aside:
+            self._failing = choice
+        return choice
 
     def _settled(self, choice: BackendChoice) -> None:
         keep_backend(self._settings, choice)
         self._setup.show_brain(choice)
+        self._dialogs.show_cost(self._driver())
         self.changed.emit()
 
     def _taken(self, choice: BackendChoice) -> None:
@@ -103,6 +126,11 @@ class BrainRoom(QObject):
     def _refuse(self, choice: BackendChoice, sentence: str) -> None:
         self._refused = choice
         self._setup.picker.refuse(choice.provider)
+
+    def _driver(self) -> BackendChoice:
+        """The brain that drives, with its model by name also where the choice leaves that to its server."""
+        choice = self._keeper.wanted.backend
+        return choice if choice.model or is_router(choice) else replace(choice, model=self._keeper.model)
 
     def _open_brain(self) -> None:
         """For the brain that is shown; for one that was refused, since the picker has gone back from that."""
@@ -138,6 +166,17 @@ class BrainRoom(QObject):
     def _want_style(self) -> None:
         wanted = self._keeper.wanted
         self._dialogs.open_conversation(wanted.style, wanted.tools, wanted.cap)
+        self._dialogs.show_cost(self._driver())
+
+    def _move_servers(self, moved: dict[str, str]) -> None:
+        """Servers of tools were renamed or taken out: so they are for this conversation, and for new ones."""
+        wanted, new = self._keeper.wanted, tool_choice(self._settings)
+        tools = with_servers_moved(wanted.tools, moved)
+        if tools != wanted.tools:
+            self._set_conversation(wanted.style, tools, wanted.cap, False)
+        if (kept := with_servers_moved(new, moved)) != new:
+            self._settings.tools = " ".join(kept.names)
+            self.changed.emit()
 
     def _set_conversation(self, style: Style, tools: ToolChoice, cap: float, always: bool) -> None:
         self._keeper.set_conversation(style, tools, cap)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import get_args
 
@@ -146,6 +146,12 @@ def session_choice(settings: Settings) -> SessionChoice:
         loudspeaker=settings.loudspeaker,
         record_folder=str(recordings_folder()) if settings.keep_recordings else "",
     )
+
+
+def as_made(told: BackendChoice, known: Iterable[BackendChoice]) -> BackendChoice:
+    """A brain that a session tells of as one of `known`: a session tells addresses without what is secret in them."""
+    alike = [choice for choice in known if (choice.provider, choice.model) == (told.provider, told.model)]
+    return told if told in alike or not alike else alike[0]
 
 
 def is_router(choice: BackendChoice) -> bool:

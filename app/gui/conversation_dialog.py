@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.panel import Panel
+from app.gui.panel import Panel, Quiet
 from app.gui.tools_box import ToolsBox
 from app.session.control import Length, Style, ToolChoice
 
@@ -61,6 +61,7 @@ class ConversationDialog(Panel):
     """`used` tells a `Style`, a `ToolChoice`, the cap in dollars, and whether new conversations get them, too."""
 
     used = Signal(object, object, float, bool)
+    prices_wanted = Signal()
 
     def __init__(self, parent: QWidget, mcp_servers: Sequence[str] = ()) -> None:
         super().__init__(parent)
@@ -105,6 +106,12 @@ class ConversationDialog(Panel):
         self.cap.setSingleStep(0.1)
         self.cap.setPrefix("$")
         self.cap.setSpecialValueText(self.tr("no cap"))
+        self.prices_button = self.button(self.tr("&Prices…"), self.tr("Prices"))
+        self.prices_button.setToolTip(self.tr("What brains cost: the table that costs are counted by."))
+        self.cost_words = Quiet(
+            self.tr("What this brain costs isn't known, so the cap can't hold it. Enter its price."), self
+        )
+        self._cost_known = True
         self.always = QCheckBox(self.tr("also for &new conversations"), self)
         self.always.setAccessibleName(self.tr("Also for new conversations"))
         self.use_button = self.button(self.tr("&Use for this conversation"))
@@ -113,6 +120,8 @@ class ConversationDialog(Panel):
         self.own_temperature.toggled.connect(self._show_degrees)
         self.temperature.valueChanged.connect(self._show_degrees)
         self.tools.reshaped.connect(self.fit)
+        self.cap.valueChanged.connect(self._show_cost)
+        self.prices_button.clicked.connect(self.prices_wanted)
         self.use_button.clicked.connect(self._use)
         self.close_button.clicked.connect(self.close)
         self.show_choice(Style(), ToolChoice(), 0.0)
@@ -135,11 +144,23 @@ class ConversationDialog(Panel):
         self.cap.setValue(cap)
         self.always.setChecked(False)
         self._show_degrees()
+        self._show_cost()
+
+    def show_cost(self, known: bool) -> None:
+        """Whether what the brain costs is known; a cap can't hold it otherwise."""
+        self._cost_known = known
+        self._show_cost()
 
     def _use(self) -> None:
         self.cap.interpretText()
         self.used.emit(self.style_choice, self.tools.choice, self.cap.value(), self.always.isChecked())
         self.close()
+
+    def _show_cost(self) -> None:
+        helpless = self.cap.value() > 0 and not self._cost_known
+        if helpless == self.cost_words.isHidden():
+            self.cost_words.setVisible(helpless)
+            self.fit()
 
     def _show_degrees(self) -> None:
         own = self.own_temperature.isChecked()
@@ -175,9 +196,12 @@ class ConversationDialog(Panel):
         cap.setBuddy(self.cap)
         row = QHBoxLayout()
         row.addWidget(self.cap)
+        row.addSpacing(4)
+        row.addWidget(self.prices_button)
         row.addStretch(1)
         grid.addWidget(cap, 2, 0)
         grid.addLayout(row, 2, 1)
+        grid.addWidget(self.cost_words, 3, 1)
         self.column.addLayout(grid)
         self.heading(self.tr("Tools that the brain may use"))
         self.column.addWidget(self.tools)

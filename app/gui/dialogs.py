@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -14,7 +14,9 @@ from app.gui.conversation_dialog import ConversationDialog
 from app.gui.errands import Errands
 from app.gui.model_lists import ModelLists
 from app.gui.panel import Panel
+from app.gui.prices_dialog import PricesDialog
 from app.gui.routes_dialog import RoutesDialog
+from app.gui.servers_dialog import ServersDialog
 from app.session.control import BackendChoice, BrainDesk, Style, ToolChoice
 from app.settings import Settings
 
@@ -27,6 +29,10 @@ class Dialogs(QObject):
     conversation_set = Signal(object, object, float, bool)
     routes_changed = Signal(object)
     routes_left = Signal()
+    prices_wanted = Signal()
+    prices_kept = Signal()
+    servers_moved = Signal(object)
+    """Servers of tools have other names now, or none: a dict, see `with_servers_moved`."""
 
     def __init__(
         self,
@@ -48,15 +54,20 @@ class Dialogs(QObject):
         self.aside: AsideDialog | None = None
         self.routes: RoutesDialog | None = None
         self.conversation: ConversationDialog | None = None
+        self.prices: PricesDialog | None = None
+        self._prices = desk.prices if desk is not None else None
+        self.servers: ServersDialog | None = None
+        self._tool_servers = desk.tool_servers if desk is not None else None
 
-    def open_brain(self, choice: BackendChoice) -> None:
-        """Key, connection and models of a brain."""
+    def open_brain(self, choice: BackendChoice, aside: bool = False) -> None:
+        """Key, connection and models of a brain; `aside`: to use it at the side."""
         if self._desk is None:
             return
         if self.brain is None:
             self.brain = BrainDialog(self._desk, self._lists, self._errands, self._settings, self._parent)
             self.brain.chosen.connect(self.brain_chosen)
-        self.brain.open_for(self._first_brain() if is_router(choice) else choice)
+            self.brain.aside_chosen.connect(self.aside_chosen)
+        self.brain.open_for(self._first_brain() if is_router(choice) else choice, aside=aside)
 
     def open_aside(self, proposed: BackendChoice | None, driver: BackendChoice) -> None:
         """Which brain is to answer at the side of `driver`."""
@@ -80,15 +91,49 @@ class Dialogs(QObject):
         if self.conversation is None:
             self.conversation = ConversationDialog(self._parent, self._mcp_servers)
             self.conversation.used.connect(self.conversation_set)
+            self.conversation.tools.servers_wanted.connect(self.open_servers)
+            self.conversation.tools.servers_button.setVisible(self._tool_servers is not None)
+            self.conversation.prices_wanted.connect(self.prices_wanted)
+            self.conversation.prices_button.setVisible(self._prices is not None)
         if not self.conversation.isVisible():
             self.conversation.show_choice(style, tools, cap)
         self.conversation.appear()
         self.conversation.persona.setFocus()
 
+    def show_cost(self, driver: BackendChoice) -> None:
+        """Has the conversation's dialog say whether a cap can hold the brain that drives."""
+        if self.conversation is not None and self._prices is not None:
+            self.conversation.show_cost(self._prices.unpriced(driver) is None)
+
+    def open_prices(self, driver: BackendChoice) -> None:
+        """What brains cost; a price for the one that drives can be entered at once if it has none."""
+        if self._prices is None:
+            return
+        if self.prices is None:
+            self.prices = PricesDialog(self._prices, self._parent)
+            self.prices.kept.connect(self.prices_kept)
+        self.prices.open_with(self._prices.unpriced(driver) or "")
+
+    def open_servers(self) -> None:
+        """The servers of tools."""
+        if self._tool_servers is None:
+            return
+        if self.servers is None:
+            self.servers = ServersDialog(self._tool_servers, self._errands, self._parent)
+            self.servers.listed.connect(self._list_servers)
+        self.servers.open_afresh()
+
+    def _list_servers(self, names: Sequence[str], moved: Mapping[str, str]) -> None:
+        self._mcp_servers = tuple(names)
+        if self.conversation is not None:
+            self.conversation.tools.show_servers(names, moved)
+        if moved:
+            self.servers_moved.emit(moved)
+
     def close_all(self) -> None:
         """The window goes."""
-        dialogs: tuple[Panel | None, ...] = (self.brain, self.aside, self.routes, self.conversation)
-        for dialog in dialogs:
+        dialogs: tuple[Panel | None, ...] = (self.brain, self.aside, self.routes, self.conversation, self.prices)
+        for dialog in (*dialogs, self.servers):
             if dialog is not None:
                 dialog.close()
 

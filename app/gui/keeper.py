@@ -15,7 +15,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.conversation.events import AsideChanged, BackendChanged, Event, Failure, Manner, SessionEnded
+from app.conversation.events import AsideChanged, BackendChanged, Event, Failure, Manner, SessionEnded, SessionStarted
 from app.gui.live_change import LiveChange
 from app.gui.talk_state import Phase
 from app.session.control import (
@@ -49,6 +49,10 @@ class SessionKeeper(QObject):
     """A `BackendChoice` that it has not, and why, in a sentence for the user."""
     aside_settled = Signal(object)
     """The one at the side, or None, likewise."""
+    aside_taken = Signal(object)
+    """The one at the side, or None, that a running session has changed to."""
+    aside_refused = Signal(object, str)
+    """A `BackendChoice` for the side that it has not, likewise."""
     _told = Signal(int, str)
 
     def __init__(
@@ -59,6 +63,8 @@ class SessionKeeper(QObject):
         self.wanted = SessionChoice()
         self.gave_up = False
         """Whether the last start failed: another brain may get it going."""
+        self.model = ""
+        """The model that drives, as the session names it; empty before it has."""
         self._factory = factory
         self._heard = heard
         self._session: SessionControl | None = None
@@ -84,6 +90,7 @@ class SessionKeeper(QObject):
             return
         self.wanted = choice
         self.gave_up = False
+        self.model = ""
         self._starts += 1
         self._spawn(self._start(self._starts, choice, self._cancel_tasks()), "start a session")
         self._set_phase("loading")
@@ -94,6 +101,7 @@ class SessionKeeper(QObject):
             return
         self.gave_up = False
         self._starts += 1
+        self.model = ""
         self._spawn(self._stop(self._cancel_tasks()), "stop the session")
         self._set_phase("stopped")
 
@@ -187,6 +195,11 @@ class SessionKeeper(QObject):
     # -- the running session
 
     @property
+    def brains(self) -> list[BackendChoice]:
+        """The brains of the session: the one that drives, the one at the side, the one that drove before."""
+        return [choice for choice in (self._backend, self._aside, self._former) if choice is not None]
+
+    @property
     def session(self) -> SessionControl | None:
         """The session, while it runs."""
         return self._session if self.phase == "running" else None
@@ -247,12 +260,13 @@ class SessionKeeper(QObject):
             if session is self.session:
                 self._aside = choice
                 self.aside_settled.emit(choice)
+                self.aside_taken.emit(choice)
 
         def refused(sentence: str) -> None:
             if session is self.session:
                 self.wanted = replace(self.wanted, aside=self._aside)
                 self.aside_settled.emit(self._aside)
-                self.failed.emit(sentence or self.tr("The brain at the side could not be changed."), False)
+                self.aside_refused.emit(choice, sentence or self.tr("The brain at the side could not be changed."))
 
         self._aside_change.ask(lambda: session.set_aside(choice), done, refused)
 
@@ -296,6 +310,8 @@ class SessionKeeper(QObject):
         # Also while it is being stopped: its last words belong to its transcript.
         if session is not self._session:
             return
+        if isinstance(event, SessionStarted | BackendChanged):
+            self.model = event.model
         if isinstance(event, BackendChanged) and event.reason == "handed":
             self._handed_over()
         elif isinstance(event, BackendChanged) and event.reason == "fallback":

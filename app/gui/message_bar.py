@@ -21,12 +21,18 @@ class MessageRow(QWidget):
     brain_wanted = Signal()
 
     def __init__(
-        self, sentence: str, retry: bool, brain: BackendChoice | None = None, parent: QWidget | None = None
+        self,
+        sentence: str,
+        retry: bool,
+        brain: BackendChoice | None = None,
+        aside: bool = False,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.sentence = sentence
         self.retry = retry
         self.brain = brain
+        self.aside = aside
         self.setAccessibleName(sentence)
         icon = QLabel()
         size = self.style().pixelMetric(QStyle.PixelMetric.PM_SmallIconSize)
@@ -46,7 +52,10 @@ class MessageRow(QWidget):
         self.retry_button.setVisible(retry)
         row.addWidget(self.retry_button)
         self.brain_button = QPushButton(self.tr("Key and connection…"))
-        self.brain_button.setAccessibleName(self.tr("Key and connection of the brain"))
+        self.brain_button.setAccessibleName(
+            self.tr("Key and connection of the brain at the side") if aside
+            else self.tr("Key and connection of the brain")
+        )  # fmt: skip
         self.brain_button.clicked.connect(self.brain_wanted)
         self.brain_button.setVisible(False)
         row.addWidget(self.brain_button)
@@ -70,8 +79,8 @@ class MessageBar(QWidget):
     """At most a few messages, the newest at the bottom; the same sentence is never shown twice."""
 
     retried = Signal()
-    brain_wanted = Signal(object)
-    """The user wants to see about the `BackendChoice` that a message is about."""
+    brain_wanted = Signal(object, bool)
+    """The user wants to see about the `BackendChoice` that a message is about; whether it is the one at the side."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -83,17 +92,19 @@ class MessageBar(QWidget):
         self._layout.setSpacing(4)
         self.hide()
 
-    def say(self, sentence: str, retry: bool = False, brain: BackendChoice | None = None) -> None:
-        """Shows a sentence; with `retry`, a button to try again; with `brain`, the one that was refused."""
+    def say(self, sentence: str, retry: bool = False, brain: BackendChoice | None = None, aside: bool = False) -> None:
+        """Shows a sentence; with `retry`, a button to try again; with `brain`, one that leads to the brain that was
+        refused, the one at the side if `aside`.
+        """
         for row in self.rows:
-            if (row.sentence, row.retry, row.brain) == (sentence, retry, brain):
+            if (row.sentence, row.retry, row.brain, row.aside) == (sentence, retry, brain, aside):
                 return
         if len(self.rows) >= MOST:
             # What can still be acted on stays longest.
             self._drop(next((row for row in self.rows if not row.retry), self.rows[0]))
-        row = MessageRow(sentence, retry, brain, self)
+        row = MessageRow(sentence, retry, brain, aside, self)
         row.brain_button.setVisible(self.with_desk and brain is not None and brain.provider in MODELLED)
-        row.brain_wanted.connect(lambda: self.brain_wanted.emit(brain))
+        row.brain_wanted.connect(lambda: self.brain_wanted.emit(brain, aside))
         row.closed.connect(lambda: self._drop(row))
         row.retried.connect(self.retried)
         self.rows.append(row)
@@ -110,9 +121,9 @@ class MessageBar(QWidget):
         for row in [row for row in self.rows if row.retry]:
             self._drop(row)
 
-    def clear_refusals(self) -> None:
-        """Takes away what brains were refused for: another one has been taken since."""
-        for row in [row for row in self.rows if row.brain is not None]:
+    def clear_refusals(self, *, aside: bool = False) -> None:
+        """Takes away what brains were refused for, on one side: another one has been taken there since."""
+        for row in [row for row in self.rows if row.brain is not None and row.aside == aside]:
             self._drop(row)
 
     def _drop(self, row: MessageRow) -> None:

@@ -16,8 +16,10 @@ LONGEST_TOOL_TEXT = 90
 class OracleCards(QObject):
     """Makes the cards, in the user's language."""
 
-    def card(self, revision: Revision) -> Card:
-        """The card of a revision. One at the side is never struck through: it is no guess that was given up."""
+    def card(self, revision: Revision, waited: int = 0) -> Card:
+        """The card of a revision whose first words have been `waited` for, in seconds. One at the side is never
+        struck through: it is no guess that was given up.
+        """
         gone = revision.status in ("superseded", "failed") and not revision.aside
         bright = not (gone or revision.aside) or revision.speaking
         head = [(f"{revision.number}   ", "name" if bright else "dim")]
@@ -29,6 +31,9 @@ class OracleCards(QObject):
         text = revision.text.strip()
         if text:
             body.append((text, "struck" if gone else "beside" if revision.aside else "text"))
+        elif revision.status == "waiting" and waited:
+            who = revision.model or revision.backend or self.tr("the brain")
+            body.append((self.tr("Waiting for {0} … {1} s").format(who, waited), "aside"))
         elif revision.status == "waiting":
             body.append(("…", "aside"))
         elif not (revision.tools and revision.status == "streaming"):

@@ -29,7 +29,8 @@ class Revision:
     """One answer of the back-end, asked for on the words that were there at the time.
 
     `aside`: of the brain beside the one that drives. `handed_from` and `handed_to`: the revision that it was at the
-    side, and the one that it became. `kind` of question: the router's opinion.
+    side, and the one that it became. `kind` of question: the opinion of that side's router. `waits_since`: when it
+    was asked, or last told what a tool found.
     """
 
     number: int
@@ -49,6 +50,7 @@ class Revision:
     handed_from: int = 0
     handed_to: int = 0
     kind: str = ""
+    waits_since: float = 0.0
     tools: list[ToolUse] = field(default_factory=list)
     counted: e.OracleCounted | None = None
 
@@ -56,6 +58,11 @@ class Revision:
     def words(self) -> int:
         """How many words have come so far."""
         return len(self.text.split())
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the brain is waited for: it has said nothing yet, and no tool is at work for it."""
+        return self.status == "waiting" and all(use.ok is not None for use in self.tools)
 
 
 _Own = (
@@ -77,7 +84,13 @@ class OracleLog:
     revisions: list[Revision] = field(default_factory=list)
     _current: dict[int, Revision] = field(default_factory=dict)
     _handed: dict[int, int] = field(default_factory=dict)
-    _routed: tuple[int, str] = (0, "")
+    _routed: dict[bool, tuple[int, str]] = field(default_factory=dict)
+    """By side (whether `aside`), the turn that a router saw last, and its kind."""
+
+    @property
+    def waiting(self) -> list[Revision]:
+        """Those whose brains are waited for."""
+        return [revision for revision in self._current.values() if revision.waiting]
 
     def begin(self) -> list[Revision]:
         """A new talk begins, and its numbers begin at 1 again; returns the revisions that this ended."""
@@ -86,7 +99,7 @@ class OracleLog:
             revision.speaking = False
             if revision.status in ("waiting", "streaming"):
                 revision.status = "stopped"
-        self._current, self._handed, self._routed = {}, {}, (0, "")
+        self._current, self._handed, self._routed = {}, {}, {}
         return changed
 
     def apply(self, event: e.Event) -> list[Revision]:
@@ -101,9 +114,12 @@ class OracleLog:
                 return [] if revision is None or revision.speaking else self._speak(number)
             case e.AssistantEnded():
                 return self._speak(0)
-            case e.BrainRouted(turn=turn, kind=kind):
-                self._routed = (turn, kind)
-                return self._name_kind(turn, kind)
+            case e.BrainRouted(turn=turn, kind=kind, aside=aside):
+                self._routed[aside] = (turn, kind)  # told before the request that it is about
+            case e.BackendChanged():
+                self._routed.pop(False, None)
+            case e.AsideChanged():
+                self._routed.pop(True, None)
             case e.OracleHandedOver(revision=number, of=of):
                 return self._hand_over(number, of)
             case _ if isinstance(event, _Own):
@@ -115,7 +131,8 @@ class OracleLog:
         return []
 
     def _add(self, event: e.OracleRequested) -> Revision:
-        turn, kind = self._routed
+        turn, kind = self._routed.get(event.aside, (0, ""))
+        taken = self._current.get(self._handed.get(event.revision, 0))
         revision = Revision(
             number=event.revision,
             turn=event.turn,
@@ -126,7 +143,8 @@ class OracleLog:
             requested_at=event.at,
             aside=event.aside,
             handed_from=self._handed.get(event.revision, 0),
-            kind=kind if turn == event.turn and not event.aside else "",
+            kind=taken.kind if taken is not None else kind if turn == event.turn else "",
+            waits_since=taken.waits_since if taken is not None else event.at,
         )
         self._current[event.revision] = revision
         self.revisions.insert(0, revision)
@@ -135,12 +153,6 @@ class OracleLog:
             if self._current.get(old.number) is old:
                 del self._current[old.number]
         return revision
-
-    def _name_kind(self, turn: int, kind: str) -> list[Revision]:
-        changed = [r for r in self._current.values() if r.turn == turn and not r.aside and r.kind != kind]
-        for revision in changed:
-            revision.kind = kind
-        return changed
 
     def _hand_over(self, number: int, of: int) -> list[Revision]:
         self._handed[number] = of
@@ -192,3 +204,4 @@ def _change(revision: Revision, event: _Own) -> None:
             use = next(open_ones, None)
             if use is not None:
                 use.ok, use.text, use.seconds = event.ok, event.text, event.seconds
+                revision.waits_since = event.at

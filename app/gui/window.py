@@ -176,8 +176,8 @@ class MainWindow(QMainWindow):
                     self.talk_bar.microphone.set_level(user, at)
                     self.talk_bar.loudspeaker.set_level(assistant, at)
                 return
-            case e.Failure(sentence=sentence, fatal=fatal):
-                self.messages.say(sentence, retry=fatal)
+            case e.Failure(sentence=sentence, fatal=fatal, aside=aside):
+                self.messages.say(sentence, fatal, self.brains.blame(event), aside)
             case (
                 e.SessionEnded() | e.UserStarted() | e.UserPaused() | e.UserResumed() | e.UserEnded()
                 | e.UserBackchannel() | e.TranscriptPartial() | e.TranscriptFinal() | e.OracleRequested()
@@ -241,6 +241,9 @@ class MainWindow(QMainWindow):
 
     def _brain_refused(self, choice: BackendChoice, sentence: str) -> None:
         self.messages.say(sentence, brain=choice)
+
+    def _aside_refused(self, choice: BackendChoice | None, sentence: str) -> None:
+        self.messages.say(sentence, brain=choice, aside=True)
 
     def _show_state(self) -> None:
         talk = self.talk
@@ -361,6 +364,8 @@ class MainWindow(QMainWindow):
         self.keeper.failed.connect(self._failed)
         self.keeper.backend_refused.connect(self._brain_refused)
         self.keeper.backend_taken.connect(lambda _: self.messages.clear_refusals())
+        self.keeper.aside_refused.connect(self._aside_refused)
+        self.keeper.aside_taken.connect(lambda _: self.messages.clear_refusals(aside=True))
         self.push.pressed.connect(self._press)
         self.push.released.connect(self._release)
         button = self.talk_bar.button

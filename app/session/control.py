@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
 
 from app.conversation.events import Event, Manner
 from app.conversation.prompt import Length
@@ -168,6 +168,87 @@ class ProviderView:
 
 
 
+@dataclass(frozen=True, slots=True)
+class PriceRow:
+    """US dollars for a million tokens of a model: read, read from the server's cache, written.
+
+    `shipped`: the same three as the app has them; None for a model that only the user has a price for.
+    """
+
+    model: str
+    tokens_in: float
+    tokens_cached: float
+    tokens_out: float
+    shipped: tuple[float, float, float] | None = None
+
+
+class PriceDesk(Protocol):
+    """The table of prices, the app's own with the user's on top. All calls are quick."""
+
+    def prices(self) -> tuple[tuple[PriceRow, ...], str]:
+        """All rows, and a sentence when the user's own table can't be used."""
+        ...
+
+    def keep_prices(self, rows: Sequence[PriceRow]) -> None:
+        """Keeps what of `rows` is not the app's own, and counts by it from now on. Raises UserError."""
+        ...
+
+    def unpriced(self, choice: BackendChoice) -> str | None:
+        """The model of a brain whose cost nobody knows, empty for one without a name; None where it is known."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolServerView:
+    """What a window shows and changes of a server of tools: a `command` with `args`, or a `url`.
+
+    `kept`: the name that the list has it by, empty for a new one. The rest is only shown. `variables`: the names of
+    those that the list sets for it. `off`: the list says so. `trouble`: why it can't be used, empty when it can.
+    """
+
+    name: str
+    kind: Literal["program", "address"] = "program"
+    command: str = ""
+    args: tuple[str, ...] = field(default=(), repr=False)
+    url: str = field(default="", repr=False)
+    kept: str = ""
+    variables: tuple[str, ...] = ()
+    off: bool = False
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolServerList:
+    """The user's servers of tools, and the names of those that talks can use.
+
+    `trouble`: why the list can't be read, in a sentence; then it can't be changed either.
+    """
+
+    servers: tuple[ToolServerView, ...] = ()
+    usable: tuple[str, ...] = ()
+    trouble: str = ""
+
+
+class ToolServerDesk(Protocol):
+    """The user's list of servers of tools. What is a coroutine never blocks the loop."""
+
+    async def servers(self) -> ToolServerList:
+        """The list as it is now."""
+        ...
+
+    def wrong(self, changed: Sequence[ToolServerView], others: Sequence[str] = ()) -> tuple[int, str] | None:
+        """The place of the first that can't be kept so beside `others`, by name, and why, in a sentence."""
+        ...
+
+    async def keep(self, changed: Sequence[ToolServerView], removed: Sequence[str]) -> ToolServerList:
+        """Keeps new and changed ones, takes out those removed, by name; tells the list then. Raises UserError."""
+        ...
+
+    async def test(self, server: ToolServerView) -> str:
+        """Connects to a server; tells in a sentence what it offers. Cancelling ends it. Raises UserError."""
+        ...
+
+
 class BrainDesk(Protocol):
     """All about brains that needs no session: their list, models, keys; the composition root gives the window one.
 
@@ -175,6 +256,8 @@ class BrainDesk(Protocol):
     """
 
     providers: tuple[ProviderView, ...]
+    prices: PriceDesk | None
+    tool_servers: ToolServerDesk | None
 
     async def models(self, choice: BackendChoice, *, fresh: bool = False) -> tuple[str, ...]:
         """The models that a provider's server offers, kept for a while; `fresh` asks anew."""

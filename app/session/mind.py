@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.backend.base import (
+    MENDABLE,
     Backend,
     BackendError,
     ChatRequest,
@@ -32,7 +33,7 @@ from app.conversation.transcript import Transcript
 from app.session.brains import Brains
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.session.mailbox import Message
-from app.session.oracle_host import OracleHost
+from app.session.oracle_host import OracleHost, brain_failure
 from app.session.oracle_runner import OracleRunner
 from app.tools.base import ToolError
 from app.tools.toolbox import Toolbox
@@ -196,7 +197,7 @@ class Mind:
             self._acted.add(turn)  # done is done: neither a new brain nor a second try does it again
 
     def _failed(self, backend: Backend, kind: FaultKind) -> None:
-        if kind in ("key", "setup", "model", "quota", "network"):
+        if kind in MENDABLE:
             self._brains.spoil(backend)  # chosen again, it is made anew: the user may have mended it meanwhile
 
     @property
@@ -330,6 +331,7 @@ class Mind:
             self._aside.standby = None
             self._aside.policy.forget()
         self._emit(e.AsideChanged(self._now(), backend.name, backend.model))
+        self._tell_problems(backend, aside=True)
         asked = self._transcript.last("user")
         if asked is not None and asked.text and self._unanswered == asked.number:
             self._aside.transcript(asked.number, asked.text, final=not asked.open, settled=True)
@@ -346,7 +348,9 @@ class Mind:
             await self.set_aside(choice)
         except Exception as error:
             text = f"{_sentence(error)} The talk goes on without a second brain."
-            self._emit(e.Failure(self._now(), "backend", text))
+            mendable = isinstance(error, BackendError) and error.kind in MENDABLE
+            who = (choice.provider, choice.model, without_secrets(choice.base_url)) if mendable else ("", "", "")
+            self._emit(e.Failure(self._now(), "backend", text, False, *who, aside=True))
 
     def hand_over(self) -> None:
         """See `SessionControl.hand_over`."""
@@ -418,9 +422,9 @@ class Mind:
             )
         )  # fmt: skip
 
-    def _tell_problems(self, backend: Backend) -> None:
-        for problem in getattr(backend, "problems", ()):
-            self._emit(e.Failure(self._now(), "backend", problem))
+    def _tell_problems(self, backend: Backend, *, aside: bool = False) -> None:
+        for brain, error in getattr(backend, "lost", ()):
+            self._emit(brain_failure(self._now(), str(error), error, brain, aside=aside))
 
     def _emit(self, event: e.Event) -> None:
         self._tell(event)

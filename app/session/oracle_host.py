@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from app.backend.base import Backend, ChatRequest, FaultKind, StreamItem, Usage
+from app.backend.base import MENDABLE, Backend, BackendError, ChatRequest, FaultKind, StreamItem, Usage, made_for
 from app.backend.router import Choice
 from app.conversation import events as e
 from app.conversation.pace import Pace
@@ -57,3 +57,11 @@ class OracleHost:
         if key not in self.paces:
             self.paces[key] = Pace(backend.traits.least_interval)
         return self.paces[key]
+
+
+def brain_failure(at: float, sentence: str, error: BackendError, backend: Backend, *, aside: bool) -> e.Failure:
+    """What a brain has failed of, as an event that leads to the brain if the user may put it right."""
+    if aside:
+        sentence = f"The brain at the side: {sentence}"
+    who = made_for(backend) if error.kind in MENDABLE else ("", "", "")
+    return e.Failure(at, "backend", sentence, False, *who, aside=aside)

@@ -18,7 +18,7 @@ from app.conversation.turn import Interrupt
 from app.conversation.words import fold, is_backchannel
 from app.frontend.base import OracleAsked, OracleCompleted, OracleDone, OracleWords
 from app.session.mailbox import Message
-from app.session.oracle_host import Chooser, OracleHost
+from app.session.oracle_host import Chooser, OracleHost, brain_failure
 from app.session.oracle_stream import OracleStream, count, run
 
 LONGEST_REST_SECONDS = 120.0
@@ -111,7 +111,7 @@ class OracleRunner:
         if self.standby is None or self.backend in self._worked:  # better one that is known to work
             self.standby = self.backend
         self.backend = backend
-        self._failed_turn, self._told = 0, ""
+        self._failed_turn, self._told, self._routed = 0, "", None
         if again:
             self._ask_again()
 
@@ -150,6 +150,7 @@ class OracleRunner:
             self._streams.pop(taken.revision, None)
         self.backend, driver.backend = driver.backend, self.backend
         self.standby, driver.standby = None, self.backend
+        self._routed = driver._routed = None
         self._newest = self._speaks = None
         self._failed_turn, driver._failed_turn = driver._failed_turn, self._failed_turn
         self._not_before, driver._not_before = driver._not_before, self._not_before
@@ -211,7 +212,7 @@ class OracleRunner:
             self._emit(
                 e.BrainRouted(
                     self._now(), turn, choice.kind, round(choice.share, 3), choice.backend.name, choice.backend.model,
-                    choice.reason,
+                    choice.reason, self.aside,
                 )
             )  # fmt: skip
         return choice.backend
@@ -332,10 +333,9 @@ class OracleRunner:
             self._told = sentence
             if present:
                 self._failed_turn = stream.turn
-            if self.aside:
-                sentence = f"The brain at the side: {sentence}"
-            self._emit(e.Failure(self._now(), "backend", sentence))
+            self._emit(brain_failure(self._now(), sentence, error, stream.backend, aside=self.aside))
         if took_over:
+            self._routed = None
             self._failed_turn = 0
             if not self.aside:
                 self._emit(e.BackendChanged(self._now(), self.backend.name, self.backend.model, "fallback"))

@@ -14,7 +14,8 @@ from app.tools.base import Tool, ToolError, ToolResult, ToolSpec
 from app.tools.calculator import Calculator
 from app.tools.clock import Clock
 from app.tools.files import files_tools
-from app.tools.mcp_server import McpServer, load_servers
+from app.tools.mcp_server import McpServer, offered
+from app.tools.server_list import ServerEntry, change_list, load_servers, read_list, server_of, wrong_entry
 from app.tools.toolbox import Toolbox
 
 __all__ = [
@@ -22,13 +23,19 @@ __all__ = [
     "TOOLS",
     "BuiltIn",
     "McpServer",
+    "ServerEntry",
     "Tool",
     "ToolError",
     "ToolResult",
     "ToolSpec",
     "Toolbox",
+    "change_list",
     "load_servers",
     "make_toolbox",
+    "offered",
+    "read_list",
+    "server_of",
+    "wrong_entry",
 ]
 
 MCP_PREFIX = "mcp:"

@@ -23,7 +23,6 @@ import re
 import urllib.parse
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -53,68 +52,6 @@ class McpServer:
     args: tuple[str, ...] = field(default=(), repr=False)
     env: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
     url: str = field(default="", repr=False)
-
-
-def load_servers(path: Path) -> tuple[list[McpServer], str]:
-    """The servers in a file of the usual layout, `{"mcpServers": {name: {"command", "args", "env"} | {"url"}}}`.
-
-    Returns those that can be had, and a sentence on what is wrong with the file ("" for nothing). A missing file
-    is an empty one; an entry with `"disabled": true` is passed over. Never raises for what is in the file.
-    """
-    try:
-        read = json.loads(path.read_text("utf-8-sig"))
-    except FileNotFoundError:
-        return [], ""
-    except OSError as error:
-        return [], f"The list of MCP servers cannot be read ({error.strerror}): none is used. It is {path}."
-    except UnicodeDecodeError:
-        return [], f"The list of MCP servers is not written in UTF-8: none is used. Save {path} as UTF-8."
-    except (json.JSONDecodeError, RecursionError) as error:
-        line = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else "nested too deeply"
-        return [], f"The list of MCP servers is no valid JSON ({line}): none is used. Put {path} right."
-    entries = read.get("mcpServers", {}) if isinstance(read, dict) else None
-    if not isinstance(entries, dict):
-        return [], f'The list of MCP servers does not hold {{"mcpServers": {{…}}}}: none is used. Put {path} right.'
-    servers, wrong = [], []
-    for name, entry in entries.items():
-        if isinstance(entry, dict) and entry.get("disabled") is True:
-            continue
-        fault = _fault(entry)
-        if fault:
-            wrong.append(f"“{name}” {fault}")
-        else:
-            servers.append(
-                McpServer(
-                    name,
-                    entry.get("command", ""),
-                    tuple(entry.get("args", ())),
-                    entry.get("env", {}),
-                    entry.get("url", ""),
-                )
-            )
-    if wrong:
-        return servers, f"In the list of MCP servers {'; '.join(wrong)}: left out. Put {path} right."
-    return servers, ""
-
-
-def _fault(entry: Any) -> str:
-    """What is wrong with an entry, or "". Says nothing of its values."""
-    if not isinstance(entry, dict):
-        return "is no object"
-    command, url, env = (entry.get(key, kind()) for key, kind in (("command", str), ("url", str), ("env", dict)))
-    if not isinstance(command, str) or not isinstance(url, str) or bool(command.strip()) == bool(url.strip()):
-        return "needs either a “command” or a “url”"
-    if entry.get("type") == "sse" or entry.get("transport") == "sse":
-        return "speaks SSE, which is out of use: only stdio and streamable HTTP are spoken here"
-    if url and not url.startswith(("http://", "https://")):
-        return "has a “url” that is not http or https"
-    if entry.get("headers"):
-        return "asks for headers, which cannot be sent"
-    if not isinstance(entry.get("args", []), list) or not all(isinstance(arg, str) for arg in entry.get("args", [])):
-        return "has “args” that are no list of texts"
-    if not isinstance(env, dict) or not all(isinstance(value, str) for value in env.values()):
-        return "has an “env” whose values are no texts"
-    return ""
 
 
 class _Life:
@@ -237,6 +174,18 @@ class McpConnection:
             f"The MCP server “{self.server.name}” was not ready within {self._seconds:g} seconds. Its tools are not "
             "there for now; see whether it starts in a terminal, or is reachable."
         )
+
+
+async def offered(server: McpServer, *, seconds: float = CONNECT_SECONDS) -> list[str]:
+    """The names of a server's tools. It has ended when this returns, also when that is cancelled. Raises ToolError."""
+    connection = McpConnection(server, seconds=seconds)
+    try:
+        return [tool.name for tool in await connection.tools()]
+    finally:
+        closing = asyncio.create_task(connection.close())
+        while not closing.done():  # however often it is cancelled meanwhile: a child must not be left alive
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait({closing})
 
 
 class McpTool:

@@ -1,7 +1,7 @@
 """Takes a picture of the window in the middle of a talk: `python -m tests.gui.demo_window out.png`.
 
 `--dark`, `--size 900x600`, and `--scene talk|loading|failed|duplex|long|ollama|side|compatible` choose what is seen;
-the scenes `key`, `models`, `aside`, `routes` and `style` are of the dialogs alone.
+the scenes `key`, `models`, `aside`, `routes`, `style`, `prices`, `servers` and `address` are of the dialogs alone.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from qasync import QEventLoop
 from app.conversation import events as e
 from app.gui.choice import WindowChoices
 from app.gui.look import Look
+from app.gui.prices_dialog import WRITTEN
 from app.gui.window import MainWindow
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.session.errors import UserError
 from app.settings import Settings
-from tests.gui.fakes import PROVIDERS, FakeDesk, FakeFactory, FakeSession, two_devices
+from tests.gui.fakes import PROVIDERS, FakeDesk, FakeFactory, FakePrices, FakeServers, FakeSession, two_devices
 
 NO_OLLAMA = (
     "Ollama did not answer at http://localhost:11434. Start Ollama, or pick another brain above; the talk "
     "goes on with what there is."
 )
-DIALOGS = ("key", "models", "aside", "routes", "style")
+DIALOGS = ("key", "models", "aside", "routes", "style", "prices", "servers", "address")
 MODEL = ("embedded", "qwen2.5-0.5b")
 
 
@@ -170,8 +171,27 @@ async def open_dialog(window: MainWindow, scene: str) -> QWidget:
         dialogs.open_routes()
         assert dialogs.routes is not None
         return dialogs.routes
+    if scene in ("servers", "address"):
+        dialogs.open_servers()
+        assert dialogs.servers is not None
+        while dialogs.servers.servers.count() == 0:
+            await asyncio.sleep(0.02)
+        dialogs.servers.servers.setCurrentRow(0 if scene == "servers" else 1)
+        dialogs.servers._say(
+            "“files” works. It offers 12 tools: read_file, write_file, edit_file, list_directory, directory_tree, "
+            "move_file, search_files, get_file_info, and 4 more."
+            if scene == "servers" else
+            "The MCP server “weather” cannot be reached at https://weather.example (ConnectError): see that it runs."
+        )  # fmt: skip
+        return dialogs.servers
+    if scene == "prices":
+        dialogs.open_prices(BackendChoice("compatible", "Qwen/Qwen3-30B-A3B-Instruct"))
+        assert dialogs.prices is not None
+        dialogs.prices.table.setData(dialogs.prices.table.index(1, WRITTEN), "1,60 or so")
+        return dialogs.prices
     dialogs.open_conversation(Style("", 0.7, "short"), ToolChoice(("calculator", "files"), ("/home/ann/Recipes",)), 0.5)
     assert dialogs.conversation is not None
+    dialogs.show_cost(BackendChoice("compatible", "Qwen/Qwen3-30B-A3B-Instruct"))
     return dialogs.conversation
 
 
@@ -252,7 +272,10 @@ def main() -> None:
             frontends=(("cascade", "Cascade"), ("kame", "KAME"), ("moshi", "Moshi")), brains=PROVIDERS,
             mcp_servers=("weather",),
         )  # fmt: skip
-        desk = FakeDesk(lists={"ollama": ("gemma3:4b", "qwen3:8b")}, places={"anthropic": "keyring"})
+        lists = {"ollama": ("gemma3:4b", "qwen3:8b")}
+        desk = FakeDesk(
+            lists=lists, places={"anthropic": "keyring"}, prices=FakePrices(), tool_servers=FakeServers()
+        )  # fmt: skip
         window = MainWindow(factory, settings, list_devices=two_devices, choices=choices, desk=desk)
         window.resize(width, height)
         window.show()

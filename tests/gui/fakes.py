@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from app.conversation.events import Event, Manner
-from app.session.control import ROUTER, BackendChoice, KeyPlace, ProviderView, SessionChoice, Style, ToolChoice
+from app.session.control import (
+    ROUTER,
+    BackendChoice,
+    KeyPlace,
+    PriceRow,
+    ProviderView,
+    SessionChoice,
+    Style,
+    ToolChoice,
+    ToolServerDesk,
+    ToolServerList,
+    ToolServerView,
+)
 
 PROVIDERS = (
     ProviderView("embedded", "Embedded (this machine)"),
@@ -129,6 +141,71 @@ class FakeFactory:
 
 
 @dataclass
+class FakePrices:
+    """A table of prices; `kept` notes what it was given to keep, unless it raises `refusal`."""
+
+    rows: tuple[PriceRow, ...] = (
+        PriceRow("gpt-4.1", 2.0, 0.5, 8.0, (2.0, 0.5, 8.0)),
+        PriceRow("gpt-4.1-mini", 0.4, 0.1, 1.6, (0.4, 0.1, 1.6)),
+        PriceRow("claude-opus-4-1", 12.0, 1.5, 75.0, (15.0, 1.5, 75.0)),
+        PriceRow("qwen/qwen3-30b", 0.1, 0.1, 0.3),
+    )
+    problem: str = ""
+    refusal: Exception | None = None
+    kept: list[list[PriceRow]] = field(default_factory=list)
+
+    def prices(self) -> tuple[tuple[PriceRow, ...], str]:
+        return self.rows, self.problem
+
+    def keep_prices(self, rows: Sequence[PriceRow]) -> None:
+        if self.refusal is not None:
+            raise self.refusal
+        self.kept.append(list(rows))
+        self.rows = tuple(rows)
+
+    def unpriced(self, choice: BackendChoice) -> str | None:
+        free = choice.provider in ("embedded", "ollama", ROUTER)
+        return None if free or choice.model in [row.model for row in self.rows] else choice.model
+
+
+SERVERS = (
+    ToolServerView(
+        "files", command="npx", args=("-y", "@modelcontextprotocol/server-filesystem", "/home/ann/Recipes"),
+        kept="files", variables=("LOG_LEVEL",),
+    ),
+    ToolServerView("weather", "address", url="https://weather.example.org/mcp", kept="weather"),
+    ToolServerView("old", "address", url="https://example.org/sse", kept="old", off=True),
+)  # fmt: skip
+"""What a list of servers of tools holds."""
+
+
+@dataclass
+class FakeServers:
+    """A list of servers of tools that finds nothing wrong; a test of one waits for `gate`."""
+
+    listed: tuple[ToolServerView, ...] = SERVERS
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+    cancelled: int = 0
+
+    async def servers(self) -> ToolServerList:
+        return ToolServerList(self.listed, tuple(server.name for server in self.listed if not server.off))
+
+    def wrong(self, changed: Sequence[ToolServerView], others: Sequence[str] = ()) -> tuple[int, str] | None:
+        return None
+
+    async def keep(self, changed: Sequence[ToolServerView], removed: Sequence[str]) -> ToolServerList:
+        return await self.servers()
+
+    async def test(self, server: ToolServerView) -> str:
+        try:
+            await self.gate.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        return f"“{server.name}” works."
+
+
+@dataclass
 class FakeDesk:
     """Notes every call in `calls`; answers what it is given, after `gate`, or raises `refusal`.
 
@@ -139,6 +216,8 @@ class FakeDesk:
     lists: dict[str, tuple[str, ...]] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
     places: dict[str, KeyPlace] = field(default_factory=dict)
+    prices: FakePrices | None = None
+    tool_servers: ToolServerDesk | None = None
     refusal: Exception | None = None
     gate: asyncio.Event | None = None
     steps: tuple[tuple[str, float], ...] = (("pulling the manifest", 0.0), ("1.1 of 3.3 GB", 0.33))

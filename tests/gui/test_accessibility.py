@@ -28,7 +28,7 @@ from app.gui.level_meter import LevelMeter
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.settings import Settings
 from tests.gui.demo_window import side_by_side, talk
-from tests.gui.fakes import PROVIDERS, FakeDesk, FakeFactory
+from tests.gui.fakes import PROVIDERS, FakeDesk, FakeFactory, FakeServers
 from tests.gui.helpers import say, shown, until
 
 CONTROLS = (
@@ -141,11 +141,13 @@ async def test_nothing_is_cut_off_at_the_smallest_size(provider: str) -> None:
         await until(lambda: window.width() < 900 and not cut_off(window), 1.0)
 
 
-@pytest.mark.parametrize("name", ["key", "models", "compatible", "aside", "routes", "conversation"])
+@pytest.mark.parametrize("name", ["key", "models", "compatible", "aside", "routes", "conversation", "servers"])
 async def test_every_dialog_is_named_whole_and_reached_by_tab(name: str) -> None:
     factory, desk = FakeFactory(), FakeDesk(lists={"ollama": ("gemma3:4b",)}, keys={"openai": "k"})
+    desk.tool_servers = FakeServers()
     settings = Settings(compatible_url="http://127.0.0.1:8080/v1", routes=ROUTES)
-    choices = WindowChoices(brains=PROVIDERS, mcp_servers=("weather",))
+    names = ("weather", "a-long-name-of-a-server", "another-name", "sums")
+    choices = WindowChoices(brains=PROVIDERS, mcp_servers=names)
     async with shown(factory, settings, choices=choices, desk=desk) as window:
         dialogs = window.dialogs
         match name:
@@ -164,7 +166,11 @@ async def test_every_dialog_is_named_whole_and_reached_by_tab(name: str) -> None
                 dialogs.open_conversation(Style(temperature=0.5), tools, 1.0)
                 assert dialogs.conversation is not None
                 dialogs.conversation.tools.folders.setCurrentRow(0)  # so that it can be removed
-        dialog = next(d for d in (dialogs.brain, dialogs.aside, dialogs.routes, dialogs.conversation) if d is not None)
+            case "servers":
+                dialogs.open_servers()
+                await until(lambda: dialogs.servers is not None and dialogs.servers.servers.count())
+        made = (dialogs.brain, dialogs.aside, dialogs.routes, dialogs.conversation, dialogs.servers)
+        dialog = next(one for one in made if one is not None)
         await until(dialog.isActiveWindow)
         if name == "key":
             await until(lambda: dialogs.brain is not None and dialogs.brain.forget_button.isEnabled())

@@ -79,8 +79,53 @@ async def test_a_card_tells_for_which_kind_it_was_chosen() -> None:
         )  # fmt: skip
         aside, routed = oracle(window)
         assert "for science and maths" in routed and "for science" not in aside
-        say(window, factory, e.BrainRouted(2, 1, "creative", 0.7, "Anthropic", "claude", "no, a tale"))
-        assert "for creative" in oracle(window)[1]
+        say(
+            window, factory,
+            e.BrainRouted(2, 1, "creative", 0.7, "Ollama", "gemma", "no, a tale"),
+            e.OracleRequested(2, 3, 1, "Ollama", "gemma", "how far is it to", False),
+        )  # fmt: skip
+        newer, _, older = oracle(window)
+        assert "for creative" in newer and "for science and maths" in older, "that one was chosen for another kind"
+
+
+CLAUDE, GPT = ("Anthropic", "claude"), ("OpenAI", "gpt")
+
+
+async def test_a_router_at_the_side_tells_its_kind_on_its_own_cards() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        say(
+            window, factory,
+            e.BrainRouted(1, 1, "stem", 0.9, *CLAUDE, "a number"),
+            e.OracleRequested(1, 1, 1, *CLAUDE, "how far is", False),
+            e.BrainRouted(1, 1, "creative", 0.6, *GPT, "a tale", True),
+            e.OracleRequested(1, 2, 1, *GPT, "how far is", False, True),
+        )  # fmt: skip
+        aside, driver = oracle(window)
+        assert "for creative" in aside and "for science" not in aside
+        assert "for science and maths" in driver and "creative" not in driver
+
+
+async def test_a_kind_goes_with_what_is_handed_over_and_not_to_a_brain_that_nobody_routed_to() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        say(
+            window, factory,
+            e.BrainRouted(1, 1, "stem", 0.9, *CLAUDE, "a number"),
+            e.OracleRequested(1, 1, 1, *CLAUDE, "how far is", False),
+            e.BrainRouted(1, 1, "creative", 0.6, *GPT, "a tale", True),
+            e.OracleRequested(1, 2, 1, *GPT, "how far is", False, True),
+            e.BackendChanged(2, *GPT, "handed"), e.OracleHandedOver(2, 3, 2), e.OracleEnded(2, 2, "superseded", 0),
+            e.OracleRequested(2, 3, 1, *GPT, "how far is", False), e.AsideChanged(2, *CLAUDE),
+        )  # fmt: skip
+        assert "for creative" in oracle(window)[0]
+        say(
+            window, factory,
+            e.BackendChanged(3, "Ollama", "gemma"),
+            e.OracleRequested(3, 4, 1, "Ollama", "gemma", "how far is it", True),
+            e.OracleRequested(3, 5, 1, *CLAUDE, "how far is it", True, True),
+        )  # fmt: skip
+        assert not [text for text in oracle(window)[:2] if " for " in text]
 
 
 async def test_a_table_with_a_server_without_an_address_is_not_taken() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,98 @@ async def test_a_second_brain_that_is_refused_is_told() -> None:
         await until(lambda: window.messages.sentences() == ["There is no key for OpenAI."])
         assert window.keeper.wanted.aside is None and window.settings.aside_provider == ""
         assert window.oracle.header.switch.text() == "Side by side…"
+
+
+async def test_a_refusal_at_the_side_leads_to_the_brain_that_refused_and_back_to_the_side() -> None:
+    factory = FakeFactory()
+    async with shown(factory, desk=FakeDesk()) as window:
+        factory.session.refusal = UserError("There is no key for Anthropic.")
+        pick(window.setup.brain, "anthropic")
+        await until(lambda: len(window.messages.rows) == 1)
+        factory.session.refusal = UserError("There is no key for OpenAI.")
+        window.oracle.header.switch.click()
+        assert window.dialogs.aside is not None
+        pick(window.dialogs.aside.picker.brain, "openai")
+        window.dialogs.aside.show_button.click()
+        await until(lambda: len(window.messages.rows) == 2)
+        driver, aside = window.messages.rows
+        assert aside.brain_button.isVisible() and not aside.retry_button.isVisible()
+        assert aside.brain_button.accessibleName() == "Key and connection of the brain at the side"
+        aside.brain_button.click()
+        dialog = window.dialogs.brain
+        assert dialog is not None and dialog.isVisible() and dialog.key.isVisible()
+        assert dialog.picker.choice == BackendChoice("openai")
+        assert dialog.use_button.text().replace("&", "") == "Use it at the side"
+        factory.session.refusal = None
+        dialog.use_button.click()
+        await until(lambda: window.settings.aside_provider == "openai")
+        assert factory.session.calls[-1] == ("set_aside", BackendChoice("openai"))
+        assert window.setup.brain.currentData() == "embedded", "who drives has not changed"
+        assert window.messages.rows == [driver], "the other refusal stands"
+        driver.brain_button.click()
+        assert dialog.picker.choice == BackendChoice("anthropic")
+        assert dialog.use_button.text().replace("&", "") == "Use this brain"
+        pick(window.setup.brain, "google")
+        await until(lambda: window.messages.rows == [])
+
+
+async def test_a_driver_that_is_taken_leaves_the_refusal_at_the_side_standing() -> None:
+    factory = FakeFactory()
+    async with shown(factory, desk=FakeDesk()) as window:
+        say(window, factory, e.Failure(1, "backend", "No key.", provider="openai", aside=True))
+        pick(window.setup.brain, "google")
+        await until(lambda: window.settings.provider == "google")
+        assert window.messages.sentences() == ["No key."]
+
+
+@pytest.mark.parametrize("aside", [False, True])
+async def test_a_brain_that_fails_in_mid_talk_is_led_to_as_the_user_chose_it(aside: bool) -> None:
+    chosen = BackendChoice("compatible", "qwen", "https://ann:secret@server.example/v1")
+    factory = FakeFactory()
+    settings = Settings(provider="compatible", compatible_model=chosen.model, compatible_url=chosen.base_url)
+    async with shown(factory, Settings() if aside else settings, desk=FakeDesk()) as window:
+        if aside:
+            window.keeper.set_aside(chosen)
+            await until(lambda: window.settings.aside_provider == "compatible")
+        told = e.Failure(
+            2, "backend", "It refuses the key.", False, "compatible", "qwen", "https://server.example/v1", aside
+        )
+        say(window, factory, told)
+        (row,) = window.messages.rows
+        assert row.brain_button.isVisible()
+        row.brain_button.click()
+        dialog = window.dialogs.brain
+        assert dialog is not None and dialog.picker.choice == chosen
+        factory.session.calls.clear()
+        dialog.use_button.click()  # the same brain, with what was put right meanwhile
+        await until(lambda: factory.session.calls == [("set_aside" if aside else "set_backend", chosen)])
+        await until(lambda: window.messages.rows == [])
+
+
+async def test_a_failure_that_no_key_mends_leads_nowhere() -> None:
+    factory = FakeFactory()
+    async with shown(factory, desk=FakeDesk()) as window:
+        say(
+            window, factory,
+            e.Failure(1, "backend", "It was silent."), e.Failure(1, "backend", "It was silent, too.", aside=True),
+            e.Failure(1, "backend", "The model is damaged.", provider="embedded"),
+        )  # fmt: skip
+        assert len(window.messages.rows) == 3
+        assert not [row for row in window.messages.rows if row.brain_button.isVisible()]
+
+
+async def test_a_brain_of_the_routers_table_is_led_to() -> None:
+    factory = FakeFactory()
+    stem = {"provider": "compatible", "model": "qwen", "base_url": "http://ann:secret@127.0.0.1:8080/v1"}
+    async with shown(
+        factory, Settings(provider="router", routes=json.dumps({"stem": stem})), desk=FakeDesk()
+    ) as window:
+        say(
+            window, factory, e.Failure(1, "backend", "No key.", False, "compatible", "qwen", "http://127.0.0.1:8080/v1")
+        )
+        window.messages.rows[0].brain_button.click()
+        assert window.dialogs.brain is not None
+        assert window.dialogs.brain.picker.choice == BackendChoice("compatible", "qwen", stem["base_url"])
 
 
 async def test_a_second_brain_that_failed_is_not_there_in_the_next_talk() -> None:

@@ -5,19 +5,24 @@ from __future__ import annotations
 import asyncio
 import itertools
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.backend.base import Backend, BackendError, ChatRequest, ToolAnswer, ToolCall, Usage
 from app.backend.router import RouterBackend
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
+from app.cli_talk import TalkReport
 from app.conversation import events as e
 from app.conversation.tally import Tally
-from app.routing.policy import RoutePolicy
+from app.gui.oracle_log import OracleLog
+from app.routing.policy import Route, RoutePolicy
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.session.session import Session
 from app.stt.scripted import ScriptedTurn
+from app.terminal import Terminal
 from app.tools import make_toolbox
 from tests.session.test_swaps import QUESTION, Makers, at, choose, words_of
 from tests.support.talks import Talk, simulate
@@ -223,3 +228,68 @@ def test_after_a_failed_swap_the_choice_can_be_made_again() -> None:
     )  # fmt: skip
     assert talk.said(1) == words_of("old", 5) and talk.said(2) == words_of("new", 5)
     assert [b.model for b in makers.made] == ["old", "new", "new"], "made anew, with the key of now"
+
+
+def two_routers(**more: Any) -> Talk:
+    """The driver's router sends all to `small`; the one at the side calls every atom a matter for `large`."""
+    makers = Makers(lambda model, request: answer(words_of(model, 6)))
+
+    def router(kind: Callable[[str], str], table: dict[str, str]) -> RouterBackend:
+        brains = {name: makers.make(model) for name, model in table.items()}
+        return RouterBackend(brains, lambda turn, words: Route(kind(words), 0.9, "so it is"), lambda: 0.0)
+
+    async def make(choice: BackendChoice) -> Backend:
+        table = {"everyday": "tiny", "stem": "large"}
+        return router(lambda words: "stem" if "atom" in words else "everyday", table)
+
+    return simulate(
+        [ScriptedTurn(1.0, 4.0, "Please tell me how an atom holds together"), *TURNS[1:2]], lambda r: answer(""),
+        seconds=25, backend=router(lambda words: "creative", {"creative": "small"}), make_backend=make,
+        aside=BackendChoice("router"), **more,
+    )  # fmt: skip
+
+
+def test_of_two_routers_it_is_told_which_has_chosen() -> None:
+    talk = two_routers()
+    routed = [(r.turn, r.kind, r.model, r.aside) for r in talk.of(e.BrainRouted) if r.turn == 1]
+    assert sorted(routed) == [
+        (1, "creative", "small", False), (1, "everyday", "tiny", True), (1, "stem", "large", True),
+    ]  # fmt: skip
+    log = OracleLog()
+    for event in talk.events:
+        log.apply(event)
+    kinds = {(r.aside, r.model, r.kind) for r in log.revisions}
+    assert kinds == {(False, "small", "creative"), (True, "tiny", "everyday"), (True, "large", "stem")}
+
+
+def test_behind_a_hand_over_each_router_tells_its_choice_for_its_new_side() -> None:
+    talk = two_routers(during=at(7.0, lambda session: session.hand_over()))
+    later = {(r.model, r.aside) for r in talk.of(e.BrainRouted) if r.at > 7}
+    assert later == {("tiny", False), ("small", True)}
+
+
+def test_a_router_that_takes_over_again_tells_its_choice_again() -> None:
+    def script(model: str, request: ChatRequest) -> ScriptedAnswer:
+        return ScriptedAnswer((), 0.1, 0.0, "Bad is gone.") if model == "bad" else answer(words_of(model, 6))
+
+    makers = Makers(script)
+    router = RouterBackend(
+        {"creative": makers.make("small")}, lambda turn, words: Route("creative", 0.9, "so it is"), lambda: 0.0
+    )
+    talk = simulate(
+        TURNS[:1], lambda r: answer(""), backend=router, make_backend=makers, during=at(2.5, choose("bad"))
+    )
+    log = OracleLog()
+    for event in talk.events:
+        log.apply(event)
+    assert talk.of(e.BackendChanged)[-1].reason == "fallback"
+    assert {(r.model, r.kind) for r in log.revisions} == {("small", "creative"), ("bad", "")}
+
+
+@pytest.mark.parametrize("aside", [False, True])
+def test_the_terminal_tells_the_side_of_a_router(aside: bool) -> None:
+    told: list[str] = []
+    terminal = Terminal(as_json=True)
+    terminal.progress = told.append  # type: ignore[method-assign]
+    TalkReport(terminal).take(e.BrainRouted(1, 1, "stem", 0.9, "Ollama", "large", "it asks for a number", aside))
+    assert told == [("at the side, " if aside else "") + "Ollama (large) answers: it asks for a number"]

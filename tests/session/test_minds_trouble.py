@@ -321,3 +321,69 @@ async def test_a_router_that_is_chosen_again_is_made_anew_with_the_table_of_now(
     assert await brains.get(BackendChoice("scripted", "x")) is await brains.get(BackendChoice("scripted", "x"))
     await brains.close()
     assert all(b.closed for b in made)
+
+
+def placed(model: str, kind: FaultKind, choice: BackendChoice | None = None) -> Failing:
+    """A brain that fails, made for a choice as the app makes them."""
+    made = Failing(model, kind)
+    choice = choice or BackendChoice("openai", model)
+    made.made_for = (choice.provider, choice.model, choice.base_url)  # type: ignore[attr-defined]
+    return made
+
+
+def blamed(talk: Talk) -> set[tuple[str, str, str, bool]]:
+    return {(f.provider, f.model, f.base_url, f.aside) for f in talk.of(e.Failure)}
+
+
+@pytest.mark.parametrize("aside", [False, True])
+@pytest.mark.parametrize("kind", ["key", "network", "server", "content"])
+def test_a_failure_tells_the_brain_whose_key_or_connection_may_be_at_fault(kind: FaultKind, aside: bool) -> None:
+    url = "https://ann:secret@server.example/v1"
+    bad = placed("bad", kind, BackendChoice("compatible", "bad", url))
+
+    async def make(choice: BackendChoice) -> Backend:
+        return bad
+
+    good = ScriptedBackend(lambda request: answer(words_of("good", 5)))
+    talk = simulate(
+        QUESTION, lambda r: answer(""), backend=good if aside else bad, make_backend=make,
+        aside=BackendChoice("compatible", "bad", url) if aside else None,
+    )  # fmt: skip
+    who = ("compatible", "bad", "https://server.example/v1") if kind in ("key", "network") else ("", "", "")
+    assert blamed(talk) == {(*who, aside)}
+    assert all(f.sentence.startswith("The brain at the side: ") == aside for f in talk.of(e.Failure))
+    assert not any("secret" in e.to_json(event) for event in talk.events)
+
+
+@pytest.mark.parametrize("aside", [False, True])
+def test_a_brain_of_a_routers_table_is_told_and_not_the_router(aside: bool) -> None:
+    class Absent(ScriptedBackend):
+        async def open(self) -> None:
+            raise BackendError("There is no key for it.", "key")
+
+    absent = Absent(lambda request: answer(""))
+    absent.made_for = ("anthropic", "claude", "")  # type: ignore[attr-defined]
+    good = ScriptedBackend(lambda request: answer(words_of("good", 5)))
+    router = RouterBackend(
+        {"stem": placed("bad", "key"), "everyday": good, "creative": absent},
+        lambda turn, words: Route("stem", 0.9, "so it is"), lambda: 0.0,
+    )  # fmt: skip
+
+    async def make(choice: BackendChoice) -> Backend:
+        return router
+
+    talk = simulate(
+        QUESTION, lambda r: answer(words_of("driver", 5)), backend=None if aside else router, make_backend=make,
+        aside=BackendChoice(ROUTER) if aside else None,
+    )  # fmt: skip
+    assert blamed(talk) == {("openai", "bad", "", aside), ("anthropic", "claude", "", aside)}
+    assert all(f.sentence.startswith("The brain at the side: ") == aside for f in talk.of(e.Failure))
+
+
+def test_the_brain_at_the_side_that_a_talk_began_without_is_told() -> None:
+    async def make(choice: BackendChoice) -> Backend:
+        raise BackendError("There is no key for it.", "key")
+
+    url = "https://ann:secret@server.example/v1"
+    talk = simulate(QUESTION, lambda r: answer("Here."), make_backend=make, aside=BackendChoice("openai", "m", url))
+    assert blamed(talk) == {("openai", "m", "https://server.example/v1", True)}

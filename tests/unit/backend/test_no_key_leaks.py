@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from app.backend import key_names, make_backend
-from app.backend.base import Backend, BackendError, ChatRequest
+from app.backend.base import Backend, BackendError, ChatRequest, made_for
 from app.conversation.prompt import ChatMessage
 from tests.support.leaks import SECRET, all_logs, places_with, quoting_peer, texts_of
 
@@ -61,3 +61,10 @@ async def test_no_key_is_looked_up_for_what_is_no_address() -> None:
     with pytest.raises(BackendError, match="no address of a server"):
         await backend.open()
     assert not asked
+
+
+def test_what_a_brain_was_made_for_is_told_without_what_is_secret() -> None:
+    url = "https://ann:pass@server.example/v1?key=word"
+    made = make_backend("compatible", model="m", base_url=url)
+    assert made_for(made) == ("compatible", "m", "https://server.example/v1")
+    assert made_for(make_backend("openai", key=lambda names: SECRET)) == ("openai", "", "")

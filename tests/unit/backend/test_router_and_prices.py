@@ -63,7 +63,7 @@ async def test_a_brain_that_can_not_be_opened_is_told_and_passed_over() -> None:
     everyday, stem = brain("small"), brain("large", Broken)
     chooser = router({"everyday": everyday, "stem": stem}, ["stem"], [0.0])
     await chooser.open()
-    assert chooser.problems == ["It is not there. Start it."]
+    assert [str(error) for _, error in chooser.lost] == ["It is not there. Start it."]
     assert chooser.choose(0, "w").backend is everyday
     with pytest.raises(BackendError, match="It is not there"):
         await router({"stem": brain("large", Broken)}, ["stem"], [0.0]).open()

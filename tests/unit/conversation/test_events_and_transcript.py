@@ -31,6 +31,13 @@ def test_every_event_survives_the_disk(cls: type) -> None:
     assert e.from_json(line) == event
 
 
+def test_talks_from_before_there_were_sides_are_read() -> None:
+    routed = '{"type":"BrainRouted","at":1,"turn":1,"kind":"stem","share":0.9,"backend":"B","model":"m","reason":"so"}'
+    assert e.from_json(routed) == e.BrainRouted(1, 1, "stem", 0.9, "B", "m", "so", aside=False)
+    failed = '{"type":"Failure","at":1,"source":"backend","sentence":"It broke.","fatal":false}'
+    assert e.from_json(failed) == e.Failure(1, "backend", "It broke.", provider="", aside=False)
+
+
 @pytest.mark.parametrize("line", ["", "{}", "[1]", '{"type":"Nothing","at":1}', '{"type":"UserStarted","at":1}', "x"])
 def test_what_is_no_event_is_refused(line: str) -> None:
     with pytest.raises(ValueError, match="not an event"):

@@ -1,0 +1,147 @@
+"""The user's own prices: only what differs is written, whole or not at all, and it counts at once."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app import books, brains
+from app.backend.base import Usage
+from app.backend.prices import Price, differences, load_prices, read_prices, read_users, write_prices
+from app.backend.scripted import ScriptedAnswer, ScriptedBackend
+from app.books import PriceBook
+from app.resources import resource
+from app.session.control import ROUTER, BackendChoice, PriceDesk, PriceRow
+from app.session.errors import UserError
+from app.settings import Settings
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "prices.json"
+
+
+@pytest.fixture
+def book(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PriceDesk]:
+    for module in (books, brains):
+        monkeypatch.setattr(module, "prices_path", lambda: path)
+    brains.price_table.cache_clear()
+    yield PriceBook()
+    brains.price_table.cache_clear()
+
+
+def models(path: Path) -> dict[str, dict[str, float]]:
+    return json.loads(path.read_text("utf-8"))["models"]
+
+
+def test_only_what_is_not_the_apps_own_is_a_difference() -> None:
+    own = {"a": Price(1, 0.5, 2), "b": Price(1, 1, 1)}
+    assert differences(own, own) == {}
+    assert differences(own, {**own, "b": Price(1, 1, 3), "c": Price(0, 0, 0)}) == {
+        "b": Price(1, 1, 3), "c": Price(0, 0, 0),
+    }  # fmt: skip
+
+
+def test_what_is_written_is_read_back_and_takes_its_folder_along(path: Path) -> None:
+    prices = {"mine": Price(0.1, 0.025, 2.5), "größer/x": Price(3, 3, 3)}
+    write_prices(path, prices)
+    assert read_users(path) == (prices, "")
+    assert models(path) == {"mine": {"in": 0.1, "cached": 0.025, "out": 2.5}, "größer/x": {"in": 3, "out": 3}}
+    write_prices(path, {})
+    assert read_users(path) == ({}, "") and os.listdir(path.parent) == ["prices.json"]
+
+
+def test_what_else_the_user_has_written_into_the_file_stays(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text('{"about": "from the contract", "models": {"x": {"in": 1, "out": 1}}}')
+    write_prices(path, {"y": Price(1, 1, 1)})
+    assert json.loads(path.read_text()) == {"about": "from the contract", "models": {"y": {"in": 1, "out": 1}}}
+
+
+@pytest.mark.parametrize("cached", ["", ', "cached": null', ', "cached": ""', ', "cached": 4'])
+def test_without_a_price_of_its_own_the_cache_costs_as_much_as_reading(path: Path, cached: str) -> None:
+    path.parent.mkdir()
+    path.write_text(f'{{"models": {{" X ": {{"in": 4, "out": 5{cached}}}}}}}')
+    assert read_prices(path) == {"x": Price(4, 4, 5)}
+
+
+BROKEN = (
+    b"{", b"[]", b"3", b"\xff\xfe\x00", b'{"models": 3}', b'{"models": {"x": {}}}', b'{"models": {"x": 3}}',
+    b'{"models": {"x": {"in": "much", "out": 1}}}', b'{"models": {"x": {"in": -1, "out": 1}}}',
+    b'{"models": {"x": {"in": NaN, "out": 1}}}', b'{"models": {"x": {"in": 1, "out": Infinity}}}',
+    b'{"models": {" ": {"in": 1, "out": 1}}}',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("content", BROKEN)
+def test_a_broken_table_is_told_and_kept_beside_the_new_one(path: Path, content: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(content)
+    mine, problem = read_users(path)
+    assert mine == {} and problem.startswith("Your price table can't be used") and problem.endswith(".")
+    assert str(path) in problem and load_prices(resource("prices.json"), path)[1] == problem
+    assert path.read_bytes() == content, "to look at it changes nothing"
+    write_prices(path, {"y": Price(1, 1, 1)})
+    assert read_users(path) == ({"y": Price(1, 1, 1)}, "")
+    assert path.with_name("prices.json.broken").read_bytes() == content
+
+
+def test_a_write_that_fails_leaves_the_old_table(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_prices(path, {"x": Price(1, 1, 1)})
+
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(OSError, match="No space"):
+        write_prices(path, {"y": Price(1, 1, 1)})
+    assert list(models(path)) == ["x"] and os.listdir(path.parent) == ["prices.json"]
+
+
+def test_the_apps_rows_and_the_users_are_told_apart(book: PriceDesk, path: Path) -> None:
+    own = read_prices(resource("prices.json"))
+    write_prices(path, {"gpt-4.1": Price(9, 9, 9), "mine": Price(1, 0, 2)})
+    rows, problem = book.prices()
+    by_name = {row.model: row for row in rows}
+    assert problem == "" and list(by_name) == [*own, "mine"]
+    assert by_name["gpt-4.1"] == PriceRow("gpt-4.1", 9, 9, 9, (2, 0.5, 8))
+    assert by_name["mine"] == PriceRow("mine", 1, 0, 2)
+    assert by_name["gpt-5"].shipped == (1.25, 0.125, 10)
+    book.keep_prices(rows)
+    assert list(models(path)) == ["gpt-4.1", "mine"]
+
+
+def test_a_saved_table_counts_at_once(book: PriceDesk) -> None:
+    brain = ScriptedBackend(lambda request: ScriptedAnswer(()), name="S", model="mine-2026-01-01")
+    usage, choice = Usage(1_000_000, 0, 0), BackendChoice("compatible", "mine-2026-01-01")
+    assert brains.cost(brain, usage) is None and book.unpriced(choice) == "mine-2026-01-01"
+    book.keep_prices([*book.prices()[0], PriceRow("mine", 4, 4, 4)])
+    assert brains.cost(brain, usage) == 4 and book.unpriced(choice) is None
+    book.keep_prices([row for row in book.prices()[0] if row.model != "mine"])
+    assert brains.cost(brain, usage) is None
+
+
+def test_a_table_that_can_not_be_saved_is_told_and_the_old_one_counts_on(book: PriceDesk, path: Path) -> None:
+    path.parent.write_text("a file where the folder should be")
+    with pytest.raises(UserError, match="could not be saved") as told:
+        book.keep_prices([PriceRow("mine", 4, 4, 4)])
+    assert str(path.parent) in str(told.value) and str(told.value).endswith("save again.")
+    assert "mine" not in [row.model for row in book.prices()[0]]
+
+
+def test_whose_cost_nobody_knows(book: PriceDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for known in (("embedded", ""), ("ollama", "gemma3:4b"), ("openai", ""), ("openai", "gpt-5-mini"), ("gone", "x")):
+        assert book.unpriced(BackendChoice(*known)) is None, known
+    assert book.unpriced(BackendChoice("openai", "gpt-99")) == "gpt-99"
+    assert book.unpriced(BackendChoice("compatible", "", "http://127.0.0.1:1/v1")) == ""
+    routes = {"everyday": {"provider": "ollama"}, "stem": {"provider": "openai", "model": "gpt-99"}}
+    settings = Settings(routes=json.dumps(routes))
+    monkeypatch.setattr(Settings, "load", classmethod(lambda cls: settings))
+    assert book.unpriced(BackendChoice(ROUTER)) == "gpt-99"
+    for table in ('{"everyday": {"provider": "embedded"}}', "not JSON", ""):
+        settings.routes = table
+        assert book.unpriced(BackendChoice(ROUTER)) is None

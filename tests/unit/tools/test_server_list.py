@@ -1,0 +1,201 @@
+"""The list of servers: changed entry by entry, with all the rest of the file kept, and never broken."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.tools import ServerEntry, ToolError, change_list, load_servers, read_list, server_of, wrong_entry
+
+FILES = {"command": "npx", "args": ["-y", "server"], "env": {"KEY": "hush"}, "timeout": 5}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "mcp.json"
+
+
+def given(path: Path, entries: Any, **more: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"mcpServers": entries, **more}), "utf-8")
+
+
+def held(path: Path) -> Any:
+    return json.loads(path.read_text("utf-8"))
+
+
+def test_all_entries_are_read_and_no_value_of_their_env(path: Path) -> None:
+    assert read_list(path).entries == () and read_list(path).trouble == ""
+    given(
+        path,
+        {
+            "files": FILES,
+            "off": {"url": "https://example.org/mcp", "disabled": True},
+            "old": {"url": "https://example.org/sse", "type": "sse"},
+            "odd": 3,
+        },
+    )
+    files, off, old, odd = read_list(path).entries
+    assert files == ServerEntry("files", "program", "npx", ("-y", "server"), kept="files", variables=("KEY",))
+    assert (off.kind, off.url, off.off, off.trouble) == ("address", "https://example.org/mcp", True, "")
+    assert "“old” speaks SSE" in old.trouble and old.trouble.endswith("so it is not used.")
+    assert "“odd” is no object" in odd.trouble
+    assert read_list(path).usable == ("files",)
+    assert "hush" not in repr(read_list(path))
+
+
+def test_what_is_changed_is_saved_and_the_rest_stays(path: Path) -> None:
+    web = {"type": "http", "url": "https://example.org/mcp", "x": [1]}
+    given(path, {"files": FILES, "web": web, "odd": 3, "off": {"command": "x", "disabled": True}}, theme="dark")
+    change_list(
+        path,
+        [
+            ServerEntry("papers", "program", "npx", ("-y", "server"), kept="files"),
+            ServerEntry("web", "program", "C:\\Program Files\\web.exe", ("--at", "C:\\a b\\"), kept="web"),
+            ServerEntry("new", "address", url="http://127.0.0.1:8000/mcp"),
+        ],
+    )
+    assert held(path) == {
+        "theme": "dark",
+        "mcpServers": {
+            "papers": FILES,
+            "web": {"command": "C:\\Program Files\\web.exe", "args": ["--at", "C:\\a b\\"], "x": [1]},
+            "odd": 3,
+            "off": {"command": "x", "disabled": True},
+            "new": {"url": "http://127.0.0.1:8000/mcp"},
+        },
+    }
+    assert list(held(path)["mcpServers"]) == ["papers", "web", "odd", "off", "new"]
+    change_list(path, [ServerEntry("off", "address", url="https://a.b", kept="off")], ["web", "odd", "gone"])
+    assert held(path)["mcpServers"] == {
+        "papers": FILES,
+        "off": {"url": "https://a.b", "disabled": True},
+        "new": {"url": "http://127.0.0.1:8000/mcp"},
+    }
+    assert [server.name for server in load_servers(path)[0]] == ["papers", "new"]
+
+
+def test_names_may_be_swapped_and_an_entry_that_went_meanwhile_comes_back(path: Path) -> None:
+    given(path, {"a": {"command": "x"}, "b": {"command": "y"}})
+    change_list(path, [ServerEntry("b", command="x", kept="a"), ServerEntry("a", command="y", kept="b")])
+    assert held(path)["mcpServers"] == {"b": {"command": "x"}, "a": {"command": "y"}}
+    given(path, {"by hand": {"command": "z"}})
+    change_list(path, [ServerEntry("a", command="y", args=("1",), kept="a")])
+    assert held(path)["mcpServers"] == {"by hand": {"command": "z"}, "a": {"command": "y", "args": ["1"]}}
+
+
+def test_an_address_that_is_changed_is_no_longer_taken_for_what_it_was(path: Path) -> None:
+    given(path, {"old": {"url": "https://example.org/sse", "type": "sse"}})
+    change_list(path, [ServerEntry("old", "address", url="https://example.org/mcp", kept="old")])
+    assert held(path)["mcpServers"] == {"old": {"url": "https://example.org/mcp"}}
+    assert read_list(path).usable == ("old",)
+
+
+def test_a_name_that_somebody_else_has_taken_is_refused_and_nothing_is_lost(path: Path) -> None:
+    given(path, {"a": {"command": "x"}})
+    before = path.read_bytes()
+    with pytest.raises(ToolError, match=r"already is a server called “a”.*Nothing was saved"):
+        change_list(path, [ServerEntry("a", command="y")])
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b'{"mcpServers": []}', b'{"mcpServers": {"hush\xff": 1}}'])
+def test_a_file_that_cannot_be_read_is_told_and_left_alone(path: Path, text: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(text)
+    found = read_list(path)
+    assert found.entries == () and str(path) in found.trouble and "can't be changed here" in found.trouble
+    assert "hush" not in found.trouble
+    with pytest.raises(ToolError, match="nothing was saved"):
+        change_list(path, [ServerEntry("a", command="x")])
+    assert path.read_bytes() == text
+
+
+def test_it_is_written_whole_or_not_at_all(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given(path, {"a": {"command": "x"}})
+    before = path.read_bytes()
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", fail)
+        with pytest.raises(ToolError, match=r"No space left on device.*as it was before"):
+            change_list(path, [ServerEntry("b", command="y")])
+    assert path.read_bytes() == before and os.listdir(path.parent) == ["mcp.json"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes and links of POSIX")
+def test_its_mode_is_kept_and_a_link_stays_one(path: Path, tmp_path: Path) -> None:
+    change_list(path, [ServerEntry("a", command="x")])
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.chmod(0o640)
+    link = tmp_path / "link.json"
+    link.symlink_to(path)
+    change_list(link, [ServerEntry("b", command="y")])
+    assert link.is_symlink() and stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert list(held(path)["mcpServers"]) == ["a", "b"]
+
+
+def test_letters_of_all_kinds_can_be_written(path: Path) -> None:
+    given(path, {"half": {"command": "\ud83d"}})
+    change_list(path, [ServerEntry("näme", command="x")])
+    assert held(path)["mcpServers"] == {"half": {"command": "\ud83d"}, "näme": {"command": "x", "args": []}}
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        (ServerEntry(""), "no name yet"),
+        (ServerEntry("two words", command="x"), "such as “two-words”"),
+        (ServerEntry("a", command="x"), "Two servers are called “a”"),
+        (ServerEntry("b"), "“b” has no command yet"),
+        (ServerEntry("b", command="x\0y"), "no command can hold"),
+        (ServerEntry("b", "address", command="x"), "“b” has no address yet"),
+        *(
+            (ServerEntry("b", "address", url=url), "none that can be asked")
+            for url in ("ftp://x/hush", "example.org/hush", "https://", "http://x:hush/", "http://[hush", "http://a b")
+        ),
+    ],
+)
+def test_what_cannot_be_saved_is_said(path: Path, entry: ServerEntry, words: str) -> None:
+    place, sentence = wrong_entry([ServerEntry("c", command="x"), entry], ["a"]) or (-1, "")
+    assert place == 1 and words in sentence and "hush" not in sentence
+    with pytest.raises(ToolError):
+        change_list(path, [ServerEntry("a", command="y"), entry])
+    assert not path.exists()
+
+
+def test_what_is_well_is_not_complained_about() -> None:
+    kept = ServerEntry("two words", command="x", kept="two words")
+    web = ServerEntry("web", "address", url="HTTPS://me:k@[::1]:8443/mcp?key=k")
+    assert wrong_entry([kept, web, ServerEntry("c", command="C:\\Program Files\\x.exe")], ["a"]) is None
+
+
+def test_what_is_saved_can_be_used(path: Path) -> None:
+    change_list(path, [ServerEntry("web", "address", url="HTTPS://[::1]:8443/mcp"), ServerEntry("c", command="x")])
+    assert read_list(path).usable == ("web", "c") and load_servers(path)[1] == ""
+
+
+def test_a_draft_is_tried_with_the_env_that_the_file_has_for_it(path: Path) -> None:
+    given(path, {"files": FILES, "web": {"url": "https://a.b", "headers": {"X": "hush"}}})
+    tried = server_of(path, ServerEntry("papers", command=sys.executable, args=("-x",), kept="files"))
+    assert (tried.name, tried.command, tried.args) == ("papers", sys.executable, ("-x",))
+    assert tried.env == {"KEY": "hush"}
+    assert server_of(path, ServerEntry("files", command=sys.executable)).env == {}
+    with pytest.raises(ToolError, match="asks for headers"):
+        server_of(path, ServerEntry("web", "address", url="https://a.b", kept="web"))
+    with pytest.raises(ToolError, match="no command yet"):
+        server_of(path, ServerEntry("a"))
+
+
+def test_a_whole_command_line_in_the_command_is_noticed(path: Path, tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match=r"but there is “.*python.*”\. Leave that as the command"):
+        server_of(path, ServerEntry("a", command=f"{sys.executable} -m server"))
+    assert server_of(path, ServerEntry("a", command="/nowhere/at all")).command == "/nowhere/at all"
