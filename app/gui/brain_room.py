@@ -26,7 +26,7 @@ from app.gui.keeper import SessionKeeper
 from app.gui.menu import TalkMenu
 from app.gui.oracle_header import OracleHeader
 from app.gui.setup_bar import SetupBar
-from app.gui.tools_box import with_servers_moved
+from app.gui.tools_box import MCP, with_servers_moved
 from app.gui.transcript_header import TranscriptHeader
 from app.session.control import ROUTER, BackendChoice, Style, ToolChoice
 from app.settings import Settings
@@ -169,10 +169,10 @@ class BrainRoom(QObject):
         self._dialogs.show_cost(self._driver())
 
     def _move_servers(self, moved: dict[str, str]) -> None:
-        """Servers of tools were renamed or taken out: so they are for this conversation, and for new ones."""
+        """Servers of tools were changed or taken out: so they are for this conversation, and for new ones."""
         wanted, new = self._keeper.wanted, tool_choice(self._settings)
         tools = with_servers_moved(wanted.tools, moved)
-        if tools != wanted.tools:
+        if any(f"{MCP}{name}" in wanted.tools.names for name in moved):
             self._set_conversation(wanted.style, tools, wanted.cap, False)
         if (kept := with_servers_moved(new, moved)) != new:
             self._settings.tools = " ".join(kept.names)

@@ -32,7 +32,7 @@ class Dialogs(QObject):
     prices_wanted = Signal()
     prices_kept = Signal()
     servers_moved = Signal(object)
-    """Servers of tools have other names now, or none: a dict, see `with_servers_moved`."""
+    """Servers of tools were changed, renamed or taken out: a dict, see `with_servers_moved`."""
 
     def __init__(
         self,

@@ -275,7 +275,7 @@ class ServersDialog(Panel):
         kept = {draft.kept for draft in self._drafts}
         removed = [name for name in self._read if name not in kept]
         moved = {name: "" for name in removed}
-        moved |= {draft.kept: draft.name for draft in changed if draft.kept and draft.kept != draft.name}
+        moved |= {draft.kept: draft.name for draft in changed if draft.kept}
         if not changed and not removed:
             self.close()
             return

@@ -30,7 +30,7 @@ WIDTH_PX = NARROWEST_PX - 32 + GAP_PX
 
 
 def with_servers_moved(choice: ToolChoice, moved: Mapping[str, str]) -> ToolChoice:
-    """A choice after servers were renamed, from a name to another, or taken out: to an empty one."""
+    """A choice after servers were changed, from a name to the same or another, or taken out: to an empty one."""
     names = []
     for name in choice.names:
         server = name.removeprefix(MCP)

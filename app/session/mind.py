@@ -386,7 +386,7 @@ class Mind:
     async def set_tools(self, choice: ToolChoice) -> None:
         """See `SessionControl.set_tools`."""
         async with self._tooling:
-            if choice == self._tool_choice:
+            if not choice.names and choice == self._tool_choice:
                 return
             old, new = self._tools, None
             if choice.names and self.parts.make_tools is not None:
@@ -394,6 +394,8 @@ class Mind:
                     new = self.parts.make_tools(choice)
                 except ToolError as error:
                     raise BackendError(str(error), "setup") from None
+                if choice == self._tool_choice and old is not None and new.is_like(old):
+                    return  # it was never opened
                 try:
                     problems = await new.open()
                     if self._group is None:

@@ -83,6 +83,11 @@ class Toolbox:
                     self._tools[name] = McpTool(connection, tool, name)
         return sentences
 
+    def is_like(self, other: Toolbox) -> bool:
+        """Whether both were made of the same: tools of the same kinds, with servers that are run in the same way."""
+        mine, theirs = ([tool.spec for tool in box._own] for box in (self, other))
+        return mine == theirs and [c.server for c in self._connections] == [c.server for c in other._connections]
+
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """What the model is told: the app's own tools, then each server's, always in the same order."""

@@ -189,6 +189,25 @@ async def test_a_renamed_server_stays_chosen_and_a_removed_one_does_not(path: Pa
     assert held(path) == {"a2": FILES}
 
 
+async def test_a_server_that_is_changed_in_use_is_chosen_anew(path: Path) -> None:
+    factory = FakeFactory()
+    given(path, a=FILES, b={"command": "x"})
+    async with opened(ServerBook(path), "a", "b", factory=factory, settings=Settings(tools="mcp:a")) as (_, _, dialog):
+        QTest.keyClicks(dialog.command, "2")
+        dialog.save_button.click()
+        await until(lambda: ("set_tools", ToolChoice(("mcp:a",))) in factory.session.calls)
+        factory.session.calls.clear()
+        await until(lambda: not dialog.isVisible())
+        dialog.open_afresh()
+        await until(dialog.save_button.isEnabled)
+        dialog.servers.setCurrentRow(1)
+        QTest.keyClicks(dialog.command, "2")
+        dialog.save_button.click()
+        await until(lambda: held(path)["b"]["command"] == "x2")
+        await until(lambda: not dialog.isVisible())
+        assert not factory.session.calls, "the other one is not in use"
+
+
 async def test_a_server_that_is_not_listed_any_more_can_be_switched_off(path: Path) -> None:
     async with opened(ServerBook(path), settings=Settings(tools="mcp:gone")) as (_, conversation, _):
         switch = conversation.tools.switches["mcp:gone"]

@@ -23,7 +23,8 @@ from app.session.control import BackendChoice, Style, ToolChoice
 from app.session.session import Session
 from app.stt.scripted import ScriptedTurn
 from app.terminal import Terminal
-from app.tools import make_toolbox
+from app.tools import McpServer, Toolbox, make_toolbox
+from app.tools.calculator import Calculator
 from tests.session.test_swaps import QUESTION, Makers, at, choose, words_of
 from tests.support.talks import Talk, simulate
 
@@ -134,6 +135,38 @@ def test_a_tool_is_used_by_permission_told_as_events_and_the_answer_uses_it() ->
     assert returned.ok and returned.text == "17 * 23 = 391" and returned.revision == called.revision
     assert talk.of(e.ConversationSet)[-1].tools == ("calculator",)
     assert not talk.tasks_left
+
+
+def test_tools_chosen_again_are_made_anew_only_where_a_server_was_changed() -> None:
+    class Box(Toolbox):
+        def __init__(self, command: str) -> None:
+            super().__init__([Calculator()], servers=[McpServer("s", command)])
+            self.did: list[str] = []
+
+        async def open(self) -> list[str]:
+            self.did.append("open")
+            return []
+
+        async def close(self) -> None:
+            self.did.append("close")
+
+    boxes: list[Box] = []
+    commands = iter(["one", "one", "two"])
+
+    def make(choice: ToolChoice) -> Toolbox:
+        boxes.append(Box(next(commands)))
+        return boxes[-1]
+
+    before: list[list[str]] = []
+
+    async def settle(session: Session) -> None:
+        for _ in range(3):
+            await session.set_tools(ToolChoice(("calculator", "mcp:s")))
+        before.extend(list(box.did) for box in boxes)
+
+    simulate([ScriptedTurn(1.0, 3.0, "Hello there?")], lambda r: answer("Hi."), make_tools=make, during=at(0.2, settle))
+    assert before == [["open", "close"], [], ["open"]]
+    assert [box.did for box in boxes] == [["open", "close"], [], ["open", "close"]]
 
 
 def test_the_router_chooses_tells_why_and_passes_over_a_brain_that_fails() -> None:
