@@ -18,6 +18,7 @@ from app.gui.choice import (
     keep_backend,
     keep_manner_of_talk,
     keep_routes,
+    keep_tools,
     routes_of,
     tool_choice,
 )
@@ -175,7 +176,7 @@ class BrainRoom(QObject):
         if any(f"{MCP}{name}" in wanted.tools.names for name in moved):
             self._set_conversation(wanted.style, tools, wanted.cap, False)
         if (kept := with_servers_moved(new, moved)) != new:
-            self._settings.tools = " ".join(kept.names)
+            keep_tools(self._settings, kept)
             self.changed.emit()
 
     def _set_conversation(self, style: Style, tools: ToolChoice, cap: float, always: bool) -> None:

@@ -87,14 +87,23 @@ def style_choice(settings: Settings) -> Style:
 def tool_choice(settings: Settings) -> ToolChoice:
     """The tools of new conversations."""
     folders = (line.strip() for line in settings.tool_folders.splitlines())
-    return ToolChoice(tuple(settings.tools.split()), tuple(folder for folder in folders if folder))
+    names = settings.tools.splitlines() if "\n" in settings.tools else settings.tools.split()
+    return ToolChoice(tuple(name for name in names if name), tuple(folder for folder in folders if folder))
+
+
+def keep_tools(settings: Settings, tools: ToolChoice) -> None:
+    """Writes the tools of new conversations into the settings."""
+    # A server's name may hold spaces.
+    plain = not any(letter.isspace() for name in tools.names for letter in name)
+    settings.tools = " ".join(tools.names) if plain else "".join(f"{name}\n" for name in tools.names)
+    settings.tool_folders = "\n".join(tools.folders)
 
 
 def keep_manner_of_talk(settings: Settings, style: Style, tools: ToolChoice, cap: float) -> None:
     """Writes how new conversations are held into the settings."""
     settings.persona, settings.answer_length = style.persona, style.length
     settings.temperature = -1.0 if style.temperature is None else float(style.temperature)
-    settings.tools, settings.tool_folders = " ".join(tools.names), "\n".join(tools.folders)
+    keep_tools(settings, tools)
     settings.cap_dollars = float(cap)
 
 

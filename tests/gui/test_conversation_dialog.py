@@ -12,7 +12,7 @@ from PySide6.QtGui import QValidator
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
-from app.gui.choice import WindowChoices
+from app.gui.choice import WindowChoices, keep_tools, tool_choice
 from app.gui.conversation_dialog import ConversationDialog
 from app.gui.window import MainWindow
 from app.session.control import Style, ToolChoice
@@ -115,6 +115,13 @@ async def test_the_defaults_of_the_settings_begin_the_talk() -> None:
         assert (choice.tools, choice.cap) == (ToolChoice(("clock", "mcp:gone"), ("/a", "/b")), 2.0)
         dialog = opened(window)
         assert (dialog.style_choice, dialog.tools.choice) == (choice.style, choice.tools)
+
+
+@pytest.mark.parametrize("names", [(), ("clock",), ("clock", "mcp:a"), ("mcp:my notes",), ("clock", "mcp:my notes")])
+def test_tools_are_kept_by_name_whatever_the_name(names: tuple[str, ...]) -> None:
+    settings, tools = Settings(), ToolChoice(names, ("/a b", "/c"))
+    keep_tools(settings, tools)
+    assert tool_choice(settings) == tools
 
 
 async def test_what_is_set_while_it_gets_ready_reaches_the_session() -> None:
