@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app import brains
 from app.backend import PROVIDERS
-from app.backend.base import BackendError
+from app.backend.base import BackendError, in_own_network
 from app.backend.prices import Price, differences, read_prices, read_users, write_prices
 from app.resources import resource
 from app.session.control import ROUTER, BackendChoice, PriceRow, ToolServerList, ToolServerView
@@ -35,12 +35,15 @@ class PriceBook:
             rows.append(PriceRow(name, price.tokens_in, price.tokens_cached, price.tokens_out, shipped))
         return tuple(rows), problem
 
-    def keep_prices(self, rows: Sequence[PriceRow]) -> None:
+    def keep_prices(self, rows: Sequence[PriceRow], shown: Sequence[PriceRow]) -> None:
         """See `PriceDesk.keep_prices`."""
-        table = {row.model: Price(row.tokens_in, row.tokens_cached, row.tokens_out) for row in rows}
         path = prices_path()
+        table, before = _table(rows), _table(shown)
+        changed = differences(before, table)
+        own = read_prices(resource("prices.json"))
         try:
-            write_prices(path, differences(read_prices(resource("prices.json")), table))
+            mine = {name: price for name, price in read_users(path)[0].items() if name in table or name not in before}
+            write_prices(path, differences(own, {**mine, **changed}))
         except OSError as error:
             raise UserError(
                 f"The prices could not be saved ({error.strerror or error}), so the ones before count on. Check that "
@@ -59,8 +62,14 @@ class PriceBook:
         spec = PROVIDERS.get(choice.provider)
         if spec is None or spec.free:
             return None
+        if not spec.wants_key and in_own_network(choice.base_url or spec.default_url):
+            return None  # a server of the user's own
         model = choice.model or next(iter(spec.suggestions), "")
         return model if brains.price_table()[0].find(model) is None else None
+
+
+def _table(rows: Sequence[PriceRow]) -> dict[str, Price]:
+    return {row.model: Price(row.tokens_in, row.tokens_cached, row.tokens_out) for row in rows}
 
 
 class ServerBook:

@@ -60,7 +60,7 @@ class Settings:
     )
     answer_length: str = _setting("medium", "Length", "How long answers are.", ("short", "medium", "long"))
     tools: str = _setting(
-        "", "Tools", "What the brain may use: `calculator`, `clock`, `files`, `mcp:NAME`; spaces between, or one a line."
+        "", "Tools", "What the brain may use: `calculator`, `clock`, `files`, `mcp:NAME`; with spaces between."
     )
     tool_folders: str = _setting("", "Folders", "The folders that the tool `files` may read, one a line.")
     cap_dollars: float = _setting(0.0, "Cap", "US dollars that a conversation may cost; 0 for no cap.")

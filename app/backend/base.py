@@ -313,6 +313,15 @@ def on_this_machine(url: str) -> bool:
         return host == "localhost"
 
 
+def in_own_network(url: str) -> bool:
+    """Whether a server is on this machine or in its own network, where asking costs no money."""
+    host = split_address(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return host == "localhost"
+
+
 def made_for(backend: Backend) -> tuple[str, str, str]:
     """The provider, model and URL that a brain was made for, the URL without secrets; empty where nobody noted it."""
     provider, model, url = getattr(backend, "made_for", ("", "", ""))

@@ -7,7 +7,6 @@ their base URL. Knows nothing of sessions.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import json
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
@@ -27,6 +26,7 @@ from app.backend.base import (
     Traits,
     Usage,
     guarded,
+    in_own_network,
     is_reset,
     on_this_machine,
     split_address,
@@ -91,7 +91,7 @@ class OpenAICompatibleBackend:
         self._id = model
         self.name = name or split_address(self.base_url).netloc.rpartition("@")[2] or "The server"
         self.traits = (
-            Traits(history_words=LONG_HISTORY_WORDS) if key_wanted else Traits(free=_is_here(self.base_url))
+            Traits(history_words=LONG_HISTORY_WORDS) if key_wanted else Traits(free=in_own_network(self.base_url))
         )
         self._api_key = api_key
         self._extra = extra
@@ -376,12 +376,3 @@ def _text(content: Any) -> str:
     if isinstance(content, list):
         return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
     return str(content or "")
-
-
-def _is_here(url: str) -> bool:
-    """Whether a server is on this machine or in its own network, where asking costs no money."""
-    host = split_address(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_private
-    except ValueError:
-        return host == "localhost"

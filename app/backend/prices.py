@@ -6,6 +6,7 @@ The app's own table is `resources/prices.json`; a file of the same form in the u
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import math
 import os
@@ -89,8 +90,10 @@ def write_prices(path: Path, prices: Mapping[str, Price]) -> None:
 
     What else was in the file stays in it; one that could not be used is kept beside it as `*.broken`.
     """
+    path = Path(os.path.realpath(path))  # a link stays one
     path.parent.mkdir(parents=True, exist_ok=True)
-    value, broken = {}, False
+    value: dict[str, Any] = {}
+    broken = False
     try:
         value = _read(path)
         _prices_of(value)
@@ -98,7 +101,8 @@ def write_prices(path: Path, prices: Mapping[str, Price]) -> None:
         pass
     except (OSError, ValueError):
         value, broken = {}, True
-    value["models"] = {name: _row_of(price) for name, price in prices.items()}
+    rows = {name.strip().lower(): row for name, row in value.get("models", {}).items()}
+    value["models"] = {name: {**_others(rows.get(name, {})), **_row_of(price)} for name, price in prices.items()}
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".draft")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -107,7 +111,7 @@ def write_prices(path: Path, prices: Mapping[str, Price]) -> None:
             file.flush()
             os.fsync(file.fileno())
         if broken:
-            os.replace(path, path.with_name(path.name + ".broken"))
+            os.replace(path, _free(path.with_name(path.name + ".broken")))
         os.replace(draft, path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -115,13 +119,25 @@ def write_prices(path: Path, prices: Mapping[str, Price]) -> None:
         raise
 
 
+def _free(path: Path) -> Path:
+    """`path`, with a number behind it if there is such a file already."""
+    names = (path.with_name(f"{path.name}{number}") for number in itertools.count(2))
+    return path if not path.exists() else next(name for name in names if not name.exists())
+
+
+def _others(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key not in ("in", "cached", "out")}
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
-        value = json.loads(path.read_text("utf-8"))
+        value = json.loads(path.read_text("utf-8-sig"))
     except json.JSONDecodeError as error:
         raise ValueError(f"it is no JSON from line {error.lineno} on") from None
     except ValueError:
         raise ValueError("it is no text") from None
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
     if not isinstance(value, dict) or not isinstance(value.get("models"), dict):
         raise ValueError('it is no object with "models"')
     return value

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import urllib.parse
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import get_args
@@ -160,7 +162,18 @@ def session_choice(settings: Settings) -> SessionChoice:
 def as_made(told: BackendChoice, known: Iterable[BackendChoice]) -> BackendChoice:
     """A brain that a session tells of as one of `known`: a session tells addresses without what is secret in them."""
     alike = [choice for choice in known if (choice.provider, choice.model) == (told.provider, told.model)]
-    return told if told in alike or not alike else alike[0]
+    if told in alike or not alike:
+        return told
+    place = _place(told.base_url)
+    return next((choice for choice in alike if _place(choice.base_url) == place), alike[0])
+
+
+def _place(url: str) -> tuple[str, str, str]:
+    """An address without what may be secret in it."""
+    with contextlib.suppress(ValueError):
+        parts = urllib.parse.urlsplit(url)
+        return parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/")
+    return "", "", url
 
 
 def is_router(choice: BackendChoice) -> bool:

@@ -15,7 +15,8 @@ from PySide6.QtCore import QObject
 
 from app.session.errors import UserError
 
-CLOSE_SECONDS = 2.0
+CLOSE_SECONDS = 9.0
+"""The longest that an errand may take to end: a server of tools is asked to leave, then told to, then ended."""
 
 _log = logging.getLogger(__name__)
 

@@ -266,7 +266,9 @@ class SessionKeeper(QObject):
             if session is self.session:
                 self.wanted = replace(self.wanted, aside=self._aside)
                 self.aside_settled.emit(self._aside)
-                self.aside_refused.emit(choice, sentence or self.tr("The brain at the side could not be changed."))
+                # The same brain twice is nothing that its key or its address could mend.
+                told = None if choice == self.wanted.backend else choice
+                self.aside_refused.emit(told, sentence or self.tr("The brain at the side could not be changed."))
 
         self._aside_change.ask(lambda: session.set_aside(choice), done, refused)
 

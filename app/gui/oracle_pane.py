@@ -65,8 +65,9 @@ class OraclePane(QWidget):
 
     def apply(self, event: Event) -> None:
         """Takes one event in."""
-        began = self.clock() - event.at  # events come late at times, and never early
-        self._began = began if self._began is None else min(began, self._began)
+        if event.at > 0:  # before the first frame the session's time stands still
+            began = self.clock() - event.at  # events come late at times, and never early
+            self._began = began if self._began is None else min(began, self._began)
         self._note(self.log.apply(event))
         self.header.apply(event)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -31,7 +31,8 @@ from app.session.errors import UserError
 MODEL, READ, CACHED, WRITTEN = range(4)
 ROWS_SEEN = 12
 
-_PRICE = re.compile(r"[0-9]{1,6}(?:[.,][0-9]{0,9})?|[.,][0-9]{1,9}")
+_PRICE = re.compile(r"[0-9]{1,300}(?:[.,][0-9]{0,400})?|[.,][0-9]{1,400}")
+"""As many digits as any number of a file may have."""
 
 _Index = QModelIndex | QPersistentModelIndex
 
@@ -150,7 +151,7 @@ class PriceTable(QAbstractTableModel):
             return ""
         if text.lstrip("$ ").startswith(("-", "\u2212")):
             return self.tr("“{0}” is below zero, which no price is. Enter it without the sign.").format(text)
-        return self.tr("“{0}” is no price. Enter dollars as a number below a million, like 2.50.").format(text)
+        return self.tr("“{0}” is no price. Enter dollars as a number, like 2.50.").format(text)
 
     def faults(self, *, missing: bool) -> list[tuple[QModelIndex, str]]:
         """Where something is wrong, and what; with `missing`, also where nothing is entered yet."""
@@ -252,6 +253,7 @@ class PricesDialog(Panel):
         self.setMinimumWidth(600)
         self._desk = desk
         self._wanted = ""
+        self._shown: Sequence[PriceRow] = ()
         self.trouble = Quiet(parent=self, selectable=True)
         self.trouble.setAccessibleName(self.tr("What is wrong with your price table"))
         self.table = PriceTable(self)
@@ -285,6 +287,7 @@ class PricesDialog(Panel):
                 trouble += " " + self.tr("If you save here, a new one is written, and the old one is kept beside it.")
             self.trouble.setText(trouble)
             self.trouble.setVisible(bool(trouble))
+            self._shown = rows
             self.table.show_rows(rows)
             self._say("")
             self._show_buttons()
@@ -334,7 +337,7 @@ class PricesDialog(Panel):
             self.view.setFocus()
             return
         try:
-            self._desk.keep_prices(self.table.rows())
+            self._desk.keep_prices(self.table.rows(), self._shown)
         except UserError as error:
             self._say(str(error))
             return

@@ -189,8 +189,8 @@ class PriceDesk(Protocol):
         """All rows, and a sentence when the user's own table can't be used."""
         ...
 
-    def keep_prices(self, rows: Sequence[PriceRow]) -> None:
-        """Keeps what of `rows` is not the app's own, and counts by it from now on. Raises UserError."""
+    def keep_prices(self, rows: Sequence[PriceRow], shown: Sequence[PriceRow]) -> None:
+        """Keeps what of `rows` is not as it was `shown`, and counts by it from now on. Raises UserError."""
         ...
 
     def unpriced(self, choice: BackendChoice) -> str | None:

@@ -315,12 +315,12 @@ class Mind:
                 self._tidy_brains()
             return
         if choice == self._choice:
-            raise BackendError("The second brain would be the same as the first. Choose another one.", "setup")
+            raise BackendError("The second brain would be the same as the first. Choose another one.", "request")
         backend = await self._open(choice)
         if mine < self._aside_granted:
             return
         if self._runner is not None and self._runner.backend is backend:  # it has become the first meanwhile
-            raise BackendError("The second brain would be the same as the first. Choose another one.", "setup")
+            raise BackendError("The second brain would be the same as the first. Choose another one.", "request")
         self._aside_granted = mine
         if self._aside is None:
             self._aside = OracleRunner(self._host, backend, self._policy(), aside=True)

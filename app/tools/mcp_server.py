@@ -265,7 +265,9 @@ def _why_not(server: McpServer, error: BaseException) -> str:
     if server.url:
         return f"{what} cannot be reached at {_plain_address(server.url)} ({type(error).__name__}): see that it runs."
     if isinstance(error, FileNotFoundError):
-        return f"{what} cannot be started: there is no program “{server.command}”. Install it or put its command right."
+        # A command with spaces may be a whole line, with a secret in it.
+        program = f"no program “{server.command}”" if len(server.command.split()) == 1 else "no such program"
+        return f"{what} cannot be started: there is {program}. Install it or put its command right."
     if isinstance(error, OSError):
         return f"{what} cannot be started ({error.strerror or type(error).__name__}): put its command right."
     return (

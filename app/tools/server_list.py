@@ -130,14 +130,6 @@ def server_of(path: Path, entry: ServerEntry) -> McpServer:
     raw = _merged(_entries_of(document).get(entry.kept, {}) if entry.kept else {}, entry)
     if fault := _fault(raw):
         raise ToolError(f"“{entry.name}” {fault}. Put its entry in {path} right.")
-    command = raw.get("command", "").strip()
-    if command and not shutil.which(command):
-        first = command.split()[0]
-        if first != command and shutil.which(first):
-            raise ToolError(
-                f"There is no program “{command}”, but there is “{first}”. Leave that as the command, and put "
-                "the rest into the arguments, one on each line."
-            )
     return _server(entry.name, raw)
 
 
@@ -155,13 +147,24 @@ def _mistake(entry: ServerEntry, before: Sequence[str]) -> str:
             return f"“{name}” has no command yet. Say which program is to be started, or choose an address."
         if "\0" in entry.command or any("\0" in arg for arg in entry.args):
             return f"The command of “{name}” holds a character that no command can hold. Write it anew."
-        return ""
+        return _whole_line(name, entry.command.strip())
     if not entry.url.strip():
         return f"“{name}” has no address yet. Say where it is, such as https://example.org/mcp."
     return "" if _is_address(entry.url) else (
         f"The address of “{name}” is none that can be asked. It begins with http:// or https://, and names a host, "
         "such as https://example.org/mcp."
     )  # fmt: skip
+
+
+def _whole_line(name: str, command: str) -> str:
+    """What is wrong with a command that is a line with arguments, or ""; says no more of it than its program."""
+    first = command.split()[0]
+    if first == command or shutil.which(command) or not shutil.which(first):
+        return ""
+    return (
+        f"The command of “{name}” is a whole line, and there is no such program. Leave “{first}” as the command, and "
+        "put the rest into the arguments, one on each line."
+    )
 
 
 def _is_address(url: str) -> bool:

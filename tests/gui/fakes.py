@@ -157,7 +157,7 @@ class FakePrices:
     def prices(self) -> tuple[tuple[PriceRow, ...], str]:
         return self.rows, self.problem
 
-    def keep_prices(self, rows: Sequence[PriceRow]) -> None:
+    def keep_prices(self, rows: Sequence[PriceRow], shown: Sequence[PriceRow]) -> None:
         if self.refusal is not None:
             raise self.refusal
         self.kept.append(list(rows))

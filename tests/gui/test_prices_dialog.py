@@ -105,8 +105,8 @@ def test_a_price_is_changed_in_place_and_kept(dialog: PricesDialog, desk: FakePr
     ("column", "typed", "sentence"),
     [
         (READ, "-1", "“-1” is below zero, which no price is. Enter it without the sign."),
-        (WRITTEN, "cheap", "“cheap” is no price. Enter dollars as a number below a million, like 2.50."),
-        (CACHED, "1e3", "“1e3” is no price. Enter dollars as a number below a million, like 2.50."),
+        (WRITTEN, "cheap", "“cheap” is no price. Enter dollars as a number, like 2.50."),
+        (CACHED, "1e3", "“1e3” is no price. Enter dollars as a number, like 2.50."),
         (READ, "", "A price of “qwen/qwen3-30b” is missing. Enter it, or remove the row."),
         (MODEL, "", "A row names no model, so its price can't count. Name one, or remove the row."),
         (MODEL, "GPT-4.1", "“gpt-4.1” is in the table already. Change that row, and remove this one."),

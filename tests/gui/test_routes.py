@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from app.conversation import events as e
-from app.gui.choice import KINDS
+from app.gui.choice import KINDS, as_made
 from app.session.control import ROUTER, BackendChoice
 from app.settings import Settings
 from tests.gui.fakes import FakeDesk, FakeFactory
@@ -144,3 +144,12 @@ async def test_a_table_with_a_server_without_an_address_is_not_taken() -> None:
         dialog.use_button.click()
         assert not dialog.isVisible()
         assert json.loads(window.settings.routes)["humanities"]["base_url"] == "http://127.0.0.1:8080/v1"
+
+
+def test_a_brain_told_of_without_its_secrets_is_found_by_its_place() -> None:
+    one = BackendChoice("compatible", "m", "http://one.example/v1")
+    two = BackendChoice("compatible", "m", "https://ann:pass@two.example:8080/v1/?key=word")
+    assert as_made(BackendChoice("compatible", "m", "https://two.example:8080/v1/"), [one, two]) == two
+    assert as_made(one, [one, two]) == one
+    stranger = BackendChoice("openai", "m")
+    assert as_made(stranger, [one, two]) == stranger

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -261,6 +262,19 @@ async def test_a_real_server_that_never_gets_ready_is_given_up_when_the_dialog_i
         await until(started.exists, 20)
         dialog.close_button.click()
         await until(lambda: not any(task.get_name() == "mcp mute" for task in asyncio.all_tasks()))
+
+
+async def test_a_server_under_test_does_not_outlive_the_window(path: Path, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    code = f"import os, pathlib, time; pathlib.Path({str(started)!r}).write_text(str(os.getpid())); time.sleep(300)"
+    given(path, deaf={"command": sys.executable, "args": ["-c", code]})  # it does not heed that nobody talks to it
+    async with opened(ServerBook(path)) as (window, _, dialog):
+        dialog.test_button.click()
+        await until(lambda: started.exists() and started.read_text(), 20)
+        window.close()
+        await window.finish()
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(started.read_text()), 0)
 
 
 @pytest.mark.parametrize("how", ["stop", "close", "turn", "edit", "window"])

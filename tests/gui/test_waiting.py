@@ -83,11 +83,22 @@ async def test_the_end_of_the_talk_ends_it_and_the_next_talk_counts_anew() -> No
 async def test_it_is_counted_in_the_sessions_time_though_events_come_late() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
-        clock = Clock(window, 0.0)
-        say(window, factory, e.UserStarted(0.0, 1))
+        clock = Clock(window, 0.08)
+        say(window, factory, e.UserStarted(0.08, 1))
         clock.pass_by(9.0)
         say(window, factory, asked(1, 5.0))  # the window was held up for four seconds
         assert bodies(window) == ["Waiting for claude … 4 s"]
+
+
+async def test_a_session_whose_sound_begins_late_makes_no_wait_longer() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        clock = Clock(window, 0.0)
+        say(window, factory, e.ConversationSet(0.0, "openai", "gpt", "", "", None, "medium", ()))
+        clock.pass_by(3.0)  # the microphone gives its first frame now
+        say(window, factory, e.UserStarted(0.08, 1), asked(1, 0.08))
+        clock.pass_by(1.0)
+        assert bodies(window) == ["Waiting for claude … 1 s"]
 
 
 async def test_nothing_moves_where_nobody_looks() -> None:

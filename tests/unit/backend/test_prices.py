@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,7 @@ def test_without_a_price_of_its_own_the_cache_costs_as_much_as_reading(path: Pat
 
 
 BROKEN = (
+    b"[" * 100_000,
     b"{", b"[]", b"3", b"\xff\xfe\x00", b'{"models": 3}', b'{"models": {"x": {}}}', b'{"models": {"x": 3}}',
     b'{"models": {"x": {"in": "much", "out": 1}}}', b'{"models": {"x": {"in": -1, "out": 1}}}',
     b'{"models": {"x": {"in": NaN, "out": 1}}}', b'{"models": {"x": {"in": 1, "out": Infinity}}}',
@@ -111,24 +113,54 @@ def test_the_apps_rows_and_the_users_are_told_apart(book: PriceDesk, path: Path)
     assert by_name["gpt-4.1"] == PriceRow("gpt-4.1", 9, 9, 9, (2, 0.5, 8))
     assert by_name["mine"] == PriceRow("mine", 1, 0, 2)
     assert by_name["gpt-5"].shipped == (1.25, 0.125, 10)
-    book.keep_prices(rows)
+    book.keep_prices(rows, rows)
     assert list(models(path)) == ["gpt-4.1", "mine"]
+
+
+def test_only_what_was_changed_is_kept_and_the_rest_is_as_the_file_has_it_by_now(book: PriceDesk, path: Path) -> None:
+    path.parent.mkdir()
+    rows = {"a": {"in": 1, "out": 1, "note": "hers"}, "b": {"in": 2, "out": 2}, "c": {"in": 3, "out": 3}}
+    path.write_text(json.dumps({"models": rows}))
+    shown, _ = book.prices()
+    path.write_text(json.dumps({"models": {**rows, "b": {"in": 22, "out": 22}, "new": {"in": 5, "out": 5}}}))
+    kept = [replace(row, tokens_out=9) if row.model == "a" else row for row in shown if row.model != "c"]
+    book.keep_prices(kept, shown)
+    assert models(path) == {
+        "a": {"in": 1, "out": 9, "note": "hers"}, "b": {"in": 22, "out": 22}, "new": {"in": 5, "out": 5}
+    }  # fmt: skip
+
+
+def test_each_broken_table_is_kept_and_a_link_stays_one(path: Path, tmp_path: Path) -> None:
+    path.parent.mkdir()
+    real = tmp_path / "elsewhere.json"
+    path.symlink_to(real)
+    for content in ("{", "["):
+        real.write_text(content)
+        write_prices(path, {"y": Price(1, 1, 1)})
+    assert path.is_symlink() and read_users(path)[0] == {"y": Price(1, 1, 1)}
+    assert [(tmp_path / f"elsewhere.json.broken{n}").read_text() for n in ("", "2")] == ["{", "["]
+
+
+def test_a_mark_of_the_byte_order_is_no_fault(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text('{"models": {"x": {"in": 4, "out": 5}}}', "utf-8-sig")
+    assert read_users(path) == ({"x": Price(4, 4, 5)}, "")
 
 
 def test_a_saved_table_counts_at_once(book: PriceDesk) -> None:
     brain = ScriptedBackend(lambda request: ScriptedAnswer(()), name="S", model="mine-2026-01-01")
     usage, choice = Usage(1_000_000, 0, 0), BackendChoice("compatible", "mine-2026-01-01")
     assert brains.cost(brain, usage) is None and book.unpriced(choice) == "mine-2026-01-01"
-    book.keep_prices([*book.prices()[0], PriceRow("mine", 4, 4, 4)])
+    book.keep_prices([*book.prices()[0], PriceRow("mine", 4, 4, 4)], book.prices()[0])
     assert brains.cost(brain, usage) == 4 and book.unpriced(choice) is None
-    book.keep_prices([row for row in book.prices()[0] if row.model != "mine"])
+    book.keep_prices([row for row in book.prices()[0] if row.model != "mine"], book.prices()[0])
     assert brains.cost(brain, usage) is None
 
 
 def test_a_table_that_can_not_be_saved_is_told_and_the_old_one_counts_on(book: PriceDesk, path: Path) -> None:
     path.parent.write_text("a file where the folder should be")
     with pytest.raises(UserError, match="could not be saved") as told:
-        book.keep_prices([PriceRow("mine", 4, 4, 4)])
+        book.keep_prices([PriceRow("mine", 4, 4, 4)], ())
     assert str(path.parent) in str(told.value) and str(told.value).endswith("save again.")
     assert "mine" not in [row.model for row in book.prices()[0]]
 
@@ -137,7 +169,9 @@ def test_whose_cost_nobody_knows(book: PriceDesk, tmp_path: Path, monkeypatch: p
     for known in (("embedded", ""), ("ollama", "gemma3:4b"), ("openai", ""), ("openai", "gpt-5-mini"), ("gone", "x")):
         assert book.unpriced(BackendChoice(*known)) is None, known
     assert book.unpriced(BackendChoice("openai", "gpt-99")) == "gpt-99"
-    assert book.unpriced(BackendChoice("compatible", "", "http://127.0.0.1:1/v1")) == ""
+    assert book.unpriced(BackendChoice("compatible", "", "https://models.example/v1")) == ""
+    for here in ("http://127.0.0.1:1/v1", "http://localhost/v1", "http://192.168.1.7:8080/v1"):
+        assert book.unpriced(BackendChoice("compatible", "qwen", here)) is None, "one's own server costs nothing"
     routes = {"everyday": {"provider": "ollama"}, "stem": {"provider": "openai", "model": "gpt-99"}}
     settings = Settings(routes=json.dumps(routes))
     monkeypatch.setattr(Settings, "load", classmethod(lambda cls: settings))

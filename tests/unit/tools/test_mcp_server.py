@@ -262,3 +262,10 @@ def test_a_wrong_entry_leaves_the_others(tmp_path: Path) -> None:
     servers, sentence = _load(tmp_path, json.dumps({"mcpServers": {**wrong, "good": {"command": "x"}}}))
     assert servers == [McpServer("good", "x")]
     assert all(f"“{name}” " in sentence for name in wrong) and "hush" not in sentence
+
+
+async def test_a_command_that_is_a_whole_line_is_not_repeated() -> None:
+    box = Toolbox([], servers=[McpServer("line", f"no-such-program --token {SECRET}")])
+    [sentence] = await box.open()
+    await box.close()
+    assert "there is no such program" in sentence and SECRET not in sentence

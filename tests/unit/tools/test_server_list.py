@@ -196,6 +196,9 @@ def test_a_draft_is_tried_with_the_env_that_the_file_has_for_it(path: Path) -> N
 
 
 def test_a_whole_command_line_in_the_command_is_noticed(path: Path, tmp_path: Path) -> None:
-    with pytest.raises(ToolError, match=r"but there is “.*python.*”\. Leave that as the command"):
-        server_of(path, ServerEntry("a", command=f"{sys.executable} -m server"))
+    line = ServerEntry("a", command=f"{sys.executable} -m server --token hush")
+    for use in (lambda: server_of(path, line), lambda: change_list(path, [line])):
+        with pytest.raises(ToolError, match=r"Leave “.*python.*” as the command") as told:
+            use()
+        assert "hush" not in str(told.value)
     assert server_of(path, ServerEntry("a", command="/nowhere/at all")).command == "/nowhere/at all"
