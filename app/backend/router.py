@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -95,10 +96,12 @@ class RouterBackend:
         decision = self._decide(turn, words)
         kind, reason = decision.kind, decision.reason
         now = self._now()
-        fit = [k for k in (kind, "everyday", *self._table) if k in self._table]
+        rests = {k: self._out.get(brain, 0.0) for k, brain in self._table.items()}
+        fit = [k for k in (kind, "everyday", *self._table) if rests.get(k, math.inf) < math.inf]
         may = [k for k in fit if allowed(self._table[k])]
-        chosen = next((k for k in may if self._out.get(self._table[k], 0.0) <= now), (may or fit)[0])
-        if chosen != kind and kind in self._table and kind not in may:
+        # When all are to rest, the one that has rested longest is tried before nobody is.
+        chosen = next((k for k in may if rests[k] <= now), None) or min(may or fit, key=rests.__getitem__)
+        if chosen != kind and kind in fit and kind not in may:
             reason = f"{reason}; its brain costs too much by now, so the one for {chosen} answers"
         elif chosen != kind and kind in self._table:
             reason = f"{reason}; its brain failed, so the one for {chosen} answers"

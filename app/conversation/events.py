@@ -16,6 +16,8 @@ Manner = Literal["after", "thinking"]
 
 EndReason = Literal["complete", "superseded", "failed", "stopped"]
 Source = Literal["backend", "stt", "tts", "audio", "recorder", "frontend", "session"]
+About = Literal["", "brain", "cap", "unanswered"]
+"""What a failure of the back-end is about: a brain, what the talk may cost, a turn that this leaves unanswered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,13 +281,16 @@ class BackendChanged:
     """From the next revision on, this back-end answers.
 
     `reason`: the user has `chosen` it; it takes over for one that failed (`fallback`); the user has `handed` the voice
-    over to the one at the side.
+    over to the one at the side. `provider`, `chosen_model` and `base_url`: the brain as it was chosen.
     """
 
     at: float
     backend: str
     model: str
     reason: Literal["chosen", "fallback", "handed"] = "chosen"
+    provider: str = ""
+    chosen_model: str = ""
+    base_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -444,6 +449,7 @@ class Failure:
 
     `fatal` ends the session; otherwise it goes on without what failed. `provider`, `model` and `base_url`: the brain
     as it was chosen, if the user may put its key or its connection right; else empty. `aside`: the one at the side.
+    What is `about` the same on the same side takes the place of what was said before.
     """
 
     at: float
@@ -454,6 +460,7 @@ class Failure:
     model: str = ""
     base_url: str = ""
     aside: bool = False
+    about: About = ""
 
 
 Event = (

@@ -76,6 +76,7 @@ class CascadeFrontEnd:
         self._revisions: dict[int, _Revision] = {}
         self._turn = 0  # the user's turn that is answered, or was last
         self._has_floor = False
+        self._forsaken = False  # the floor was ours, and nobody had anything to say
         self._started = False  # something of this answer has sounded
         self._held = False
         self._said: list[str] = []
@@ -151,6 +152,8 @@ class CascadeFrontEnd:
         match item:
             case OracleAsked(number, turn, complete):
                 self._revisions[number] = _Revision(number, turn, complete)
+                if complete and self._forsaken and turn == self._turn:
+                    self._take_floor(turn)  # somebody else answers what nobody has answered
                 for old in [n for n in self._revisions if n < number - 8]:
                     del self._revisions[old]
             case OracleWords(number, turn, text):
@@ -174,7 +177,12 @@ class CascadeFrontEnd:
                 if self._held:
                     self._held = False
                     self._marks.append(Mark("went_on", self._turn, self._source))
-            case floor.Interrupt() | floor.Yield():
+            case floor.Interrupt(user_speaks):
+                forsaken = self._has_floor and not user_speaks
+                flush = self._give_floor_away()
+                self._forsaken = forsaken
+                return flush
+            case floor.Yield():
                 return self._give_floor_away()
         return False
 
@@ -184,13 +192,14 @@ class CascadeFrontEnd:
             self._turn = turn
         self._source, self._next = 0, 0
         self._has_floor, self._held, self._started = True, False, False
+        self._forsaken = False
         self._playing = self._previous = self._again = None
 
     def _give_floor_away(self) -> bool:
         sounding = self.speaking
         if sounding:
             self._marks.append(Mark("interrupted", self._turn, self._source))
-        self._has_floor = self._held = self._started = False
+        self._has_floor = self._held = self._started = self._forsaken = False
         self._playing = self._previous = self._again = None
         return sounding
 
@@ -229,6 +238,7 @@ class CascadeFrontEnd:
             if self._exhausted():
                 if self._started:
                     self._marks.append(Mark("ended", self._turn, self._source))
+                self._forsaken = not self._started
                 self._has_floor = self._started = False
             return None
         future = self._synthesis_of(choice)

@@ -1,4 +1,4 @@
-"""Money and tokens in few letters."""
+"""Money, tokens and waits in few letters."""
 
 from __future__ import annotations
 
@@ -19,3 +19,8 @@ def tokens(number: int) -> str:
     if number < 1000:
         return str(number)
     return f"{number / 1e3:.1f}k" if number < 999_950 else f"{number / 1e6:.1f}M"
+
+
+def wait(seconds: float) -> str:
+    """How long something took: 420 ms, 1.0 s, 12.3 s."""
+    return f"{seconds * 1000:.0f} ms" if seconds < 0.9995 else f"{seconds:.1f} s"

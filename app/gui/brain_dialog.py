@@ -14,12 +14,14 @@ from app.gui.errands import Errands
 from app.gui.model_lists import ModelLists
 from app.gui.panel import Panel, Quiet
 from app.gui.pull_box import PullBox
-from app.session.control import BackendChoice, BrainDesk, KeyPlace, ProviderView
+from app.session.control import ROUTER, BackendChoice, BrainDesk, KeyPlace, ProviderView
 from app.settings import Settings
 
 
 class BrainDialog(Panel):
-    """Shows the brain that it was opened for; another can be looked at in it, and used."""
+    """Shows the brain that it was opened for; another can be looked at in it, and used. `refused`: the providers and
+    addresses that have refused something in this run, shared with whoever hears of it.
+    """
 
     chosen = Signal(object)
     """The user wants the talk to have this `BackendChoice`."""
@@ -27,15 +29,24 @@ class BrainDialog(Panel):
     """The user wants it at the side."""
 
     def __init__(
-        self, desk: BrainDesk, lists: ModelLists, errands: Errands, settings: Settings, parent: QWidget
+        self,
+        desk: BrainDesk,
+        lists: ModelLists,
+        errands: Errands,
+        settings: Settings,
+        refused: set[tuple[str, str]],
+        parent: QWidget,
     ) -> None:
         super().__init__(parent)
         self.entitle(self.tr("Brain: key, connection, models"))
         self._desk = desk
         self._lists = lists
         self._errands = errands
+        self._refused = refused
         self._place = BackendChoice("")
         self._aside = False
+        self._routed: BackendChoice | None = None
+        """The brain that it was opened for, if that is one of the router's table."""
         self.picker = BrainPicker(self, lists, lambda provider: backend_choice(settings, provider))
         self.key_words = Quiet(parent=self)
         self.key = QLineEdit(self)
@@ -55,17 +66,18 @@ class BrainDialog(Panel):
         self._lay_out()
         self._connect()
 
-    def open_for(self, choice: BackendChoice, *, aside: bool = False) -> None:
-        """Appears with a brain, to be used for the talk or, if `aside`, at the side."""
+    def open_for(self, choice: BackendChoice, *, aside: bool = False, routed: bool = False) -> None:
+        """Appears with a brain, to be used for the talk or, if `aside`, at the side; `routed`: the router is, which
+        has asked it.
+        """
         self._aside = aside
-        name = self.tr("&Use it at the side") if aside else self.tr("&Use this brain")
-        self.use_button.setText(name)
-        self.use_button.setAccessibleName(name.replace("&", ""))
-        self.use_button.setToolTip(
-            self.tr("It answers beside the one that drives.") if aside else self.tr("The talk goes on with it.")
-        )
+        self._routed, before = None, self._place
         self.picker.show_choice(choice)
         self.picker.ask()
+        shown = self.picker.choice
+        self._routed = shown if routed and shown.provider == choice.provider else None
+        if before == shown and not self.key_words.isHidden():
+            self._look_for_key()  # it may have refused since it was looked at
         self._turn_to()
         self.appear()
         (self.key if self.key.isVisible() else self.test_button).setFocus()
@@ -75,9 +87,10 @@ class BrainDialog(Panel):
     def _turn_to(self) -> None:
         """Another brain is shown: all that is said below is about that one."""
         choice, view = self.picker.choice, self._view()
+        self._name_use()
         if choice == self._place:
             return
-        moved = (choice.provider, choice.base_url) != (self._place.provider, self._place.base_url)
+        moved = _place(choice) != _place(self._place)
         self._place = choice
         self._errands.cancel("test the connection")
         self.test_button.setEnabled(True)
@@ -94,6 +107,20 @@ class BrainDialog(Panel):
         self.pull.turn_to(choice, view is not None and view.can_pull)
         self.fit()
 
+    def _name_use(self) -> None:
+        """Says on the button what it does."""
+        if self._again:
+            name, help = self.tr("&Use the router again"), self.tr("The router begins anew, with what you put right.")
+        elif self._aside:
+            name, help = self.tr("&Use it at the side"), self.tr("It answers beside the one that drives.")
+        else:
+            name, help = self.tr("&Use this brain"), self.tr("The talk goes on with it.")
+            if self._routed is not None:
+                help = self.tr("The talk goes on with it, and not with the router.")
+        self.use_button.setText(name)
+        self.use_button.setAccessibleName(name.replace("&", ""))
+        self.use_button.setToolTip(help)
+
     def _look_for_key(self) -> None:
         choice = self.picker.choice
         self._errands.run(
@@ -104,7 +131,7 @@ class BrainDialog(Panel):
         view = self._view()
         name = view.key_name if view is not None else ""
         words = {
-            "none": self.tr("There is no key yet.") if view is not None and view.wants_key
+            "none": self.tr("There is no key yet.") if self._wants_key()
             else self.tr("There is no key; this one may not need any."),
             "environment": self.tr("The key comes from the environment variable {0}, which goes before a saved one.")
             .format(name) if name else self.tr("The key comes from the environment, which goes before a saved one."),
@@ -132,7 +159,9 @@ class BrainDialog(Panel):
 
     def _use(self) -> None:
         choice, view = self.picker.choice, self._view()
-        if view is not None and view.url == "" and not choice.base_url:
+        if self._again:
+            choice = BackendChoice(ROUTER)
+        elif view is not None and view.url == "" and not choice.base_url:
             self._say(self.tr("Say first where the server is."))
             self.picker.url.setFocus()
             return
@@ -145,16 +174,22 @@ class BrainDialog(Panel):
         choice = self.picker.choice
         self.test_button.setEnabled(False)
         self._say(self.tr("Asking {0} for a word …").format(self._lists.label(choice.provider)))
-        self._errands.run("test the connection", lambda: self._desk.test(choice), self._tested, self._tested)
+        self._errands.run("test the connection", lambda: self._desk.test(choice), self._tested, self._test_failed)
 
     def _tested(self, sentence: str) -> None:
         self.test_button.setEnabled(True)
         self._say(sentence)
 
+    def _test_failed(self, sentence: str) -> None:
+        self._refused.add(_place(self.picker.choice))
+        self._tested(sentence)
+        if not self.key_words.isHidden():
+            self._look_for_key()
+
     def _fetched(self, fetched: BackendChoice) -> None:
         """Proposes the model that has come, and has it listed."""
         choice = self.picker.choice
-        if self.isVisible() and (choice.provider, choice.base_url) == (fetched.provider, fetched.base_url):
+        if self.isVisible() and _place(choice) == _place(fetched):
             self.picker.show_choice(fetched)
         self._lists.ask(fetched, fresh=True)
 
@@ -165,8 +200,17 @@ class BrainDialog(Panel):
 
     # -- inner parts
 
+    @property
+    def _again(self) -> bool:
+        """Whether it shows a brain of the router's table that was to be put right: that goes on with the router."""
+        return self._routed is not None and self.picker.choice == self._routed
+
     def _view(self) -> ProviderView | None:
         return self._lists.views.get(self.picker.choice.provider)
+
+    def _wants_key(self) -> bool:
+        view = self._view()
+        return (view is not None and view.wants_key) or _place(self.picker.choice) in self._refused
 
     def _leave(self) -> None:
         """Nothing of a key stays behind; a model goes on being fetched."""
@@ -207,3 +251,7 @@ class BrainDialog(Panel):
         self.use_button.clicked.connect(self._use)
         self.close_button.clicked.connect(self.close)
         self.left.connect(self._leave)
+
+
+def _place(choice: BackendChoice) -> tuple[str, str]:
+    return choice.provider, choice.base_url

@@ -72,7 +72,7 @@ class BrainPicker(QObject):
             (self.brain, self.tr("Brain"), self.tr("The language model that thinks.")),
             (self.model, self.tr("Model"), ""),
             (self.refresh, self.tr("Refresh the list of models"), ""),
-            (self.url, self.tr("Server"), self.tr("The address of the server; press Enter to use it.")),
+            (self.url, self.tr("Server"), ""),
         ):
             widget.setAccessibleName(f"{name}, {about}" if about else name)
             widget.setToolTip(help)
@@ -86,6 +86,7 @@ class BrainPicker(QObject):
             label.setBuddy(widget)
             label.setVisible(labelled)
         self._connect()
+        self._show_whole_url()
 
     @property
     def choice(self) -> BackendChoice:
@@ -159,7 +160,12 @@ class BrainPicker(QObject):
         for field in (edit, self.url):
             field.editingFinished.connect(self._pick_fields)
             field.returnPressed.connect(self._enter)
+        self.url.textChanged.connect(self._show_whole_url)
         self._lists.changed.connect(self._listed)
+
+    def _show_whole_url(self) -> None:
+        help = self.tr("The address of the server; press Enter to use it.")
+        self.url.setToolTip("\n".join(filter(None, (self.url.text().strip(), help))))
 
     def _located(self, provider: str) -> bool:
         view = self._lists.views.get(provider)

@@ -61,8 +61,11 @@ class BrainRoom(QObject):
         """The brain that the user wanted last, and did not get."""
         self._failing: BackendChoice | None = None
         """The brain that drove and has failed of something that the user may have put right by now."""
+        self._asked_aside: BackendChoice | None = None
+        """The brain that the user wanted at the side last, and has not got."""
+        dialogs.through_router = self._through_router
         setup.brain_picked.connect(self._pick)
-        setup.desk_wanted.connect(dialogs.open_brain)
+        setup.desk_wanted.connect(lambda choice: dialogs.open_brain(choice, told=False))
         setup.routes_wanted.connect(dialogs.open_routes)
         transcript.style_wanted.connect(self._want_style)
         oracle.aside_wanted.connect(self._want_aside)
@@ -73,7 +76,7 @@ class BrainRoom(QObject):
         menu.aside.connect(lambda: self._want_aside(True))
         menu.hand_over.connect(keeper.hand_over)
         dialogs.brain_chosen.connect(self._use)
-        dialogs.aside_chosen.connect(keeper.set_aside)
+        dialogs.aside_chosen.connect(self._ask_aside)
         dialogs.conversation_set.connect(self._set_conversation)
         dialogs.routes_changed.connect(self._change_routes)
         dialogs.routes_left.connect(self._leave_routes)
@@ -84,6 +87,8 @@ class BrainRoom(QObject):
         keeper.backend_taken.connect(self._taken)
         keeper.backend_refused.connect(self._refuse)
         keeper.aside_settled.connect(self._aside_settled)
+        keeper.aside_taken.connect(self._aside_taken)
+        keeper.aside_refused.connect(lambda choice, _: self._note_refusal(choice))
 
     # -- the one that drives
 
@@ -100,8 +105,8 @@ class BrainRoom(QObject):
         if choice != self._setup.choice:
             self._setup.show_brain(choice)
             self._pick(choice)
-        elif self._keeper.gave_up or choice == self._failing:  # with what was put right in the dialog, it may work now
-            self._failing = None
+        elif self._keeper.gave_up or choice == self._failing or is_router(choice):
+            self._failing = None  # with what was put right in the dialog, it may work now
             self._keeper.set_backend(choice)
 
     def blame(self, failure: Failure) -> BackendChoice | None:
@@ -112,7 +117,25 @@ class BrainRoom(QObject):
         choice = as_made(told, [*self._keeper.brains, *routes_of(self._settings).values()])
         if not failure.aside:
             self._failing = choice
+        self._note_refusal(choice)
         return choice
+
+    def _note_refusal(self, choice: BackendChoice | None) -> None:
+        """Its dialog is not to say that it may need no key."""
+        if choice is not None:
+            self._dialogs.refused.add((choice.provider, choice.base_url))
+
+    def _through_router(self, choice: BackendChoice, aside: bool) -> bool:
+        """Whether it was as one of the router's table that a brain has failed."""
+        wanted_itself = choice == (self._asked_aside if aside else self._refused)
+        if wanted_itself or choice not in routes_of(self._settings).values():
+            return False
+        beside = self._keeper.wanted.aside
+        if aside:
+            return beside is not None and is_router(beside)
+        # The one before the router may have taken over again by now.
+        drove = (brain for brain in self._keeper.brains if brain != beside and (brain == choice or is_router(brain)))
+        return is_router(next(drove, choice))
 
     def _settled(self, choice: BackendChoice) -> None:
         keep_backend(self._settings, choice)
@@ -126,6 +149,7 @@ class BrainRoom(QObject):
 
     def _refuse(self, choice: BackendChoice, sentence: str) -> None:
         self._refused = choice
+        self._note_refusal(choice)
         self._setup.picker.refuse(choice.provider)
 
     def _driver(self) -> BackendChoice:
@@ -138,7 +162,7 @@ class BrainRoom(QObject):
         shown = self._setup.picker.choice
         if self._refused is not None and shown.provider == self._setup.choice.provider:
             shown = self._refused
-        self._dialogs.open_brain(shown)
+        self._dialogs.open_brain(shown, told=False)
 
     def _change_routes(self, table: dict[str, BackendChoice]) -> None:
         keep_routes(self._settings, table)
@@ -153,9 +177,18 @@ class BrainRoom(QObject):
 
     def _want_aside(self, on: bool) -> None:
         if on:
-            self._dialogs.open_aside(aside_choice(self._settings), self._keeper.wanted.backend)
+            proposed = self._asked_aside or aside_choice(self._settings)
+            self._dialogs.open_aside(proposed, self._keeper.wanted.backend)
         else:
             self._keeper.set_aside(None)
+
+    def _ask_aside(self, choice: BackendChoice) -> None:
+        self._asked_aside = choice
+        self._keeper.set_aside(choice)
+
+    def _aside_taken(self, choice: BackendChoice | None) -> None:
+        if choice is not None:
+            self._asked_aside = None  # the settings keep it
 
     def _aside_settled(self, choice: BackendChoice | None) -> None:
         if choice is not None:

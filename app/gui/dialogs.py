@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -50,6 +50,10 @@ class Dialogs(QObject):
         self._desk = desk
         self._mcp_servers = mcp_servers
         self._parent = parent
+        self.refused: set[tuple[str, str]] = set()
+        """The providers and addresses that have refused something in this run."""
+        self.through_router: Callable[[BackendChoice, bool], bool] = lambda choice, aside: False
+        """Whether it was a router that asked a brain which has failed, at the side or not."""
         self.brain: BrainDialog | None = None
         self.aside: AsideDialog | None = None
         self.routes: RoutesDialog | None = None
@@ -59,15 +63,16 @@ class Dialogs(QObject):
         self.servers: ServersDialog | None = None
         self._tool_servers = desk.tool_servers if desk is not None else None
 
-    def open_brain(self, choice: BackendChoice, aside: bool = False) -> None:
-        """Key, connection and models of a brain; `aside`: to use it at the side."""
+    def open_brain(self, choice: BackendChoice, aside: bool = False, *, told: bool = True) -> None:
+        """Key, connection and models of a brain; `aside`: to use it at the side; `told`: a message is about it."""
         if self._desk is None:
             return
         if self.brain is None:
-            self.brain = BrainDialog(self._desk, self._lists, self._errands, self._settings, self._parent)
+            self.brain = BrainDialog(self._desk, self._lists, self._errands, self._settings, self.refused, self._parent)
             self.brain.chosen.connect(self.brain_chosen)
             self.brain.aside_chosen.connect(self.aside_chosen)
-        self.brain.open_for(self._first_brain() if is_router(choice) else choice, aside=aside)
+        routed = told and self.through_router(choice, aside)
+        self.brain.open_for(self._first_brain() if is_router(choice) else choice, aside=aside, routed=routed)
 
     def open_aside(self, proposed: BackendChoice | None, driver: BackendChoice) -> None:
         """Which brain is to answer at the side of `driver`."""

@@ -16,6 +16,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.conversation.events import AsideChanged, BackendChanged, Event, Failure, Manner, SessionEnded, SessionStarted
+from app.gui.choice import as_made
 from app.gui.live_change import LiveChange
 from app.gui.talk_state import Phase
 from app.session.control import (
@@ -72,6 +73,8 @@ class SessionKeeper(QObject):
         self._backend = BackendChoice()
         self._former = BackendChoice()
         """The one in force before, which takes over again should the new one fail."""
+        self._drove: list[BackendChoice] = []
+        """All that have driven in this session, the last one last."""
         self._aside: BackendChoice | None = None
         self._backend_change = LiveChange(self._spawn, "change the brain")
         self._aside_change = LiveChange(self._spawn, "change the brain at the side")
@@ -141,6 +144,7 @@ class SessionKeeper(QObject):
             await self._end_session(STOP_SECONDS)
             return
         self._backend = self._former = choice.backend
+        self._drove = [choice.backend]
         self._aside = choice.aside
         self._catch_up(session, choice)
         self._set_phase("running")
@@ -197,7 +201,8 @@ class SessionKeeper(QObject):
     @property
     def brains(self) -> list[BackendChoice]:
         """The brains of the session: the one that drives, the one at the side, the one that drove before."""
-        return [choice for choice in (self._backend, self._aside, self._former) if choice is not None]
+        mine = (self._backend, self._aside, self._former, *reversed(self._drove))
+        return list(dict.fromkeys(choice for choice in mine if choice is not None))
 
     @property
     def session(self) -> SessionControl | None:
@@ -240,6 +245,7 @@ class SessionKeeper(QObject):
     def _backend_changed(self, session: SessionControl, choice: BackendChoice) -> None:
         if session is self.session:
             self._former, self._backend = self._backend, choice
+            self._drove.append(choice)
             self.backend_settled.emit(choice)
             self.backend_taken.emit(choice)
 
@@ -268,7 +274,7 @@ class SessionKeeper(QObject):
                 self.aside_settled.emit(self._aside)
                 # The same brain twice is nothing that its key or its address could mend.
                 told = None if choice == self.wanted.backend else choice
-                self.aside_refused.emit(told, sentence or self.tr("The brain at the side could not be changed."))
+                self.aside_refused.emit(told, sentence or self.tr("The brain could not be changed."))
 
         self._aside_change.ask(lambda: session.set_aside(choice), done, refused)
 
@@ -282,13 +288,16 @@ class SessionKeeper(QObject):
         if self._aside is not None:
             self._backend, self._aside = self._aside, self._backend
             self._former = self._aside
+            self._drove.append(self._backend)
             self.wanted = replace(self.wanted, backend=self._backend, aside=self._aside)
             self.backend_settled.emit(self._backend)
             self.aside_settled.emit(self._aside)
 
-    def _fell_back(self) -> None:
-        """The new brain has failed, and the one before it drives again."""
-        self._backend, self._former = self._former, self._backend
+    def _fell_back(self, event: BackendChanged) -> None:
+        """A brain has failed, and one before it drives again."""
+        told = BackendChoice(event.provider, event.chosen_model, event.base_url)
+        back = as_made(told, reversed(self._drove)) if event.provider else self._former
+        self._backend, self._former = back, self._backend
         self.wanted = replace(self.wanted, backend=self._backend)
         self.backend_settled.emit(self._backend)
 
@@ -317,7 +326,7 @@ class SessionKeeper(QObject):
         if isinstance(event, BackendChanged) and event.reason == "handed":
             self._handed_over()
         elif isinstance(event, BackendChanged) and event.reason == "fallback":
-            self._fell_back()
+            self._fell_back(event)
         elif isinstance(event, AsideChanged) and not event.backend and self.wanted.aside == self._aside:
             self.wanted = replace(self.wanted, aside=None)  # it failed: the next talk begins without it
         self._heard(event)

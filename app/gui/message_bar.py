@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStyle, QVBoxLayout, QWidget
@@ -26,6 +28,7 @@ class MessageRow(QWidget):
         retry: bool,
         brain: BackendChoice | None = None,
         aside: bool = False,
+        topic: str = "",
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -33,6 +36,7 @@ class MessageRow(QWidget):
         self.retry = retry
         self.brain = brain
         self.aside = aside
+        self.topic = topic
         self.setAccessibleName(sentence)
         icon = QLabel()
         size = self.style().pixelMetric(QStyle.PixelMetric.PM_SmallIconSize)
@@ -76,7 +80,10 @@ class MessageRow(QWidget):
 
 
 class MessageBar(QWidget):
-    """At most a few messages, the newest at the bottom; the same sentence is never shown twice."""
+    """At most a few messages, the newest at the bottom; the same sentence is never shown twice.
+
+    A message with a topic takes the place of the one before it on that topic and that side.
+    """
 
     retried = Signal()
     brain_wanted = Signal(object, bool)
@@ -92,17 +99,26 @@ class MessageBar(QWidget):
         self._layout.setSpacing(4)
         self.hide()
 
-    def say(self, sentence: str, retry: bool = False, brain: BackendChoice | None = None, aside: bool = False) -> None:
+    def say(
+        self,
+        sentence: str,
+        retry: bool = False,
+        brain: BackendChoice | None = None,
+        aside: bool = False,
+        topic: str = "",
+    ) -> None:
         """Shows a sentence; with `retry`, a button to try again; with `brain`, one that leads to the brain that was
         refused, the one at the side if `aside`.
         """
         for row in self.rows:
             if (row.sentence, row.retry, row.brain, row.aside) == (sentence, retry, brain, aside):
                 return
+        if topic:
+            self._drop_all(row for row in self.rows if (row.topic, row.aside) == (topic, aside))
         if len(self.rows) >= MOST:
             # What can still be acted on stays longest.
             self._drop(next((row for row in self.rows if not row.retry), self.rows[0]))
-        row = MessageRow(sentence, retry, brain, aside, self)
+        row = MessageRow(sentence, retry, brain, aside, topic, self)
         row.brain_button.setVisible(self.with_desk and brain is not None and brain.provider in MODELLED)
         row.brain_wanted.connect(lambda: self.brain_wanted.emit(brain, aside))
         row.closed.connect(lambda: self._drop(row))
@@ -118,12 +134,18 @@ class MessageBar(QWidget):
 
     def clear_retries(self) -> None:
         """Takes away what has been got over by a fresh start."""
-        for row in [row for row in self.rows if row.retry]:
-            self._drop(row)
+        self._drop_all(row for row in self.rows if row.retry)
 
     def clear_refusals(self, *, aside: bool = False) -> None:
         """Takes away what brains were refused for, on one side: another one has been taken there since."""
-        for row in [row for row in self.rows if row.brain is not None and row.aside == aside]:
+        self._drop_all(row for row in self.rows if row.brain is not None and row.aside == aside)
+
+    def clear_topic(self, topic: str) -> None:
+        """Takes away what was said on a topic, or with "" on any: it has been got over."""
+        self._drop_all(row for row in self.rows if row.topic and topic in ("", row.topic))
+
+    def _drop_all(self, rows: Iterable[MessageRow]) -> None:
+        for row in list(rows):
             self._drop(row)
 
     def _drop(self, row: MessageRow) -> None:

@@ -6,7 +6,7 @@ import json
 
 from PySide6.QtCore import QObject
 
-from app.gui.amounts import dollars
+from app.gui.amounts import dollars, wait
 from app.gui.card import Card, Run
 from app.gui.oracle_log import Revision, ToolUse
 
@@ -84,11 +84,11 @@ class OracleCards(QObject):
         else:
             one = revision.asked_words == 1
             facts.append(self.tr("on 1 word") if one else self.tr("on {0} words").format(revision.asked_words))
-        first_ms = revision.counted.first_ms if revision.counted is not None else None
-        if first_ms is None and revision.first_word_seconds is not None:
-            first_ms = revision.first_word_seconds * 1000
-        if first_ms is not None and not revision.handed_from:
-            facts.append(self.tr("first words after {0} ms").format(f"{first_ms:.0f}"))
+        first = revision.first_word_seconds
+        if revision.counted is not None and revision.counted.first_ms is not None:
+            first = revision.counted.first_ms / 1000
+        if first is not None and not revision.handed_from:
+            facts.append(self.tr("first words after {0}").format(wait(first)))
             one = revision.words == 1
             facts.append(self.tr("1 word") if one else self.tr("{0} words").format(revision.words))
         return facts
@@ -106,14 +106,19 @@ class OracleCards(QObject):
         return words + (f" · {dollars(counted.cost)}" if counted.cost else "")
 
     def _tool(self, use: ToolUse) -> str:
-        words = self.tr("{0} with {1}").format(use.name, _short(_arguments(use.arguments)))
+        name = self._tool_name(use.name)
+        words = self.tr("{0} with {1}").format(name, _short(_arguments(use.arguments)))
         if not _arguments(use.arguments):
-            words = use.name
+            words = name
         if use.ok is None:
             return f"{words} …"
-        result = _short(use.text) if use.ok else self.tr("failed: {0}").format(_short(use.text))
-        took = f"{use.seconds:.1f} s" if use.seconds >= 1 else f"{use.seconds * 1000:.0f} ms"
-        return f"{words} → {result} ({took})"
+        result = _short(use.text) if use.ok else self.tr("failed: {0}").format(_short(use.text.replace(use.name, name)))
+        return f"{words} → {result} ({wait(use.seconds)})"
+
+    def _tool_name(self, name: str) -> str:
+        """A tool for people: one of a server's, which the brain knows as `SERVER__TOOL`, with its server behind it."""
+        server, _, tool = name.partition("__")
+        return self.tr("{0} ({1})").format(tool, server) if server and tool else name
 
     def kind_words(self, kind: str) -> str:
         """A kind of question, in words."""

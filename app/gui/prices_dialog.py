@@ -291,12 +291,11 @@ class PricesDialog(Panel):
             self.table.show_rows(rows)
             self._say("")
             self._show_buttons()
+            self._go_to(0, READ)  # before the view has the focus, with which it would take the first cell, a fixed one
         self.appear()
         self._wanted = model
         if model:
             self.show_model(model)
-        elif not self.view.currentIndex().isValid():
-            self._go_to(0, READ)
         self.view.setFocus()
 
     def show_model(self, model: str) -> None:
@@ -363,6 +362,9 @@ class PricesDialog(Panel):
     def _say(self, sentence: str) -> None:
         self.answer.setText(sentence)
         self.answer.setVisible(bool(sentence))
+        if sentence and self.isVisible():
+            self.layout().activate()  # it takes its room from the table: what is being changed stays in view
+            self.view.scrollTo(self.view.currentIndex())
 
     def _lay_out(self) -> None:
         lead = self.tr("US dollars for a million tokens. What is yours is in bold.")

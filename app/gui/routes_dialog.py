@@ -14,6 +14,9 @@ from app.gui.panel import Panel, Quiet
 from app.session.control import ROUTER, BackendChoice
 from app.settings import Settings
 
+LONGEST_ADDRESS = "http://192.168.100.100:41773/v1"
+"""What can be read whole in the table."""
+
 
 class RoutesDialog(Panel):
     """`changed` tells a dict from kinds to `BackendChoice`s, one for each kind."""
@@ -45,6 +48,7 @@ class RoutesDialog(Panel):
                 self, lists, lambda provider: backend_choice(settings, provider), about=name, labelled=False
             )
             picker.brain.setMinimumContentsLength(17)
+            picker.url.setMinimumWidth(picker.url.fontMetrics().horizontalAdvance(LONGEST_ADDRESS) + 20)
             self.pickers[kind] = picker
             label = QLabel(name, self)
             label.setToolTip(help)

@@ -67,8 +67,12 @@ class TalkState:
                 self._measure(turn)
             case e.UserBackchannel():
                 self.user_open = self.awaiting = False
-            case e.OracleRequested(revision=revision, aside=False):
+            case e.OracleRequested(revision=revision, final=final, aside=False):
                 self._newest_revision = max(self._newest_revision, revision)
+                if final and not self.user_open and not self.speaking:
+                    self.awaiting = True  # another brain is asked, or this one after all
+            case e.Failure(about="unanswered"):
+                self.awaiting = False
             case e.OracleEnded(revision=revision, reason=reason, words=words):
                 # No answer will come of a newest revision that failed or had nothing to say.
                 if revision == self._newest_revision and (reason in ("failed", "stopped") or not words):

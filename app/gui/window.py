@@ -176,8 +176,11 @@ class MainWindow(QMainWindow):
                     self.talk_bar.microphone.set_level(user, at)
                     self.talk_bar.loudspeaker.set_level(assistant, at)
                 return
-            case e.Failure(sentence=sentence, fatal=fatal, aside=aside):
-                self.messages.say(sentence, fatal, self.brains.blame(event), aside)
+            case e.Failure(sentence=sentence, fatal=fatal, aside=aside, about=about):
+                topic = "cap" if about == "unanswered" else about
+                self.messages.say(sentence, fatal, self.brains.blame(event), aside, topic)
+            case e.BudgetChanged():
+                self.messages.clear_topic("cap")
             case (
                 e.SessionEnded() | e.UserStarted() | e.UserPaused() | e.UserResumed() | e.UserEnded()
                 | e.UserBackchannel() | e.TranscriptPartial() | e.TranscriptFinal() | e.OracleRequested()
@@ -187,7 +190,7 @@ class MainWindow(QMainWindow):
                 | e.SessionStarted() | e.BackendChanged() | e.DialsChanged() | e.OracleTaken()
                 | e.ContextMeasured() | e.ContextBegunAnew() | e.FrontEndChanged()
                 | e.OracleCounted() | e.OracleHandedOver() | e.AsideChanged() | e.BrainRouted()
-                | e.ConversationSet() | e.BudgetChanged() | e.ToolCalled() | e.ToolReturned()
+                | e.ConversationSet() | e.ToolCalled() | e.ToolReturned()
                 | e.Underrun() | e.FramesDropped() | e.SpeechShed()
             ):  # fmt: skip
                 pass
@@ -224,6 +227,7 @@ class MainWindow(QMainWindow):
             self.transcript.begin()
             self.oracle.begin()
             self.messages.clear_retries()
+            self.messages.clear_topic("")  # of the last talk
         else:
             self.transcript.end()
             self.oracle.end()
@@ -240,10 +244,12 @@ class MainWindow(QMainWindow):
         self.messages.say(sentence, retry)
 
     def _brain_refused(self, choice: BackendChoice, sentence: str) -> None:
-        self.messages.say(sentence, brain=choice)
+        self.messages.say(sentence, brain=choice, topic="brain")
 
     def _aside_refused(self, choice: BackendChoice | None, sentence: str) -> None:
-        self.messages.say(sentence, brain=choice, aside=True)
+        if choice is not None:
+            sentence = self.tr("The brain at the side: {0}").format(sentence)
+        self.messages.say(sentence, False, choice, True, "brain")
 
     def _show_state(self) -> None:
         talk = self.talk

@@ -166,7 +166,8 @@ class Mind:
 
     def answered(self, turn: int, *, interrupted: bool) -> None:
         """The answer to `turn` is over."""
-        self._answered = max(self._answered, turn)
+        if self._runner is None or turn != self._runner.refused_turn:
+            self._answered = max(self._answered, turn)
         if interrupted:
             self.abandon(turn)
         elif self._runner is not None and self._group is not None:
@@ -245,6 +246,7 @@ class Mind:
         self._choice = self._brains.choice_of(self.parts.backend) or self._choice
         if failed is not self.parts.backend:
             self._brains.spoil(failed)
+        self._tell_change("fallback")
         self._tell_conversation()
         if self._aside is not None and self._aside.backend is self.parts.backend and self._group is not None:
             self._opening.append(self._group.create_task(self.set_aside(None), name="no brain at the side"))
@@ -275,6 +277,7 @@ class Mind:
                     now, "backend",
                     f"This conversation has cost ${spent:.2f} of the ${cap:.2f} that you allow, so brains that cost "
                     "are not asked any more. Raise the cap, or choose a brain on this machine.",
+                    about="cap",
                 )
             )  # fmt: skip
         elif stage == "slow" and before == "free":
@@ -283,6 +286,7 @@ class Mind:
                     now, "backend",
                     f"This conversation has cost ${spent:.2f} of the ${cap:.2f} that you allow: the brain is asked "
                     "less often from now on, so answers may begin later.",
+                    about="cap",
                 )
             )  # fmt: skip
 
@@ -350,7 +354,7 @@ class Mind:
             text = f"{_sentence(error)} The talk goes on without a second brain."
             mendable = isinstance(error, BackendError) and error.kind in MENDABLE
             who = (choice.provider, choice.model, without_secrets(choice.base_url)) if mendable else ("", "", "")
-            self._emit(e.Failure(self._now(), "backend", text, False, *who, aside=True))
+            self._emit(e.Failure(self._now(), "backend", text, False, *who, aside=True, about="brain"))
 
     def hand_over(self) -> None:
         """See `SessionControl.hand_over`."""
@@ -373,7 +377,7 @@ class Mind:
         assert self._runner is not None
         self.parts.backend = backend
         self._choice = self._brains.choice_of(backend) or self._choice
-        self._emit(e.BackendChanged(self._now(), backend.name, backend.model, reason))
+        self._tell_change(reason)
         take(self._runner)
         self._tell_conversation()
         self._tidy_brains()
@@ -414,6 +418,8 @@ class Mind:
         """See `SessionControl.set_cap`."""
         self._budget.cap = max(0.0, dollars)
         self._watch_budget()
+        if self._runner is not None and self._unanswered is not None and self._allowed(self._runner.backend):
+            self._runner.ask_refused()
 
     def _tell_conversation(self) -> None:
         style, choice = self._style, self._choice
@@ -421,6 +427,15 @@ class Mind:
             e.ConversationSet(
                 self._now(), choice.provider, self.parts.backend.model, without_secrets(choice.base_url),
                 style.persona, style.temperature, style.length, self._tool_choice.names,
+            )
+        )  # fmt: skip
+
+    def _tell_change(self, reason: Literal["chosen", "fallback", "handed"]) -> None:
+        backend, choice = self.parts.backend, self._choice
+        self._emit(
+            e.BackendChanged(
+                self._now(), backend.name, backend.model, reason, choice.provider, choice.model,
+                without_secrets(choice.base_url),
             )
         )  # fmt: skip
 

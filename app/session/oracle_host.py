@@ -64,4 +64,4 @@ def brain_failure(at: float, sentence: str, error: BackendError, backend: Backen
     if aside:
         sentence = f"The brain at the side: {sentence}"
     who = made_for(backend) if error.kind in MENDABLE else ("", "", "")
-    return e.Failure(at, "backend", sentence, False, *who, aside=aside)
+    return e.Failure(at, "backend", sentence, False, *who, aside=aside, about="brain")

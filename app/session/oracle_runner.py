@@ -30,7 +30,8 @@ _FOR_EVERYBODY: tuple[FaultKind, ...] = ("content",)
 
 
 class OracleRunner:
-    """`backend` answers; `standby` is the brain before it, which takes over when it fails, or None.
+    """`backend` answers; `standby` is the brain before it, which takes over when it fails, or None. `refused_turn`: the
+    last turn that nobody was asked about for what it costs, or 0.
 
     `aside`: what it says is shown and not spoken.
     """
@@ -56,7 +57,7 @@ class OracleRunner:
         self._told = ""
         self._not_before: dict[Backend, float] = {}
         self._worked: set[Backend] = set()
-        self._refused_turn = 0
+        self.refused_turn = 0
         self._closed = False
         self._routed: tuple[int, str, Backend] | None = None
 
@@ -224,6 +225,8 @@ class OracleRunner:
         if not self._host.allowed(backend):
             self._refuse(turn, final)
             return
+        if turn == self.refused_turn:
+            self.refused_turn = 0
         before, now = self._newest, self._now()
         revision = self._track.begin()
         stream = OracleStream(self, revision, turn, words, final, backend, self.backend, now)
@@ -239,9 +242,9 @@ class OracleRunner:
 
     def _refuse(self, turn: int, final: bool) -> None:
         """Nobody may be asked for what it costs: says so once a turn, and lets the front-end go."""
-        if not final or turn == self._refused_turn:
+        if not final or turn == self.refused_turn:
             return
-        self._refused_turn = turn
+        self.refused_turn = turn
         self._post(Interrupt(user_speaks=False))
         if not self.aside:
             self._emit(
@@ -249,8 +252,14 @@ class OracleRunner:
                     self._now(), "backend",
                     "This is not answered, since the conversation has cost as much as you allow. Raise the cap, or "
                     "choose a brain on this machine.",
+                    about="unanswered",
                 )
             )  # fmt: skip
+
+    def ask_refused(self) -> None:
+        """What was not asked for what it costs is asked now."""
+        if self.refused_turn and self._latest is not None and self._latest[0] == self.refused_turn:
+            self._ask_again()
 
     def _drop_past(self, stream: OracleStream, before: OracleStream | None) -> None:
         """Besides the newest, the one that speaks now goes on; whoever has not spoken by now is past."""
@@ -337,8 +346,6 @@ class OracleRunner:
         if took_over:
             self._routed = None
             self._failed_turn = 0
-            if not self.aside:
-                self._emit(e.BackendChanged(self._now(), self.backend.name, self.backend.model, "fallback"))
             self._host.changed()
 
     def _has_answer(self, backend: Backend) -> bool:

@@ -14,18 +14,21 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
+from app.conversation import events as e
 from app.gui.brain_dialog import BrainDialog
 from app.gui.window import MainWindow
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings import Settings
 from tests.gui.fakes import PROVIDERS, FakeDesk, FakeFactory
-from tests.gui.helpers import shown, until
+from tests.gui.helpers import say, shown, until
 from tests.gui.test_brain_picker import enter, models
 from tests.gui.test_window_session import pick
 from tests.support.leaks import SECRET, all_logs, places_with
 
 OLLAMA = BackendChoice("ollama", "", "http://127.0.0.1:11434")
+THEIRS = BackendChoice("compatible", "", "http://127.0.0.1:8080/v1")
+WANTS_KEY = "127.0.0.1:8080 wants an API key. Give the app one, or choose another brain."
 
 
 @asynccontextmanager
@@ -212,3 +215,40 @@ async def test_a_brain_that_was_looked_at_can_be_used() -> None:
         await until(lambda: factory.session.calls == [("set_backend", brain)])
         await until(lambda: window.setup.brain.currentData() == "compatible")
         assert not dialog.isVisible() and window.settings.compatible_url == "http://127.0.0.1:8080/v1"
+
+
+MAYBE, NOT_YET = "There is no key; this one may not need any.", "There is no key yet."
+
+
+@pytest.mark.parametrize("how", ["chosen", "beside", "mid-talk"])
+async def test_a_brain_that_refuses_is_not_said_to_need_no_key(how: str) -> None:
+    factory = FakeFactory()
+    async with shown(factory, desk=FakeDesk()) as window:
+        window.dialogs.open_brain(THEIRS)
+        dialog = window.dialogs.brain
+        assert dialog is not None
+        await until(lambda: dialog.key_words.text() == MAYBE)
+        if how == "mid-talk":
+            told = (THEIRS.provider, THEIRS.model, THEIRS.base_url)
+            say(window, factory, e.Failure(1, "backend", WANTS_KEY, False, *told))
+        else:
+            factory.session.refusal = UserError(WANTS_KEY)
+            (window.dialogs.aside_chosen if how == "beside" else window.dialogs.brain_chosen).emit(THEIRS)
+            await until(lambda: window.messages.rows)
+        window.messages.rows[0].brain_button.click()  # it is open still
+        await until(lambda: dialog.key_words.text() == NOT_YET)
+        dialog.close_button.click()
+        window.setup.desk_wanted.emit(THEIRS)  # by another way
+        await until(lambda: dialog.isActiveWindow() and dialog.key_words.text() == NOT_YET)
+        pick(dialog.picker.brain, "compatible")
+        enter(dialog.picker.url, "http://127.0.0.1:9090/v1")
+        await until(lambda: dialog.key_words.text() == MAYBE)
+
+
+async def test_a_test_that_is_refused_is_not_contradicted_above() -> None:
+    desk = FakeDesk()
+    async with opened(desk, THEIRS) as (_, dialog):
+        await until(lambda: dialog.key_words.text() == MAYBE)
+        desk.refusal = UserError(WANTS_KEY)
+        dialog.test_button.click()
+        await until(lambda: dialog.answer.text() == WANTS_KEY and dialog.key_words.text() == NOT_YET)

@@ -165,6 +165,41 @@ async def test_a_brain_that_fails_later_gives_the_picker_back() -> None:
         assert window.keeper.wanted.backend == BackendChoice("embedded")
 
 
+async def test_the_picker_shows_the_brain_that_really_took_over() -> None:
+    factory = FakeFactory()
+    async with shown(factory, Settings(provider="ollama", ollama_model="gemma"), desk=FakeDesk()) as window:
+        given = ("ollama", "gemma", "http://127.0.0.1:11434")
+        for provider in ("openai", "anthropic"):  # the first of them answered nothing, so it is not fallen back on
+            pick(window.setup.brain, provider)
+            await until(lambda provider=provider: window.settings.provider == provider)
+        say(window, factory, e.BackendChanged(3, "Ollama", "gemma", "fallback", *given))
+        assert window.setup.brain.currentData() == "ollama"
+        assert window.keeper.wanted.backend == BackendChoice(*given)
+        await until(lambda: window.settings.provider == "ollama")
+
+
+async def test_messages_make_room_for_newer_ones_and_end_with_their_cause() -> None:
+    factory = FakeFactory()
+
+    def fails(sentence: str, about: e.About, aside: bool = False) -> e.Failure:
+        return e.Failure(3, "backend", sentence, aside=aside, about=about)
+
+    async with shown(factory, desk=FakeDesk()) as window:
+        said = window.messages.sentences
+        say(window, factory, fails("It wants a key.", "brain"), fails("At the side.", "brain", True))
+        say(window, factory, fails("It refuses the key.", "brain"), e.Failure(3, "audio", "No sound."))
+        assert said() == ["At the side.", "It refuses the key.", "No sound."]
+        window.messages.rows[-1].close_button.click()
+        say(window, factory, fails("Less often.", "cap"))
+        say(window, factory, e.BudgetChanged(4, "stop", 1, 1), fails("No more.", "cap"))
+        say(window, factory, fails("This is not answered.", "unanswered"))
+        assert said() == ["At the side.", "It refuses the key.", "This is not answered."]
+        say(window, factory, e.BudgetChanged(5, "free", 1, 9))
+        assert said() == ["At the side.", "It refuses the key."]
+        window.setup.new_talk.emit()
+        await until(lambda: said() == [])
+
+
 async def test_without_a_desk_models_can_be_typed_all_the_same() -> None:
     async with shown(FakeFactory(), Settings(provider="ollama")) as window:
         assert window.setup.model.isVisible()

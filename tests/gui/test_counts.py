@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.conversation import events as e
-from app.gui.amounts import dollars, tokens
+from app.gui.amounts import dollars, tokens, wait
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import oracle, say, shown, transcript, until
 
@@ -32,6 +32,14 @@ def test_money_in_few_letters(amount: float, text: str) -> None:
 @pytest.mark.parametrize(("number", "text"), [(0, "0"), (812, "812"), (8_240, "8.2k"), (1_300_000, "1.3M")])
 def test_tokens_in_few_letters(number: int, text: str) -> None:
     assert tokens(number) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.0, "0 ms"), (0.4204, "420 ms"), (0.999, "999 ms"), (0.9996, "1.0 s"), (1.04, "1.0 s"), (12.039, "12.0 s")],
+)
+def test_waits_in_few_letters(seconds: float, text: str) -> None:
+    assert wait(seconds) == text
 
 
 async def test_requests_restarts_tokens_and_cost_are_told_for_the_talk_and_each_brain() -> None:
@@ -81,6 +89,33 @@ async def test_a_card_tells_what_it_took() -> None:
             "1   claude (Anthropic) · on 2 words · first words after 310 ms · 1 word\n"
             "Noon.\u2028about 1,200 tokens in, 45 out (900 from the cache) · $0.0031"
         )
+
+
+async def test_a_long_wait_is_told_in_seconds() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        say(window, factory, asked(1, CLAUDE), e.OracleDelta(13.039, 1, "Noon."))
+        assert "first words after 12.0 s · 1 word" in oracle(window)[0]
+        say(window, factory, counted(1, CLAUDE, 0.0031, first_ms=11_980.0))
+        assert "first words after 12.0 s · 1 word" in oracle(window)[0]
+
+
+async def test_a_tool_of_a_server_is_told_with_its_server() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        say(
+            window, factory, asked(1, CLAUDE),
+            e.ToolCalled(1, 1, "adder__add", '{"a": 17, "b": 25}'),
+            e.ToolReturned(1.2, 1, "adder__add", True, "42", 0.2),
+            e.ToolCalled(1, 1, "files__read__all", "{}"),
+            e.ToolReturned(9, 1, "files__read__all", False, "The tool “files__read__all” took too long.", 8.0),
+            e.ToolCalled(1, 1, "__odd", ""),
+        )  # fmt: skip
+        assert oracle(window)[0].split("\n")[1].split("\u2028")[:3] == [
+            "add (adder) with 17, 25 → 42 (200 ms)",
+            "read__all (files) → failed: The tool “read__all (files)” took too long. (8.0 s)",
+            "__odd …",
+        ]
 
 
 async def test_tools_are_told_as_they_work() -> None:

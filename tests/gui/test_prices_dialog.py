@@ -193,6 +193,40 @@ def test_cancel_keeps_nothing_and_the_next_time_it_is_read_anew(dialog: PricesDi
     assert desk.kept == [] and dialog.table.rowCount() == 1 and texts(dialog, GPT)[1:] == ["2.00", "0.50", "1.00"]
 
 
+def test_it_can_be_typed_in_at_once_each_time_it_is_opened(dialog: PricesDialog) -> None:
+    for typed in ("3", "4"):
+        place = dialog.view.currentIndex()
+        assert (place.row(), place.column()) == (GPT, READ)
+        QTest.keyClicks(dialog.view, typed)
+        assert editor(dialog).text() == typed
+        QTest.keyClick(editor(dialog), Qt.Key.Key_Escape)
+        dialog.view.setCurrentIndex(dialog.table.index(OPUS, MODEL))
+        dialog.close_button.click()
+        dialog.open_with()
+        QApplication.processEvents()
+
+
+def test_the_row_that_is_wrong_stays_in_full_view(dialog: PricesDialog, desk: FakePrices, qtbot) -> None:
+    dialog.close()
+    desk.rows = tuple(PriceRow(f"model-{number:02}", 1.0, 1.0, 2.0) for number in range(40))
+    dialog.open_with()
+    qtbot.waitUntil(dialog.isActiveWindow)
+    view = dialog.view
+    for height in range(400, 424, 3):  # wherever the last row is cut
+        dialog.resize(dialog.width(), height)
+        QApplication.processEvents()
+        view.scrollToTop()
+        row = max(row for row in range(40) if _whole(dialog, row))
+        enter(dialog, row, WRITTEN, "cheap")
+        assert dialog.answer.isVisible() and _whole(dialog, row), (height, row)
+        enter(dialog, row, WRITTEN, "2")
+        assert not dialog.answer.isVisible()
+
+
+def _whole(dialog: PricesDialog, row: int) -> bool:
+    return dialog.view.viewport().rect().contains(dialog.view.visualRect(dialog.table.index(row, WRITTEN)))
+
+
 def test_a_model_without_a_price_has_its_row_at_once(dialog: PricesDialog, desk: FakePrices) -> None:
     for _ in range(2):
         dialog.show_model("Qwen3-235B")

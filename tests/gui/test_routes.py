@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from PySide6.QtWidgets import QStyle, QStyleOptionFrame
+
 from app.conversation import events as e
 from app.gui.choice import KINDS, as_made
 from app.session.control import ROUTER, BackendChoice
@@ -144,6 +146,28 @@ async def test_a_table_with_a_server_without_an_address_is_not_taken() -> None:
         dialog.use_button.click()
         assert not dialog.isVisible()
         assert json.loads(window.settings.routes)["humanities"]["base_url"] == "http://127.0.0.1:8080/v1"
+
+
+async def test_an_address_in_the_table_can_be_read_whole() -> None:
+    address, long = "http://127.0.0.1:41773/v1", "https://a-server-with-a-long-name.example.org/openai/v1"
+    rows = {kind: {"provider": "compatible", "model": "m", "base_url": address} for kind in KINDS}
+    rows["creative"]["base_url"] = long
+    async with shown(FakeFactory(), Settings(routes=json.dumps(rows)), desk=FakeDesk()) as window:
+        window.menu.routes.emit()
+        dialog = window.dialogs.routes
+        assert dialog is not None
+        await until(dialog.isActiveWindow)
+        dialog.resize(dialog.minimumSize())
+        await until(lambda: dialog.width() == dialog.minimumWidth())
+        url = dialog.pickers["stem"].url
+        frame = QStyleOptionFrame()
+        url.initStyleOption(frame)
+        room = url.style().subElementRect(QStyle.SubElement.SE_LineEditContents, frame, url).width()
+        assert url.fontMetrics().horizontalAdvance(address) + 4 <= room
+        assert url.toolTip() == f"{address}\nThe address of the server; press Enter to use it."
+        assert dialog.pickers["creative"].url.toolTip().splitlines()[0] == long
+        url.clear()
+        assert url.toolTip() == "The address of the server; press Enter to use it."
 
 
 def test_a_brain_told_of_without_its_secrets_is_found_by_its_place() -> None:

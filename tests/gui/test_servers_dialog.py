@@ -266,8 +266,11 @@ async def test_a_real_server_that_never_gets_ready_is_given_up_when_the_dialog_i
 
 async def test_a_server_under_test_does_not_outlive_the_window(path: Path, tmp_path: Path) -> None:
     started = tmp_path / "started"
-    code = f"import os, pathlib, time; pathlib.Path({str(started)!r}).write_text(str(os.getpid())); time.sleep(300)"
-    given(path, deaf={"command": sys.executable, "args": ["-c", code]})  # it does not heed that nobody talks to it
+    code = (
+        "import os, pathlib, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+        f"pathlib.Path({str(started)!r}).write_text(str(os.getpid())); time.sleep(300)"
+    )
+    given(path, deaf={"command": sys.executable, "args": ["-c", code]})  # heeds neither silence nor a polite end
     async with opened(ServerBook(path)) as (window, _, dialog):
         dialog.test_button.click()
         await until(lambda: started.exists() and started.read_text(), 20)

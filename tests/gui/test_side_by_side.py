@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,7 +87,7 @@ async def test_a_second_brain_that_is_refused_is_told() -> None:
         window.oracle.header.switch.click()
         assert window.dialogs.aside is not None
         window.dialogs.aside.show_button.click()
-        await until(lambda: window.messages.sentences() == ["There is no key for OpenAI."])
+        await until(lambda: window.messages.sentences() == ["The brain at the side: There is no key for OpenAI."])
         assert window.keeper.wanted.aside is None and window.settings.aside_provider == ""
         assert window.oracle.header.switch.text() == "Side by side…"
 
@@ -122,6 +123,36 @@ async def test_a_refusal_at_the_side_leads_to_the_brain_that_refused_and_back_to
         assert dialog.use_button.text().replace("&", "") == "Use this brain"
         pick(window.setup.brain, "google")
         await until(lambda: window.messages.rows == [])
+
+
+async def test_the_brain_that_was_asked_for_last_is_proposed_even_if_it_was_refused(tmp_path: Path) -> None:
+    factory, theirs = FakeFactory(), BackendChoice("compatible", "qwen", "http://127.0.0.1:8080/v1")
+    async with shown(factory, Settings(path=tmp_path / "settings.json"), desk=FakeDesk()) as window:
+        switch = window.oracle.header.switch
+        switch.click()
+        dialog = window.dialogs.aside
+        assert dialog is not None
+        await until(dialog.isActiveWindow)
+        pick(dialog.picker.brain, "compatible")
+        dialog.picker.model.setEditText(theirs.model)
+        enter(dialog.picker.url, theirs.base_url)
+        factory.session.refusal = UserError("127.0.0.1:8080 did not answer.")
+        dialog.show_button.click()
+        await until(lambda: window.messages.rows)
+        assert window.settings.aside_provider == ""
+        pick(dialog.picker.brain, "google")  # looked at, and not asked for
+        switch.click()
+        assert dialog.isVisible() and dialog.picker.choice == theirs
+        factory.session.refusal = None
+        dialog.show_button.click()
+        await until(lambda: window.settings.aside_provider == "compatible")
+        say(window, factory, e.AsideChanged(2, "127.0.0.1:8080", "qwen"))
+        window.oracle.header.hand_button.click()
+        say(window, factory, e.BackendChanged(3, "127.0.0.1:8080", "qwen", "handed"), e.AsideChanged(3, *CLAUDE))
+        switch.click()
+        say(window, factory, e.AsideChanged(4, "", ""))
+        switch.click()  # what was at the side last, now that it was taken
+        assert dialog.picker.choice == BackendChoice("embedded")
 
 
 async def test_a_driver_that_is_taken_leaves_the_refusal_at_the_side_standing() -> None:
@@ -181,6 +212,71 @@ async def test_a_brain_of_the_routers_table_is_led_to() -> None:
         window.messages.rows[0].brain_button.click()
         assert window.dialogs.brain is not None
         assert window.dialogs.brain.picker.choice == BackendChoice("compatible", "qwen", stem["base_url"])
+
+
+STEM = BackendChoice("compatible", "qwen", "http://127.0.0.1:8080/v1")
+ROUTES = json.dumps({"stem": {"provider": STEM.provider, "model": STEM.model, "base_url": STEM.base_url}})
+NO_KEY = e.Failure(1, "backend", "No key.", False, STEM.provider, STEM.model, STEM.base_url)
+
+
+@pytest.mark.parametrize("fallen_back", [False, True])
+async def test_a_brain_of_the_routers_table_is_put_right_for_the_router(fallen_back: bool) -> None:
+    factory, router = FakeFactory(), BackendChoice("router")
+    async with shown(factory, Settings(routes=ROUTES), desk=FakeDesk()) as window:
+        for choice in (STEM, router):
+            window.keeper.set_backend(choice)
+            await until(lambda choice=choice: window.setup.choice == choice)
+        say(window, factory, NO_KEY)
+        if fallen_back:
+            say(window, factory, e.BackendChanged(1, "Embedded", "small", "fallback", "embedded"))
+            await until(lambda: window.setup.choice == BackendChoice("embedded"))
+        window.messages.rows[0].brain_button.click()
+        dialog = window.dialogs.brain
+        assert dialog is not None and dialog.picker.choice == STEM
+        await until(dialog.isActiveWindow)
+        assert dialog.use_button.text().replace("&", "") == dialog.use_button.accessibleName() == "Use the router again"
+        assert dialog.use_button.toolTip() == "The router begins anew, with what you put right."
+        pick(dialog.picker.brain, "google")
+        assert dialog.use_button.accessibleName() == "Use this brain"
+        assert dialog.use_button.toolTip() == "The talk goes on with it, and not with the router."
+        pick(dialog.picker.brain, "compatible")
+        dialog.picker.show_choice(STEM)
+        factory.session.calls.clear()
+        dialog.use_button.click()
+        await until(lambda: factory.session.calls == [("set_backend", router)])
+        await until(lambda: window.messages.rows == [] and window.setup.choice == router)
+        assert json.loads(window.settings.routes) == json.loads(ROUTES)
+
+
+async def test_a_router_at_the_side_stays_at_the_side() -> None:
+    factory, router = FakeFactory(), BackendChoice("router")
+    async with shown(factory, Settings(routes=ROUTES), desk=FakeDesk()) as window:
+        window.keeper.set_aside(router)
+        await until(lambda: window.settings.aside_provider == "router")
+        say(window, factory, replace(NO_KEY, aside=True))
+        window.messages.rows[0].brain_button.click()
+        dialog = window.dialogs.brain
+        assert dialog is not None and dialog.use_button.accessibleName() == "Use the router again"
+        factory.session.calls.clear()
+        dialog.use_button.click()
+        await until(lambda: factory.session.calls == [("set_aside", router)])
+
+
+async def test_a_brain_that_was_wanted_itself_is_used_itself_though_the_table_has_it_too() -> None:
+    factory = FakeFactory()
+    async with shown(factory, Settings(provider="router", routes=ROUTES), desk=FakeDesk()) as window:
+        factory.session.refusal = UserError("No key.")
+        window.dialogs.brain_chosen.emit(STEM)
+        await until(lambda: window.messages.rows)
+        window.messages.rows[0].brain_button.click()
+        dialog = window.dialogs.brain
+        assert dialog is not None and dialog.use_button.accessibleName() == "Use this brain"
+        factory.session.refusal = None
+        dialog.use_button.click()
+        await until(lambda: window.settings.provider == STEM.provider and window.messages.rows == [])
+        say(window, factory, NO_KEY)
+        window.messages.rows[0].brain_button.click()
+        assert dialog.use_button.accessibleName() == "Use this brain", "it drives itself"
 
 
 async def test_a_second_brain_that_failed_is_not_there_in_the_next_talk() -> None:

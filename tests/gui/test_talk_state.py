@@ -77,6 +77,15 @@ def test_a_brain_at_the_side_changes_nothing() -> None:
     assert feed(state, e.OracleEnded(2.6, 2, "failed", 0)) == ["ready"]
 
 
+def test_nothing_is_thought_at_the_cap_until_the_question_is_asked_after_all() -> None:
+    state = running()
+    feed(state, e.UserStarted(1.0, 1), e.UserEnded(2.0, 1, 1.9, "words"))
+    assert feed(state, e.Failure(2.1, "backend", "No.", about="cap")) == ["thinking"]
+    assert feed(state, e.Failure(2.1, "backend", "No.", about="unanswered")) == ["ready"]
+    assert feed(state, asked(2), e.AssistantStarted(4.0, 1, 2), asked(3)) == ["thinking", "speaking", "speaking"]
+    assert feed(state, e.AssistantEnded(5.0, 1, False), e.UserStarted(6.0, 2), asked(4))[-1] == "hearing"
+
+
 def test_the_response_time_runs_from_the_end_of_speech() -> None:
     state = running()
     feed(state, e.UserEnded(2.2, 1, 1.8, "silence"))

@@ -85,6 +85,32 @@ def test_behind_the_cap_a_free_brain_is_asked_and_a_higher_cap_lets_the_other_go
     assert talk.of(e.BudgetChanged)[-1].stage == "free"
 
 
+def test_what_the_cap_left_unanswered_is_answered_when_it_is_raised() -> None:
+    talk = simulate(
+        QUESTION, lambda r: answer("It is a city."), seconds=20, cost=lambda b, u: 0.01, cap=0.001,
+        during=at(9.0, lambda s: s.set_cap(9.0)),
+    )  # fmt: skip
+    [refused] = [f for f in talk.of(e.Failure) if f.about == "unanswered"]
+    assert refused.at < 8 and talk.said(1) == "It is a city."
+    assert 9 < talk.of(e.AssistantStarted)[-1].at < 10
+
+
+def test_what_the_cap_left_unanswered_is_answered_once_by_a_free_brain() -> None:
+    async def make(choice: BackendChoice) -> Backend:
+        return ScriptedBackend(lambda r: answer("I am free."), name="Home", model=choice.model, free=True)
+
+    def during(session: Session) -> None:
+        at(9.0, choose("home"))(session)
+        at(14.0, choose("other"))(session)  # nobody waits by then
+
+    talk = simulate(
+        QUESTION, lambda r: answer("It is a city."), seconds=20, cost=lambda b, u: 0.01, cap=0.001, make_backend=make,
+        during=during,
+    )  # fmt: skip
+    assert talk.said(1).endswith("I am free.")
+    assert [r.model for r in talk.of(e.OracleRequested) if r.at > 8] == ["home"]
+
+
 def test_style_is_told_kept_and_changed_live(tmp_path: Path) -> None:
     talk = simulate(
         [*QUESTION, ScriptedTurn(12.0, 13.5, "And what of Spain?")], lambda r: answer("Well, here it is."), seconds=25,

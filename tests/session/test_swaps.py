@@ -155,6 +155,33 @@ def test_a_brain_that_fails_after_the_swap_gives_way_to_the_old_one() -> None:
     assert not talk.tasks_left and all(b.closed for b in makers.made)
 
 
+def refuses(model: str, request: ChatRequest) -> ScriptedAnswer:
+    if model == "bad":
+        return ScriptedAnswer((), 0.1, 0.0, "Bad wants a key. Enter it, or choose another brain.")
+    return answer(words_of(model, 6), every=0.1)
+
+
+def test_a_brain_that_is_chosen_after_a_failure_is_heard() -> None:
+    makers = Makers(refuses)
+    talk = simulate(
+        QUESTION, lambda r: answer(""), seconds=20, backend=makers.make("bad"), make_backend=makers,
+        during=at(9.0, choose("good")),
+    )  # fmt: skip
+    assert talk.said(1) == words_of("good", 6)
+    assert 9 < talk.of(e.AssistantStarted)[0].at < 10
+
+
+def test_a_brain_that_is_chosen_while_the_user_goes_on_speaks_of_the_new_question_alone() -> None:
+    makers = Makers(refuses)
+    turns = [*QUESTION, ScriptedTurn(8.5, 11.0, "Oh well, then tell me what time it is.")]
+    talk = simulate(
+        turns, lambda r: answer(""), seconds=25, backend=makers.make("bad"), make_backend=makers,
+        during=at(8.9, choose("good")),
+    )  # fmt: skip
+    assert [s.turn for s in talk.of(e.AssistantStarted)] == [2] and talk.of(e.AssistantStarted)[0].at > 10.9
+    assert talk.said(2) == words_of("good", 6)
+
+
 def test_an_answer_that_is_there_is_not_asked_for_twice_when_the_new_brain_fails() -> None:
     def script(model: str, request: ChatRequest) -> ScriptedAnswer:
         if model == "bad":

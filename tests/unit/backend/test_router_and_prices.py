@@ -71,6 +71,21 @@ async def test_a_brain_that_can_not_be_opened_is_told_and_passed_over() -> None:
         router({}, [], [0.0])
 
 
+async def test_one_that_could_not_be_opened_is_never_asked_even_if_all_others_have_failed() -> None:
+    now = [10.0]
+    everyday, stem, humanities = brain("small"), brain("large", Broken), brain("wide")
+    chooser = router({"stem": stem, "humanities": humanities, "everyday": everyday}, ["stem"] * 9, now)
+    await chooser.open()
+    assert not chooser.choose(0, "w", lambda b: b is everyday).reason.endswith("costs too much by now, so")
+    chooser.failed(everyday)
+    now[0] += 1
+    assert not chooser.failed(humanities)
+    assert chooser.choose(1, "w").backend is everyday, "it has rested longest"
+    assert chooser.choose(2, "w", lambda b: b is humanities).backend is humanities
+    assert chooser.choose(3, "w", lambda b: b is stem).backend is not stem
+    assert "its brain failed" in chooser.choose(4, "w").reason
+
+
 @pytest.mark.parametrize(
     ("model", "tokens_in"),
     [
