@@ -285,8 +285,9 @@ class OpenAICompatibleBackend:
             return
         if self._key_wanted and not self._api_key:
             raise BackendError(
-                f"There is no API key for {self.name}, so it can't be asked. Give the app one (“Key…” in the window, "
-                f"or `keys set`), or set the environment variable {self._key_wanted}; or choose another brain.",
+                f"There is no API key for {self.name}, so it can't be asked. Give the app one (“Key and connection…” "
+                f"in the window, or `keys set`), or set the environment variable {self._key_wanted}; or choose "
+                "another brain.",
                 "key",
             )
         parts = split_address(self.base_url)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QGridLayout, QLabel, QLineE
 
 from app.gui.choice import LOCATED, MODELLED, is_router
 from app.gui.model_lists import ModelLists
+from app.gui.pick_list import PickList
 from app.session.control import BackendChoice
 
 WIDEST_LIST_PX = 460
@@ -46,7 +47,7 @@ class BrainPicker(QObject):
         self._tried: dict[str, BackendChoice] = {}
         self._refused: set[str] = set()
         self._place = ("", "")
-        self.brain = QComboBox(parent)
+        self.brain = PickList(parent)
         for view in lists.views.values():
             if router or not is_router(BackendChoice(view.key)):
                 self.brain.addItem(view.label, view.key)

@@ -6,10 +6,11 @@ Says what the user wants; does nothing. Hidden while another front-end is chosen
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QProgressBar, QPushButton, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QSpinBox, QVBoxLayout, QWidget
 
 from app.conversation import events as e
 from app.conversation.frame import FRAME_MS, FRAME_SECONDS, as_frames
+from app.gui.pick_list import PickList
 from app.settings import Settings, choices_of
 
 LONGEST_MS = 5 * 1000
@@ -26,7 +27,7 @@ class ModelBar(QWidget):
 
     def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.precision = QComboBox(self)
+        self.precision = PickList(self)
         self.precision.setAccessibleName(self.tr("Precision"))
         self.precision.setToolTip(
             self.tr("How the weights are kept on the card: bf16 for 24 GB, int8 for 12 to 16, int4 for 8.")

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBox
 from app.gui.brain_picker import BrainPicker
 from app.gui.choice import WindowChoices, backend_choice, is_router, may_have_key
 from app.gui.model_lists import ModelLists
+from app.gui.pick_list import PickList
 from app.session.control import BackendChoice
 from app.settings import Settings
 
@@ -186,7 +187,7 @@ class SetupBar(QWidget):
         return label
 
     def _picker(self, name: str, help: str) -> QComboBox:
-        picker = QComboBox(self)
+        picker = PickList(self)
         picker.setAccessibleName(name)
         picker.setToolTip(help)
         return picker
