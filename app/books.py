@@ -9,10 +9,12 @@ from pathlib import Path
 
 from app import brains
 from app.backend import PROVIDERS
-from app.backend.base import BackendError, in_own_network
+from app.backend.address import in_own_network
+from app.backend.base import BackendError
 from app.backend.prices import Price, differences, read_prices, read_users, write_prices
 from app.resources import resource
-from app.session.control import ROUTER, BackendChoice, PriceRow, ToolServerList, ToolServerView
+from app.session.control import ROUTER, BackendChoice
+from app.session.desks import PriceRow, ToolServerList, ToolServerView
 from app.session.errors import UserError
 from app.settings import Settings, prices_path, servers_path
 from app.tools import ServerEntry, ToolError, change_list, offered, read_list, server_of, wrong_entry

@@ -14,7 +14,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from app.backend.base import without_secrets
+from app.backend.address import without_secrets
 from app.session.control import ROUTER, BackendChoice
 from app.session.errors import UserError
 from app.terminal import Terminal
@@ -191,7 +191,7 @@ async def _answer(args: argparse.Namespace, words: str, terminal: Terminal, desk
                 parts.append(item)
                 if not terminal.as_json:
                     print(item, end="", flush=True)
-                if _enough("".join(parts), 0 if args.max_tokens else traits.enough_words):
+                if not args.max_tokens and traits.is_enough(item, len("".join(parts).split())):
                     break
         seconds = time.monotonic() - started
     except BackendError as error:
@@ -225,10 +225,6 @@ async def _answer(args: argparse.Namespace, words: str, terminal: Terminal, desk
     })  # fmt: skip
     return 0
 
-
-def _enough(text: str, words: int) -> bool:
-    """Whether an answer may end here: a small model never comes to an end of its own."""
-    return 0 < words <= len(text.split()) and text.rstrip().endswith((".", "!", "?"))
 
 
 def _keys_set(args: argparse.Namespace, terminal: Terminal, desk: Desk) -> int:

@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from app.backend import PROVIDERS, find_spec, key_names, make_backend
-from app.backend.base import BackendError, ChatRequest, split_address, text_of
+from app.backend.address import split_address
+from app.backend.base import BackendError, ChatRequest, text_of
 from app.conversation.prompt import ChatMessage
 from app.secrets import KeyRefused, KeyStore, Place
-from app.session.control import ROUTER, BackendChoice, PriceDesk, ProviderView, ToolServerDesk
+from app.session.control import ROUTER, BackendChoice
+from app.session.desks import PriceDesk, ProviderView, ToolServerDesk
 from app.session.errors import UserError
 
 KEPT_SECONDS = 600.0

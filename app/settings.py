@@ -6,16 +6,16 @@ nothing of sessions or windows. Holds no secrets; API keys live elsewhere.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import platformdirs
+
+from app.jsonfile import write_json
 
 APP_NAME = "kame-desktop"
 
@@ -129,20 +129,7 @@ class Settings:
     def save(self) -> None:
         """Writes the file whole or not at all. Raises OSError."""
         path = self.path or default_path()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        values = {declared.name: getattr(self, declared.name) for declared in declarations()}
-        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".draft")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(values, file, indent=2, ensure_ascii=False)
-                file.write("\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(draft, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(draft)
-            raise
+        write_json(path, {declared.name: getattr(self, declared.name) for declared in declarations()})
 
     def _take(self, declared: Field[Any], values: dict[str, Any]) -> bool:
         """Takes one value of the file over; False when it isn't of the declared type and choices."""

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.backend.base import Backend, BackendError, split_address
+from app.backend.address import split_address
+from app.backend.base import Backend, BackendError
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,15 @@ Adapters raise `BackendError` alone, with a sentence; everything else that escap
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import socket
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Literal, Protocol
-from urllib.parse import SplitResult, urlsplit
+from typing import Any, Literal, Protocol
 
-from app.conversation.prompt import HISTORY_WORDS, PERSONA, ChatMessage
+from app.backend.address import without_secrets
+from app.conversation.prompt import HISTORY_WORDS, LONG_HISTORY_WORDS, PERSONA, ChatMessage
 from app.tools.base import ToolSpec
 
 CONNECT_SECONDS = 5.0
@@ -24,7 +23,7 @@ FIRST_TOKEN_SECONDS = 20.0
 NEXT_TOKEN_SECONDS = 10.0
 BREATH_SECONDS = 0.01
 """A flood of tokens lets others on the loop have their turn so often."""
-CHARS_PER_TOKEN = 8
+MOST_CHARS_PER_TOKEN = 8
 LEAST_CHARS = 2_000
 """An answer's text is cut off behind this many letters for each token that it may have: English has about four."""
 
@@ -148,9 +147,27 @@ class Traits:
     least_interval: float = 0.1
     free: bool = False
 
+    def is_enough(self, text: str, words: int) -> bool:
+        """Whether an answer of so many words that ends in `text` may end here: see `enough_words`."""
+        return 0 < self.enough_words <= words and text.rstrip().endswith((".", "!", "?"))
+
 
 MENDABLE: tuple[FaultKind, ...] = ("key", "setup", "model", "quota", "network")
 """Faults that the user may put right where a brain's key and connection are."""
+
+
+def words_that_fit(context: int) -> int:
+    """How many words of earlier turns a model is given that reads `context` tokens: rules and answer need room, too."""
+    return max(60, min(LONG_HISTORY_WORDS, int(context * 0.4)))
+
+
+def tool_schemas(request: ChatRequest) -> list[dict[str, Any]]:
+    """The tools of a request as OpenAI's protocol and Ollama's want them."""
+    return [
+        {"type": "function",
+         "function": {"name": t.name, "description": t.description, "parameters": dict(t.parameters)}}
+        for t in request.tools
+    ]  # fmt: skip
 
 
 class Backend(Protocol):
@@ -189,7 +206,7 @@ async def guarded(
     items: AsyncGenerator[StreamItem, None], who: str, request: ChatRequest
 ) -> AsyncIterator[AsyncIterator[StreamItem]]:
     """`items` under `with_deadlines`, as a context whose leaving closes them, read to the end or not."""
-    limited = with_deadlines(items, who, max(LEAST_CHARS, request.max_tokens * CHARS_PER_TOKEN))
+    limited = with_deadlines(items, who, max(LEAST_CHARS, request.max_tokens * MOST_CHARS_PER_TOKEN))
     try:
         yield limited
     finally:
@@ -294,41 +311,7 @@ def no_connection(error: BaseException, where: str, start: str = "Start it") -> 
     return BackendError(sentence, "network")
 
 
-def split_address(url: str) -> SplitResult:
-    """The parts of an address; all empty when it is none, whatever was typed."""
-    try:
-        parts = urlsplit(url)
-        _ = parts.hostname, parts.port  # these raise only when they are asked for
-    except ValueError:
-        return urlsplit("")
-    return parts if url.isprintable() else urlsplit("")
-
-
-def on_this_machine(url: str) -> bool:
-    """Whether a server is reached by loopback: then no proxy of the environment is to be asked for it."""
-    host = split_address(url if "://" in url else f"//{url}").hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def in_own_network(url: str) -> bool:
-    """Whether a server is on this machine or in its own network, where asking costs no money."""
-    host = split_address(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_private
-    except ValueError:
-        return host == "localhost"
-
-
 def made_for(backend: Backend) -> tuple[str, str, str]:
     """The provider, model and URL that a brain was made for, the URL without secrets; empty where nobody noted it."""
     provider, model, url = getattr(backend, "made_for", ("", "", ""))
     return provider, model, without_secrets(url)
-
-
-def without_secrets(url: str) -> str:
-    """A URL without a user, a password or a query: they may hold keys."""
-    parts = split_address(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl() or (url and "…")

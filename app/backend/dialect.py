@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from app.backend.base import AskedTools, ChatRequest, Message, ToolAnswer
+from app.backend.base import AskedTools, ChatRequest, Message, ToolAnswer, tool_schemas
 from app.conversation.prompt import ChatMessage
 
 MERGED = "merged"
@@ -51,11 +51,7 @@ class Dialect:
         if self.usage:
             body["stream_options"] = {"include_usage": True}
         if request.tools and self.tools:
-            body["tools"] = [
-                {"type": "function",
-                 "function": {"name": t.name, "description": t.description, "parameters": dict(t.parameters)}}
-                for t in request.tools
-            ]  # fmt: skip
+            body["tools"] = tool_schemas(request)
         if self.extra:
             body["extra_body"] = self.extra
         return body

@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
+from app.backend.address import on_this_machine, without_secrets
 from app.backend.base import (
     CONNECT_SECONDS,
     AskedTools,
@@ -28,12 +29,12 @@ from app.backend.base import (
     guarded,
     is_reset,
     no_connection,
-    on_this_machine,
+    tool_schemas,
     without_origin,
-    without_secrets,
+    words_that_fit,
 )
 from app.backend.thoughts import ThoughtFilter
-from app.conversation.prompt import LONG_HISTORY_WORDS, ChatMessage
+from app.conversation.prompt import ChatMessage
 
 DEFAULT_URL = "http://127.0.0.1:11434"
 KEEP_ALIVE = "30m"
@@ -99,7 +100,7 @@ class OllamaBackend:
         Closed before its end, the server stops too; what has come stays there for the next try.
         """
         opened = self._client is not None
-        self._connect()
+        await self._connect()
         done: dict[str, tuple[int, int]] = {}
         try:
             stream = await self._client.pull(model, stream=True)
@@ -148,24 +149,33 @@ class OllamaBackend:
 
     # -- the server --------------------------------------------------------------------------------
 
-    def _connect(self) -> None:
+    async def _connect(self) -> None:
+        if self._client is not None:
+            return
+        try:
+            self._client = await asyncio.to_thread(self._make_client)
+        except ValueError:
+            raise BackendError(
+                f"“{self._shown}” is no address of a server. Write it like {DEFAULT_URL}.", "setup"
+            ) from None
+
+    def _make_client(self) -> Any:
+        """The client; on a thread, since the imports take 0.4 s. Raises ValueError for what is no address."""
         import httpx
         import ollama
 
-        if self._client is None:
-            timeout = httpx.Timeout(None, connect=CONNECT_SECONDS)
-            try:
-                if not re.match(r"https?://", self.base_url) and "://" in self.base_url:
-                    raise ValueError
-                proxied = not on_this_machine(self.base_url)
-                self._client = ollama.AsyncClient(host=self.base_url, timeout=timeout, trust_env=proxied)
-            except (ValueError, httpx.InvalidURL):
-                raise BackendError(
-                    f"“{self._shown}” is no address of a server. Write it like {DEFAULT_URL}.", "setup"
-                ) from None
+        if not re.match(r"https?://", self.base_url) and "://" in self.base_url:
+            raise ValueError
+        timeout = httpx.Timeout(None, connect=CONNECT_SECONDS)
+        try:
+            return ollama.AsyncClient(
+                host=self.base_url, timeout=timeout, trust_env=not on_this_machine(self.base_url)
+            )
+        except httpx.InvalidURL:
+            raise ValueError from None
 
     async def _list(self) -> list[str]:
-        self._connect()
+        await self._connect()
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 return [model.model for model in (await self._client.list()).models if model.model]
@@ -199,8 +209,7 @@ class OllamaBackend:
                 running = (await self._client.ps()).models
             size = next((m.context_length for m in running if m.model == self.model and m.context_length), 0)
             if size:
-                words = max(60, min(LONG_HISTORY_WORDS, int(size * 0.4)))
-                self.traits = replace(self.traits, history_words=words)
+                self.traits = replace(self.traits, history_words=words_that_fit(size))
 
     async def _keep_warm(self) -> None:
         while True:
@@ -266,11 +275,7 @@ class OllamaBackend:
     def _ways(self, request: ChatRequest) -> dict[str, Any]:
         ways: dict[str, Any] = {"think": False} if self._thinks else {}
         if request.tools and self._tools:
-            ways["tools"] = [
-                {"type": "function",
-                 "function": {"name": t.name, "description": t.description, "parameters": dict(t.parameters)}}
-                for t in request.tools
-            ]  # fmt: skip
+            ways["tools"] = tool_schemas(request)
         return ways
 
     def _learn(self, error: Exception) -> bool:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
+from app.backend.address import in_own_network, on_this_machine, split_address, without_secrets
 from app.backend.base import (
     CONNECT_SECONDS,
     FIRST_TOKEN_SECONDS,
@@ -26,12 +27,9 @@ from app.backend.base import (
     Traits,
     Usage,
     guarded,
-    in_own_network,
     is_reset,
-    on_this_machine,
-    split_address,
     without_origin,
-    without_secrets,
+    words_that_fit,
 )
 from app.backend.dialect import Dialect, shorter
 from app.backend.openai_faults import (
@@ -334,7 +332,7 @@ class OpenAICompatibleBackend:
                              meta.get("n_ctx") if isinstance(meta, dict) else None) if isinstance(v, int)), 0
             )  # fmt: skip
             if size:
-                self.traits = replace(self.traits, history_words=max(60, min(LONG_HISTORY_WORDS, int(size * 0.4))))
+                self.traits = replace(self.traits, history_words=words_that_fit(size))
             return
 
     @property

@@ -5,18 +5,17 @@ The app's own table is `resources/prices.json`; a file of the same form in the u
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 import math
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
 from app.backend.base import Usage
+from app.jsonfile import write_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +89,7 @@ def write_prices(path: Path, prices: Mapping[str, Price]) -> None:
 
     What else was in the file stays in it; one that could not be used is kept beside it as `*.broken`.
     """
-    path = Path(os.path.realpath(path))  # a link stays one
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path = Path(os.path.realpath(path))  # what is set aside stays beside the file itself
     value: dict[str, Any] = {}
     broken = False
     try:
@@ -103,20 +101,7 @@ def write_prices(path: Path, prices: Mapping[str, Price]) -> None:
         value, broken = {}, True
     rows = {name.strip().lower(): row for name, row in value.get("models", {}).items()}
     value["models"] = {name: {**_others(rows.get(name, {})), **_row_of(price)} for name, price in prices.items()}
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".draft")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(value, file, indent=1, ensure_ascii=False)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        if broken:
-            os.replace(path, _free(path.with_name(path.name + ".broken")))
-        os.replace(draft, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(draft)
-        raise
+    write_json(path, value, indent=1, aside=_free(path.with_name(path.name + ".broken")) if broken else None)
 
 
 def _free(path: Path) -> Path:

@@ -449,7 +449,8 @@ class Failure:
 
     `fatal` ends the session; otherwise it goes on without what failed. `provider`, `model` and `base_url`: the brain
     as it was chosen, if the user may put its key or its connection right; else empty. `aside`: the one at the side.
-    What is `about` the same on the same side takes the place of what was said before.
+    What is `about` a brain takes the place of what was said of that side before, and what is about money (`cap`,
+    `unanswered`) that of what was said about money.
     """
 
     at: float

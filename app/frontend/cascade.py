@@ -152,7 +152,7 @@ class CascadeFrontEnd:
         match item:
             case OracleAsked(number, turn, complete):
                 self._revisions[number] = _Revision(number, turn, complete)
-                if complete and self._forsaken and turn == self._turn:
+                if complete and self._forsaken:
                     self._take_floor(turn)  # somebody else answers what nobody has answered
                 for old in [n for n in self._revisions if n < number - 8]:
                     del self._revisions[old]

@@ -18,7 +18,8 @@ from qasync import QEventLoop
 from app.gui.background import DaemonExecutor
 from app.gui.choice import WindowChoices
 from app.gui.window import DeviceLister, MainWindow
-from app.session.control import BrainDesk, SessionFactory, WeightsStore
+from app.session.control import SessionFactory, WeightsStore
+from app.session.desks import BrainDesk
 from app.settings import APP_NAME, Settings
 
 CLOSE_SECONDS = 1.0

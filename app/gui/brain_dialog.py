@@ -14,7 +14,8 @@ from app.gui.errands import Errands
 from app.gui.model_lists import ModelLists
 from app.gui.panel import Panel, Quiet
 from app.gui.pull_box import PullBox
-from app.session.control import ROUTER, BackendChoice, BrainDesk, KeyPlace, ProviderView
+from app.session.control import ROUTER, BackendChoice
+from app.session.desks import BrainDesk, KeyPlace, ProviderView
 from app.settings import Settings
 
 
@@ -90,7 +91,7 @@ class BrainDialog(Panel):
         self._name_use()
         if choice == self._place:
             return
-        moved = _place(choice) != _place(self._place)
+        moved = choice.place != self._place.place
         self._place = choice
         self._errands.cancel("test the connection")
         self.test_button.setEnabled(True)
@@ -158,10 +159,10 @@ class BrainDialog(Panel):
         self._lists.ask(self.picker.choice, fresh=True)  # with the key, it may tell its models
 
     def _use(self) -> None:
-        choice, view = self.picker.choice, self._view()
+        choice = self.picker.choice
         if self._again:
             choice = BackendChoice(ROUTER)
-        elif view is not None and view.url == "" and not choice.base_url:
+        elif not self.picker.whole:
             self._say(self.tr("Say first where the server is."))
             self.picker.url.setFocus()
             return
@@ -181,7 +182,7 @@ class BrainDialog(Panel):
         self._say(sentence)
 
     def _test_failed(self, sentence: str) -> None:
-        self._refused.add(_place(self.picker.choice))
+        self._refused.add(self.picker.choice.place)
         self._tested(sentence)
         if not self.key_words.isHidden():
             self._look_for_key()
@@ -189,7 +190,7 @@ class BrainDialog(Panel):
     def _fetched(self, fetched: BackendChoice) -> None:
         """Proposes the model that has come, and has it listed."""
         choice = self.picker.choice
-        if self.isVisible() and _place(choice) == _place(fetched):
+        if self.isVisible() and choice.place == fetched.place:
             self.picker.show_choice(fetched)
         self._lists.ask(fetched, fresh=True)
 
@@ -210,7 +211,7 @@ class BrainDialog(Panel):
 
     def _wants_key(self) -> bool:
         view = self._view()
-        return (view is not None and view.wants_key) or _place(self.picker.choice) in self._refused
+        return (view is not None and view.wants_key) or self.picker.choice.place in self._refused
 
     def _leave(self) -> None:
         """Nothing of a key stays behind; a model goes on being fetched."""
@@ -251,7 +252,3 @@ class BrainDialog(Panel):
         self.use_button.clicked.connect(self._use)
         self.close_button.clicked.connect(self.close)
         self.left.connect(self._leave)
-
-
-def _place(choice: BackendChoice) -> tuple[str, str]:
-    return choice.provider, choice.base_url

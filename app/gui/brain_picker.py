@@ -197,7 +197,7 @@ class BrainPicker(QObject):
 
     def _pick_fields(self) -> None:
         choice = self.choice
-        if (choice.provider, choice.base_url) != self._place:
+        if choice.place != self._place:
             self._fill()
             self.ask()
         if choice == self._tried.get(choice.provider, self._recall(choice.provider)):
@@ -236,7 +236,7 @@ class BrainPicker(QObject):
 
     def _fill(self) -> None:
         choice = self.choice
-        self._place = (choice.provider, choice.base_url)
+        self._place = choice.place
         models = self._lists.offered(choice)
         if [self.model.itemText(place) for place in range(self.model.count())] != list(models):
             modified, cursor = self._edit().isModified(), self._edit().cursorPosition()

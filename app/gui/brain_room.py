@@ -123,7 +123,7 @@ class BrainRoom(QObject):
     def _note_refusal(self, choice: BackendChoice | None) -> None:
         """Its dialog is not to say that it may need no key."""
         if choice is not None:
-            self._dialogs.refused.add((choice.provider, choice.base_url))
+            self._dialogs.refused.add(choice.place)
 
     def _through_router(self, choice: BackendChoice, aside: bool) -> bool:
         """Whether it was as one of the router's table that a brain has failed."""

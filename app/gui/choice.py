@@ -10,16 +10,8 @@ from dataclasses import dataclass
 from typing import get_args
 
 from app.conversation.frame import as_frames
-from app.session.control import (
-    ROUTER,
-    BackendChoice,
-    Length,
-    ModelChoice,
-    ProviderView,
-    SessionChoice,
-    Style,
-    ToolChoice,
-)
+from app.session.control import ROUTER, BackendChoice, Length, ModelChoice, SessionChoice, Style, ToolChoice
+from app.session.desks import ProviderView
 from app.settings import Settings, recordings_folder
 
 KINDS = ("everyday", "reasoning", "stem", "humanities", "creative")

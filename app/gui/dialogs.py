@@ -17,7 +17,8 @@ from app.gui.panel import Panel
 from app.gui.prices_dialog import PricesDialog
 from app.gui.routes_dialog import RoutesDialog
 from app.gui.servers_dialog import ServersDialog
-from app.session.control import BackendChoice, BrainDesk, Style, ToolChoice
+from app.session.control import BackendChoice, Style, ToolChoice
+from app.session.desks import BrainDesk
 from app.settings import Settings
 
 

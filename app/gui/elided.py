@@ -1,4 +1,4 @@
-"""A label that gives way: what has no room ends in “…”, and the tooltip has all of it."""
+"""A label that gives way: what has no room ends in “…”. Whoever uses it puts the whole into its tooltip."""
 
 from __future__ import annotations
 

@@ -71,8 +71,6 @@ class SessionKeeper(QObject):
         self._session: SessionControl | None = None
         self._stopping: asyncio.Task[None] | None = None
         self._backend = BackendChoice()
-        self._former = BackendChoice()
-        """The one in force before, which takes over again should the new one fail."""
         self._drove: list[BackendChoice] = []
         """All that have driven in this session, the last one last."""
         self._aside: BackendChoice | None = None
@@ -143,7 +141,7 @@ class SessionKeeper(QObject):
         if number != self._starts:  # it was cancelled, and came all the same
             await self._end_session(STOP_SECONDS)
             return
-        self._backend = self._former = choice.backend
+        self._backend = choice.backend
         self._drove = [choice.backend]
         self._aside = choice.aside
         self._catch_up(session, choice)
@@ -200,8 +198,8 @@ class SessionKeeper(QObject):
 
     @property
     def brains(self) -> list[BackendChoice]:
-        """The brains of the session: the one that drives, the one at the side, the one that drove before."""
-        mine = (self._backend, self._aside, self._former, *reversed(self._drove))
+        """The brains of the session: the one that drives, the one at the side, all that drove before, newest first."""
+        mine = (self._backend, self._aside, *reversed(self._drove))
         return list(dict.fromkeys(choice for choice in mine if choice is not None))
 
     @property
@@ -244,7 +242,7 @@ class SessionKeeper(QObject):
 
     def _backend_changed(self, session: SessionControl, choice: BackendChoice) -> None:
         if session is self.session:
-            self._former, self._backend = self._backend, choice
+            self._backend = choice
             self._drove.append(choice)
             self.backend_settled.emit(choice)
             self.backend_taken.emit(choice)
@@ -287,7 +285,6 @@ class SessionKeeper(QObject):
         """The session says that it has done so: the two have changed places."""
         if self._aside is not None:
             self._backend, self._aside = self._aside, self._backend
-            self._former = self._aside
             self._drove.append(self._backend)
             self.wanted = replace(self.wanted, backend=self._backend, aside=self._aside)
             self.backend_settled.emit(self._backend)
@@ -296,8 +293,7 @@ class SessionKeeper(QObject):
     def _fell_back(self, event: BackendChanged) -> None:
         """A brain has failed, and one before it drives again."""
         told = BackendChoice(event.provider, event.chosen_model, event.base_url)
-        back = as_made(told, reversed(self._drove)) if event.provider else self._former
-        self._backend, self._former = back, self._backend
+        self._backend = as_made(told, reversed(self._drove))
         self.wanted = replace(self.wanted, backend=self._backend)
         self.backend_settled.emit(self._backend)
 

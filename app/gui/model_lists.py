@@ -11,7 +11,8 @@ from PySide6.QtCore import QObject, Signal
 
 from app.gui.choice import MODELLED
 from app.gui.errands import Errands
-from app.session.control import BackendChoice, BrainDesk, ProviderView
+from app.session.control import BackendChoice
+from app.session.desks import BrainDesk, ProviderView
 
 _Place = tuple[str, str]
 
@@ -41,11 +42,11 @@ class ModelLists(QObject):
     def offered(self, choice: BackendChoice) -> tuple[str, ...]:
         """The models to offer now: those found, else those suggested."""
         view = self.views.get(choice.provider)
-        return self._found.get(_place(choice), view.suggestions if view is not None else ())
+        return self._found.get(choice.place, view.suggestions if view is not None else ())
 
     def trouble(self, choice: BackendChoice) -> str:
         """Why there is no newer list, in a sentence; empty when all is well."""
-        return self._trouble.get(_place(choice), "")
+        return self._trouble.get(choice.place, "")
 
     def can_ask(self, choice: BackendChoice) -> bool:
         """Whether there is somebody to ask for this brain's models."""
@@ -60,7 +61,7 @@ class ModelLists(QObject):
 
     def ask(self, choice: BackendChoice, *, fresh: bool = False) -> None:
         """Fetches the list in the background, unless it is known; `fresh` does so anyway."""
-        desk, place = self._desk, _place(choice)
+        desk, place = self._desk, choice.place
         if desk is None or not self.awake or not self.can_ask(choice) or self.busy(choice):
             return
         if place in self._found and not fresh:
@@ -77,9 +78,6 @@ class ModelLists(QObject):
 
         self._errands.run(_errand(choice), lambda: desk.models(choice, fresh=fresh), found, failed)
 
-
-def _place(choice: BackendChoice) -> _Place:
-    return choice.provider, choice.base_url
 
 
 def _errand(choice: BackendChoice) -> str:

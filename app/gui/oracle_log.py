@@ -156,15 +156,11 @@ class OracleLog:
 
     def _hand_over(self, number: int, of: int) -> list[Revision]:
         self._handed[number] = of
-        changed = []
-        for revision in (self._current.get(of), self._current.get(number)):
-            if revision is not None:
-                changed.append(revision)
-                if revision.number == of:
-                    revision.handed_to = number
-                else:
-                    revision.handed_from = of
-        return changed
+        revision = self._current.get(of)
+        if revision is None:
+            return []
+        revision.handed_to = number  # the new one is told of after this, and takes `of` from `_handed`
+        return [revision]
 
     def _speak(self, number: int) -> list[Revision]:
         """Marks revision `number` as the one that is heard, and no other; 0 for none."""

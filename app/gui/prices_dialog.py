@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from app.gui.look import Look
 from app.gui.panel import Panel, Quiet
-from app.session.control import PriceDesk, PriceRow
+from app.session.desks import PriceDesk, PriceRow
 from app.session.errors import UserError
 
 MODEL, READ, CACHED, WRITTEN = range(4)

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QProgressBar, QPus
 
 from app.gui.errands import Errands
 from app.gui.panel import Quiet
-from app.session.control import BackendChoice, BrainDesk
+from app.session.control import BackendChoice
+from app.session.desks import BrainDesk
 
 ERRAND = "fetch a model"
 

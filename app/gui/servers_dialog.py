@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from app.gui.errands import Errands
 from app.gui.panel import Panel, Quiet
-from app.session.control import ToolServerDesk, ToolServerList, ToolServerView
+from app.session.desks import ToolServerDesk, ToolServerList, ToolServerView
 
 WIDTH_PX = 560
 SERVERS_SEEN = 5

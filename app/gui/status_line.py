@@ -33,12 +33,12 @@ class StatusLine(QWidget):
         self._gaps = 0
         self.tally = Tally()
         self._budget: e.BudgetChanged | None = None
-        self._counted = True
+        self._stale = True
 
     def begin(self) -> None:
         """A new session runs."""
         self._parts, self._gaps = [], 0
-        self.tally, self._budget, self._counted = Tally(), None, True
+        self.tally, self._budget, self._stale = Tally(), None, True
 
     def apply(self, event: e.Event) -> None:
         """Takes one event in."""
@@ -55,17 +55,17 @@ class StatusLine(QWidget):
             case e.FramesDropped():
                 self._gaps += 1
             case e.BudgetChanged():
-                self._budget, self._counted = event, True
+                self._budget, self._stale = event, True
             case e.OracleRequested() | e.OracleEnded() | e.OracleCounted():
-                self._counted = True
+                self._stale = True
 
     def show_state(self, talk: TalkState, progress: str) -> None:
         """Shows the talk's state in words."""
         self.response.setText(self._response(talk.response_seconds))
         self.state.setText(self._state(talk, progress))
         self.state.setToolTip(self.state.text())
-        if self._counted:
-            self._counted = False
+        if self._stale:
+            self._stale = False
             details = "\n".join(self._details())
             self.counts.setText(self._summary())
             self.counts.setToolTip(details)

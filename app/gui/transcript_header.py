@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from app.gui.elided import Elided
+from app.gui.tools_box import MCP
 from app.session.control import Style, ToolChoice
 
 
@@ -42,7 +43,7 @@ class TranscriptHeader(QWidget):
             parts.append(self.tr("short answers") if style.length == "short" else self.tr("long answers"))
         if style.temperature is not None:
             parts.append(self.tr("temperature {0}").format(f"{style.temperature:.2g}"))
-        parts += [name.removeprefix("mcp:") for name in tools.names]
+        parts += [name.removeprefix(MCP) for name in tools.names]
         if cap > 0:
             parts.append(self.tr("at most {0}").format(f"${cap:.2f}"))
         self.words.setText(" · ".join(parts))

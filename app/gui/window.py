@@ -35,7 +35,8 @@ from app.gui.talk_bar import TalkBar
 from app.gui.talk_state import Phase, TalkState
 from app.gui.transcript_pane import TranscriptPane
 from app.gui.weights_keeper import WeightsKeeper
-from app.session.control import ROUTER, BackendChoice, BrainDesk, SessionFactory, WeightsStore
+from app.session.control import ROUTER, BackendChoice, SessionFactory, WeightsStore
+from app.session.desks import BrainDesk
 from app.settings import Settings
 
 DEVICES_SECONDS = 5.0

@@ -13,16 +13,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Literal
 
-from app.backend.base import (
-    MENDABLE,
-    Backend,
-    BackendError,
-    ChatRequest,
-    FaultKind,
-    StreamItem,
-    Usage,
-    without_secrets,
-)
+from app.backend.address import without_secrets
+from app.backend.base import MENDABLE, Backend, BackendError, ChatRequest, FaultKind, StreamItem, Usage
 from app.backend.tooling import stream_with_tools
 from app.conversation import events as e
 from app.conversation.budget import Budget
@@ -418,7 +410,7 @@ class Mind:
         """See `SessionControl.set_cap`."""
         self._budget.cap = max(0.0, dollars)
         self._watch_budget()
-        if self._runner is not None and self._unanswered is not None and self._allowed(self._runner.backend):
+        if self._runner is not None:
             self._runner.ask_refused()
 
     def _tell_conversation(self) -> None:
@@ -441,7 +433,8 @@ class Mind:
 
     def _tell_problems(self, backend: Backend, *, aside: bool = False) -> None:
         for brain, error in getattr(backend, "lost", ()):
-            self._emit(brain_failure(self._now(), str(error), error, brain, aside=aside))
+            # Each of them is news: none takes the place of another.
+            self._emit(brain_failure(self._now(), str(error), error, brain, aside=aside, about=""))
 
     def _emit(self, event: e.Event) -> None:
         self._tell(event)

@@ -59,9 +59,11 @@ class OracleHost:
         return self.paces[key]
 
 
-def brain_failure(at: float, sentence: str, error: BackendError, backend: Backend, *, aside: bool) -> e.Failure:
+def brain_failure(
+    at: float, sentence: str, error: BackendError, backend: Backend, *, aside: bool, about: e.About = "brain"
+) -> e.Failure:
     """What a brain has failed of, as an event that leads to the brain if the user may put it right."""
     if aside:
         sentence = f"The brain at the side: {sentence}"
     who = made_for(backend) if error.kind in MENDABLE else ("", "", "")
-    return e.Failure(at, "backend", sentence, False, *who, aside=aside, about="brain")
+    return e.Failure(at, "backend", sentence, False, *who, aside=aside, about=about)

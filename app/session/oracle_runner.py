@@ -225,8 +225,6 @@ class OracleRunner:
         if not self._host.allowed(backend):
             self._refuse(turn, final)
             return
-        if turn == self.refused_turn:
-            self.refused_turn = 0
         before, now = self._newest, self._now()
         revision = self._track.begin()
         stream = OracleStream(self, revision, turn, words, final, backend, self.backend, now)
@@ -262,7 +260,12 @@ class OracleRunner:
             self._ask_again()
 
     def _drop_past(self, stream: OracleStream, before: OracleStream | None) -> None:
-        """Besides the newest, the one that speaks now goes on; whoever has not spoken by now is past."""
+        """Besides the newest, the one that speaks now goes on; whoever has not spoken by now is past.
+
+        So is the refusal to ask for what it costs.
+        """
+        if stream.turn == self.refused_turn:
+            self.refused_turn = 0
         for old in list(self._streams.values()):
             if old.revision < stream.revision and not self._may_go_on(old, stream, before):
                 self._cancel(old)
@@ -290,8 +293,7 @@ class OracleRunner:
             self._supersede(stream, now)
         stream.count += len(fold(text))
         stream.text += text
-        enough = stream.backend.traits.enough_words
-        stream.enough = 0 < enough <= stream.count and text.rstrip().endswith((".", "!", "?"))
+        stream.enough = stream.backend.traits.is_enough(text, stream.count)
         self._emit(e.OracleDelta(now, stream.revision, text))
         self._post(OracleWords(stream.revision, stream.turn, text, now))
         if first and stream is self._newest:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
-import tempfile
 import urllib.parse
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from app.jsonfile import write_json
 from app.tools.base import ToolError
 from app.tools.mcp_server import McpServer
 
@@ -93,7 +92,6 @@ def change_list(path: Path, changed: Sequence[ServerEntry], removed: Sequence[st
     The file is written whole or not at all. Raises ToolError with a sentence, and leaves a file alone that it can't
     read.
     """
-    path = Path(os.path.realpath(path))  # a link stays one
     document, trouble = _read(path)
     if trouble:
         raise ToolError(f"{trouble[0]}, so nothing was saved. {trouble[1]}")
@@ -259,24 +257,8 @@ def _read(path: Path) -> tuple[dict[str, Any], tuple[str, str] | None]:
 
 def _write(path: Path, document: Mapping[str, Any]) -> None:
     try:
-        text = json.dumps(document, indent=2, ensure_ascii=False).encode()
-    except UnicodeEncodeError:  # half a surrogate pair, which JSON can hold and UTF-8 can't
-        text = json.dumps(document, indent=2).encode()
-    draft = ""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".draft")
-        with os.fdopen(handle, "wb") as file:
-            file.write(text + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            shutil.copymode(path, draft)
-        os.replace(draft, path)
+        write_json(path, document)
     except OSError as error:
-        if draft:
-            with contextlib.suppress(OSError):
-                os.unlink(draft)
         raise ToolError(
             f"{_LIST} could not be saved ({error.strerror or type(error).__name__}); it is as it was before. See "
             f"that {path.parent} can be written to and has room, then save again."

@@ -8,19 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.conversation.events import Event, Manner
-from app.session.control import (
-    ROUTER,
-    BackendChoice,
-    KeyPlace,
-    PriceRow,
-    ProviderView,
-    SessionChoice,
-    Style,
-    ToolChoice,
-    ToolServerDesk,
-    ToolServerList,
-    ToolServerView,
-)
+from app.session.control import ROUTER, BackendChoice, SessionChoice, Style, ToolChoice
+from app.session.desks import KeyPlace, PriceRow, ProviderView, ToolServerDesk, ToolServerList, ToolServerView
 
 PROVIDERS = (
     ProviderView("embedded", "Embedded (this machine)"),

@@ -15,7 +15,8 @@ from PySide6.QtWidgets import QApplication
 from app.conversation import events as e
 from app.gui.choice import WindowChoices
 from app.gui.window import DeviceLister, MainWindow
-from app.session.control import BrainDesk, WeightsStore
+from app.session.control import WeightsStore
+from app.session.desks import BrainDesk
 from app.settings import Settings
 from tests.gui.fakes import FakeFactory, no_devices
 

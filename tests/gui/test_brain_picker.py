@@ -160,7 +160,7 @@ async def test_a_brain_that_fails_later_gives_the_picker_back() -> None:
     async with shown(factory, desk=FakeDesk()) as window:
         pick(window.setup.brain, "openai")
         await until(lambda: window.settings.provider == "openai")
-        say(window, factory, e.BackendChanged(3, "Embedded", "small", "fallback"))
+        say(window, factory, e.BackendChanged(3, "Embedded", "small", "fallback", "embedded"))
         assert window.setup.brain.currentData() == "embedded"
         assert window.keeper.wanted.backend == BackendChoice("embedded")
 

@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QApplication, QHeaderView, QLineEdit, QWidget
 from app.conversation import events as e
 from app.gui.look import Look
 from app.gui.prices_dialog import CACHED, MODEL, READ, WRITTEN, PricesDialog, as_price, price_text
-from app.session.control import BackendChoice, PriceRow
+from app.session.control import BackendChoice
+from app.session.desks import PriceRow
 from app.session.errors import UserError
 from app.settings import Settings
 from tests.gui.fakes import FakeDesk, FakeFactory, FakePrices

@@ -111,6 +111,37 @@ def test_what_the_cap_left_unanswered_is_answered_once_by_a_free_brain() -> None
     assert [r.model for r in talk.of(e.OracleRequested) if r.at > 8] == ["home"]
 
 
+def test_what_the_cap_left_unanswered_is_answered_once_by_the_brain_at_the_side() -> None:
+    async def make(choice: BackendChoice) -> Backend:
+        return ScriptedBackend(lambda r: answer("I am free."), name="Home", model=choice.model, free=True)
+
+    def during(session: Session) -> None:
+        at(9.0, lambda s: s.hand_over())(session)
+        at(14.0, choose("other"))(session)  # nobody waits by then
+
+    talk = simulate(
+        QUESTION, lambda r: answer("It is a city."), seconds=20, cost=lambda b, u: 0.01, cap=0.001, make_backend=make,
+        aside=BackendChoice("scripted", "home"), during=during,
+    )  # fmt: skip
+    assert talk.said(1).endswith("I am free.")
+    assert not [r for r in talk.of(e.OracleRequested) if r.at > 13]
+
+
+def test_a_routers_brains_that_are_lost_are_each_told() -> None:
+    class Lost(ScriptedBackend):
+        async def open(self) -> None:
+            raise BackendError(f"{self.model} is not there.", "network")
+
+    here = ScriptedBackend(lambda r: answer("Here."), name="S", model="here")
+    table: dict[str, Backend] = {"everyday": here}
+    for kind in ("stem", "creative"):
+        table[kind] = Lost(lambda r: answer(""), name="L", model=kind)
+    router = RouterBackend(table, lambda turn, words: Route("everyday", 1.0, ""))
+    talk = simulate(QUESTION, lambda r: answer(""), backend=router)  # type: ignore[arg-type]
+    told = [(f.sentence, f.about) for f in talk.of(e.Failure)]
+    assert told == [("stem is not there.", ""), ("creative is not there.", "")]
+
+
 def test_style_is_told_kept_and_changed_live(tmp_path: Path) -> None:
     talk = simulate(
         [*QUESTION, ScriptedTurn(12.0, 13.5, "And what of Spain?")], lambda r: answer("Well, here it is."), seconds=25,

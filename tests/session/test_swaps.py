@@ -171,6 +171,16 @@ def test_a_brain_that_is_chosen_after_a_failure_is_heard() -> None:
     assert 9 < talk.of(e.AssistantStarted)[0].at < 10
 
 
+def test_a_brain_that_is_chosen_after_a_failure_and_a_cough_is_heard() -> None:
+    makers = Makers(refuses)
+    talk = simulate(
+        [*QUESTION, ScriptedTurn(6.0, 6.4, "")], lambda r: answer(""), seconds=20, backend=makers.make("bad"),
+        make_backend=makers, during=at(10.0, choose("good")),
+    )  # fmt: skip
+    assert len(talk.of(e.UserStarted)) == 2
+    assert talk.said(1) == words_of("good", 6)
+
+
 def test_a_brain_that_is_chosen_while_the_user_goes_on_speaks_of_the_new_question_alone() -> None:
     makers = Makers(refuses)
     turns = [*QUESTION, ScriptedTurn(8.5, 11.0, "Oh well, then tell me what time it is.")]

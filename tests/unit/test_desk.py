@@ -17,7 +17,8 @@ from app.backend import PROVIDERS
 from app.backend.base import BackendError, ChatRequest, Traits
 from app.desk import KEPT_SECONDS, Desk
 from app.secrets import KeyStore
-from app.session.control import ROUTER, BackendChoice, BrainDesk
+from app.session.control import ROUTER, BackendChoice
+from app.session.desks import BrainDesk
 from app.session.errors import UserError
 from tests.support.leaks import SECRET, all_logs, places_with, quoting_peer, texts_of
 from tests.support.servers import Script, closed_port_url, peer

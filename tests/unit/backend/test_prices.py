@@ -16,7 +16,8 @@ from app.backend.prices import Price, differences, load_prices, read_prices, rea
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.books import PriceBook
 from app.resources import resource
-from app.session.control import ROUTER, BackendChoice, PriceDesk, PriceRow
+from app.session.control import ROUTER, BackendChoice
+from app.session.desks import PriceDesk, PriceRow
 from app.session.errors import UserError
 from app.settings import Settings
 

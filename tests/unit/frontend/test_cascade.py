@@ -160,6 +160,35 @@ def test_a_correction_in_mid_sentence_is_written_behind_a_dash() -> None:
     assert begun.startswith(said) and corrected == "or rather, nothing but Paris has ever been the capital."
 
 
+def test_whoever_answers_what_nobody_has_answered_is_heard() -> None:
+    rig = Rig()
+    rig.step(OracleAsked(1, 1, True), OracleDone(1, failed=True), TakeFloor(1))
+    rig.until_silent()
+    rig.step(OracleAsked(2, 1, False), OracleWords(2, 1, " A guess.", 0.0))
+    assert not rig.front.speaking, "a guess at it is none"
+    rig.step(*_answer(3, "It is Paris."))
+    rig.until_silent()
+    assert rig.said == "It is Paris."
+
+
+@pytest.mark.parametrize("taken", [Interrupt(), Yield(1)])
+def test_nobody_speaks_where_the_user_has_taken_the_floor(taken: Interrupt | Yield) -> None:
+    rig = Rig()
+    rig.step(OracleAsked(1, 1, True), OracleDone(1, failed=True), TakeFloor(1))
+    rig.until_silent()
+    rig.step(taken)
+    rig.step(*_answer(2, "It is Paris."))
+    rig.until_silent()
+    assert rig.said == ""
+
+
+def test_a_void_floor_that_was_never_ours_is_not_taken() -> None:
+    rig = Rig()
+    rig.step(Interrupt(user_speaks=False), *_answer(1, "It is Paris."))
+    rig.until_silent()
+    assert rig.said == ""
+
+
 def test_a_cut_off_elder_is_not_read_to_its_ragged_end() -> None:
     rig = Rig()
     cut = [OracleAsked(1, 1, False), *(OracleWords(1, 1, f" {w}", 0.0) for w in "It is fine. But then the".split())]
