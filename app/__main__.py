@@ -7,6 +7,12 @@ import sys
 
 def main() -> int:
     """Runs the command line with this process's arguments; returns the exit code."""
+    if sys.argv[1:2] == ["ptt"]:
+        from app import cli_ptt
+
+        code = cli_ptt.main(sys.argv[2:])  # a key was pressed, and waits for as few imports as can be
+        if code is not None:
+            return code
     from app.cli import main as run
 
     return run(sys.argv[1:])

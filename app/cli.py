@@ -12,7 +12,7 @@ import dataclasses
 import sys
 from pathlib import Path
 
-from app import cli_brains, cli_talk
+from app import cli_brains, cli_ptt, cli_talk
 from app.session.control import SessionChoice
 from app.session.errors import UserError
 from app.terminal import Terminal
@@ -32,6 +32,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
     cli_talk.add_commands(commands, common)
+    cli_ptt.add_commands(commands, common)
 
     weights = commands.add_parser("weights", parents=[common], help="the models' weights").add_subparsers(
         dest="weights", metavar="WHAT", required=True
@@ -64,6 +65,12 @@ def build_parser() -> argparse.ArgumentParser:
     routing = bench.add_parser("routing", parents=[common], help="the router's classifier on questions it has not seen")
     routing.add_argument("--mt-bench", default="", metavar="FILE", help="MT-Bench's question.jsonl")
     routing.add_argument("--questions", default="", metavar="FILE", help="labelled questions in place of the app's own")
+    audio = bench.add_parser("audio", parents=[common], help="from the loudspeaker back through the microphone")
+    audio.add_argument("--microphone", default="", metavar="NAME", help="an input device by name")
+    audio.add_argument("--loudspeaker", default="", metavar="NAME", help="an output device by name")
+    audio.add_argument("--rounds", type=cli_talk.frames, default=40, metavar="N", help="how many round trips")
+    turns = bench.add_parser("turns", parents=[common], help="ends of turns, on spoken questions with pauses in them")
+    turns.add_argument("--cases", type=cli_talk.frames, default=0, metavar="N", help="how many (default: all)")
     frame = bench.add_parser("frame", parents=[common], help="one step of the model, in parts, on this machine")
     frame.add_argument("--random-weights", action="store_true", required=True,
                        help="weights of the true shape; their values don't matter to the speed")  # fmt: skip
@@ -88,11 +95,14 @@ def main(argv: list[str]) -> int:
     terminal = Terminal(args.json)
     run = {
         **dict.fromkeys(cli_talk.COMMANDS, lambda: cli_talk.run(args, terminal)),
+        "ptt": lambda: cli_ptt.perform(args.word, as_json=args.json),
         "devices": lambda: _devices(terminal),
         "bench": lambda: {
             "frame": lambda: _bench_frame(args, terminal),
             "routing": lambda: _bench_routing(args, terminal),
             "latency": lambda: asyncio.run(_bench(args, terminal)),
+            "audio": lambda: _bench_audio(args, terminal),
+            "turns": lambda: _bench_turns(args, terminal),
         }[args.bench](),
         "weights": lambda: _weights(args, terminal),
         "doctor": lambda: _doctor(args, terminal),
@@ -150,6 +160,34 @@ async def _bench(args: argparse.Namespace, terminal: Terminal) -> int:
     choice = SessionChoice(backend=cli_brains.choice_of(args), duplex=True)
     try:
         result = await run_latency(compose.session, choice, args.questions, terminal.progress)
+    except compose.USER_ERRORS as error:
+        raise UserError(str(error)) from error
+    terminal.say(result.table())
+    terminal.document({"ok": True, **result.document()})
+    return 0
+
+
+def _bench_audio(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app import main as compose
+    from app.evaluation.audio import run_audio
+
+    try:
+        result = run_audio(
+            args.microphone, args.loudspeaker, rounds=max(5, args.rounds), progress=terminal.progress
+        )
+    except compose.USER_ERRORS as error:
+        raise UserError(str(error)) from error
+    terminal.say(result.table())
+    terminal.document({"ok": True, **result.document()})
+    return 0
+
+
+def _bench_turns(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app import main as compose
+    from app.evaluation.turns import run_turns
+
+    try:
+        result = run_turns(cases=args.cases, progress=terminal.progress)
     except compose.USER_ERRORS as error:
         raise UserError(str(error)) from error
     terminal.say(result.table())

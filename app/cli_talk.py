@@ -19,6 +19,7 @@ from app.backend import PROVIDERS
 from app.backend.base import BackendError
 from app.conversation import events as e
 from app.conversation.frame import as_frames
+from app.conversation.sound import Processing
 from app.conversation.tally import Tally
 from app.conversation.transcript import Transcript
 from app.session.control import ROUTER, BackendChoice, ModelChoice, SessionChoice, Style, ToolChoice
@@ -66,6 +67,10 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     talk.add_argument("--record", default="", metavar="FOLDER", help="keep events.jsonl and both sides' sound")
     talk.add_argument("--microphone", default="", metavar="NAME", help="an input device by name")
     talk.add_argument("--loudspeaker", default="", metavar="NAME", help="an output device by name")
+    talk.add_argument("--no-echo-cancellation", action="store_true",
+                      help="leave the app's own voice in the microphone's sound")  # fmt: skip
+    talk.add_argument("--noise-suppression", action="store_true", help="take steady noise out of it")
+    talk.add_argument("--auto-gain", action="store_true", help="make a quiet voice louder")
 
     replay = commands.add_parser("replay", parents=[common], help="tell a recorded talk again")
     replay.add_argument("folder", metavar="FOLDER")
@@ -238,6 +243,8 @@ class TalkReport:
                 self._dropped += event.frames
             case e.SpeechShed():
                 self._shed += event.decodes
+            case e.DeviceChanged():
+                self._terminal.note(event.sentence)
             case e.Failure():
                 self.fail(event.sentence)
             case e.SessionEnded():
@@ -298,17 +305,25 @@ class TalkReport:
 async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
     from app import brains
     from app import main as compose
+    from app.audio.edge import DeviceEdge
     from app.audio.portaudio import Loudspeaker, Microphone
     from app.audio.wav import FileSink, FileSource
 
     if args.input and args.output and Path(args.input).resolve() == Path(args.output).resolve():
         raise UserError("The answer can't be written over the question. Choose another file for --output.")
-    source = (
-        FileSource(args.input, realtime=args.realtime or not args.output)
-        if args.input
-        else Microphone(args.microphone or None)
-    )
-    sink = FileSink(args.output) if args.output else Loudspeaker(args.loudspeaker or None)
+    edge = None
+    if args.input or args.output:
+        # One side is a file: nothing of what is played comes back.
+        source = (
+            FileSource(args.input, realtime=args.realtime or not args.output)
+            if args.input
+            else Microphone(args.microphone or None)
+        )
+        sink = FileSink(args.output) if args.output else Loudspeaker(args.loudspeaker or None)
+    else:
+        processing = Processing(not args.no_echo_cancellation, args.noise_suppression, args.auto_gain)
+        edge = DeviceEdge(args.microphone, args.loudspeaker, processing)
+        source, sink = edge.source, edge.sink
     paced = args.realtime or not (args.input and args.output)
     choice = SessionChoice(
         frontend=args.frontend,
@@ -328,7 +343,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
         _check_ends(args)
         terminal.progress("Getting ready …")
         router = brains.router(dict(args.route)) if args.route else None
-        talk = compose.session(choice, source, sink, pace="real" if paced else "fast", backend=router)
+        talk = compose.session(choice, source, sink, edge=edge, pace="real" if paced else "fast", backend=router)
         async with talk:
             talk.add_listener(report.take)
             if not args.input:

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from app import books, brains
-from app.audio.endpoints import AudioSink, AudioSource
+from app.audio.endpoints import AudioSink, AudioSource, SoundEdge
 from app.audio.errors import AudioError
 from app.backend.base import Backend, BackendError
 from app.frontend import PROVIDERS as FRONT_ENDS
@@ -60,6 +60,7 @@ def session(
     end_with_input: bool = True,
     backend: Backend | None = None,
     made_frontend: FrontEnd | None = None,
+    edge: SoundEdge | None = None,
 ) -> Session:
     """A session of `choice` between `source` and `sink`, to be entered on the running loop.
 
@@ -82,6 +83,7 @@ def session(
         backend=backend or brains.brain(choice.backend),
         source=source,
         sink=sink,
+        edge=edge,
         recorder=Recorder(Path(choice.record_folder), recording_failed) if choice.record_folder else None,
         make_backend=brains.brain_off_loop,
         make_tools=brains.tools,
@@ -104,7 +106,7 @@ async def device_session(choice: SessionChoice, progress: Callable[[str], None])
 
     The choice's `record_folder` is where recordings are kept: each talk gets a folder of its own in it.
     """
-    from app.audio.portaudio import Loudspeaker, Microphone
+    from app.audio.edge import DeviceEdge
 
     if choice.record_folder:
         folder = Path(choice.record_folder) / datetime.now().strftime("talk-%Y-%m-%d-%H%M%S")
@@ -114,9 +116,10 @@ async def device_session(choice: SessionChoice, progress: Callable[[str], None])
         # Off the loop's thread: to make one means to import torch and to ask the card. First, for it may refuse.
         voice = await asyncio.to_thread(frontend, choice)
         await asyncio.to_thread(_import_slow_packages)
+        edge = DeviceEdge(choice.microphone, choice.loudspeaker, choice.processing, muted=choice.muted)
         made = session(
-            choice, Microphone(choice.microphone or None), Loudspeaker(choice.loudspeaker or None),
-            end_with_input=False, backend=await brains.brain_off_loop(choice.backend), made_frontend=voice,
+            choice, edge.source, edge.sink, end_with_input=False,
+            backend=await brains.brain_off_loop(choice.backend), made_frontend=voice, edge=edge,
         )  # fmt: skip
         await made.__aenter__()
         return made
@@ -261,14 +264,23 @@ def open_window() -> int:
     """Shows the window and returns its exit code."""
     import sys
 
-    from app.audio.devices import list_devices
+    from app.audio.watch import DeviceWatch, list_now
     from app.desk import Desk
-    from app.gui.app import leave, run_window
+    from app.gui.app import bring_forward_or_be, leave, run_window
     from app.gui.choice import WindowChoices
+    from app.gui.instance import Instance
     from app.secrets import key_store
+    from app.sound_desk import SoundBooth
+
+    instance = Instance()
+    mine, sentence = bring_forward_or_be(instance)
+    if not mine:
+        if sentence:
+            raise UserError(sentence)
+        return 0
 
     def devices() -> tuple[list[str], list[str]]:
-        found = list_devices()
+        found = list_now()
         return [d.name for d in found if d.inputs], [d.name for d in found if d.outputs]
 
     desk = Desk(
@@ -283,8 +295,8 @@ def open_window() -> int:
         weighty=tuple(key for key, spec in FRONT_ENDS.items() if spec.weights),
     )
     settings = Settings.load()
-    settings.notice = " ".join(filter(None, (settings.notice, problem, brains.price_table()[1])))
+    settings.notice = " ".join(filter(None, (settings.notice, problem, brains.price_table()[1], sentence)))
     return leave(run_window(
         device_session, settings, list_devices=devices, choices=choices, weights=Weights(settings), desk=desk,
-        argv=sys.argv[:1],
+        sound_desk=SoundBooth(), watch_devices=DeviceWatch, instance=instance, argv=sys.argv[:1],
     ))  # fmt: skip

@@ -85,8 +85,23 @@ class Settings:
     weights_mirror: str = _setting("", "Weights mirror", "A mirror of the hub for downloads; empty for the hub itself.")
     microphone: str = _setting("", "Microphone", "The device's name; empty for the system's default.")
     loudspeaker: str = _setting("", "Loudspeaker", "The device's name; empty for the system's default.")
-    duplex: bool = _setting(
-        False, "Full duplex", "The voice alone opens and closes turns, without the button. Use headphones."
+    duplex: bool = _setting(False, "Full duplex", "The voice alone opens and closes turns, without the button.")
+    echo_cancellation: bool = _setting(
+        True, "Echo cancellation", "Takes the app's own voice out of the microphone's sound."
+    )
+    noise_suppression: bool = _setting(False, "Noise suppression", "Takes steady noise out of the microphone's sound.")
+    auto_gain: bool = _setting(False, "Automatic gain", "Makes a quiet voice louder.")
+    talk_mode: str = _setting(
+        "hold",
+        "Talk button",
+        "Whether the talk button and its keys are held, or pressed once to talk and once to end.",
+        ("hold", "toggle"),
+    )
+    talk_hotkey: str = _setting(
+        "Ctrl+Alt+Space", "Talk hotkey", "Talks while another window has the focus; empty for none."
+    )
+    mute_hotkey: str = _setting(
+        "Ctrl+Alt+M", "Mute hotkey", "Mutes the microphone while another window has the focus; empty for none."
     )
     keep_recordings: bool = _setting(False, "Keep recordings", "Saves each talk's sound and events on disk.")
 

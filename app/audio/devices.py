@@ -1,21 +1,33 @@
 """Which microphones and loudspeakers there are, and which one a name means.
 
-Devices go by name: PortAudio's indexes change with every plug. Knows nothing of streams or samples.
+Devices go by name: PortAudio's indexes change with every plug. Where a PulseAudio or PipeWire server answers, its
+devices are offered, by the names that the system's own settings show; PortAudio reaches them all through one device
+of ALSA's. Knows nothing of streams or samples.
 """
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from app.audio import native
+from app.audio import native, pulse
 from app.audio.errors import DeviceError
+from app.audio.pulse import PulseDevice, PulseState
 
 WASAPI = "Windows WASAPI"
 """On Windows the same hardware shows up under four host APIs. This one has full names and the least delay."""
 
+PULSE = "PulseAudio"
+"""The host API that devices of a PulseAudio or PipeWire server are listed under."""
+
+_PULSE_PCMS = ("pulse", "default", "pipewire")
+"""ALSA's names for "whatever the sound server has", the most dependable first."""
+
 _NAMED_AT_MOST = 6
+
+_CARD = re.compile(r"\s*\((?:plug)?hw:\d+,\d+\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +43,28 @@ class Device:
     is_default_output: bool
     index: int = field(compare=False)
     """PortAudio's number, good until the next `refresh`."""
+    pulse_name: str = ""
+    """The sound server's own name for it; empty where PortAudio's device is the thing itself."""
+    muted: bool = field(default=False, compare=False)
+    """Whether it is muted in the system, as far as that is known."""
 
 
-def list_devices() -> list[Device]:
-    """All devices that PortAudio saw when it started; on Windows those of WASAPI, where there are any.
+def list_devices(state: PulseState | None = None) -> list[Device]:
+    """All devices: the sound server's as of now, or else those that PortAudio saw when it started.
 
+    On Windows those of WASAPI, where there are any. `state`: what the sound server said, if it was asked already.
     Raises `DeviceError` where PortAudio is missing.
     """
+    own = own_devices()
+    through = through_pulse(own)
+    if through is None:
+        return own
+    state = state or pulse.look()
+    return own if state is None else [_of_pulse(device, through) for device in state.devices]
+
+
+def own_devices() -> list[Device]:
+    """The devices that PortAudio saw when it started, without any sound server's. Raises `DeviceError`."""
     sounddevice = native.load()
     with native.LOCK, native.quiet_stderr():
         apis = sounddevice.query_hostapis()
@@ -65,33 +92,39 @@ def list_devices() -> list[Device]:
     ]
 
 
-def find_input(name: str | None = None) -> Device:
+def find_input(name: str | None = None, state: PulseState | None = None) -> Device:
     """The microphone that `name` means: exactly, whatever the case, else the only one whose name contains it.
 
-    None: the system's default. Raises `DeviceError` when there is none, or more than one.
+    None: the system's default. A name that is none of the sound server's may be one of PortAudio's own. Raises
+    `DeviceError` when there is none, or more than one.
     """
-    devices = [device for device in list_devices() if device.inputs]
+    devices = [device for device in list_devices(state) if device.inputs]
+    if name is not None:
+        return _find(name, devices, "microphone") if devices else _find_own(name, "microphone", _no_microphone())
     if not devices:
-        raise DeviceError(
-            "No microphone was found, so the app can't hear you. Plug one in (or allow the app to use it in "
-            "the system's privacy settings), then try again."
-        )
-    if name is None:
-        return next((device for device in devices if device.is_default_input), devices[0])
-    return _find(name, devices, "microphone")
+        raise _no_microphone()
+    return next((device for device in devices if device.is_default_input), devices[0])
 
 
-def find_output(name: str | None = None) -> Device:
+def find_output(name: str | None = None, state: PulseState | None = None) -> Device:
     """The loudspeaker that `name` means; as `find_input`."""
-    devices = [device for device in list_devices() if device.outputs]
+    devices = [device for device in list_devices(state) if device.outputs]
+    if name is not None:
+        return _find(name, devices, "loudspeaker") if devices else _find_own(name, "loudspeaker", _no_loudspeaker())
     if not devices:
-        raise DeviceError(
-            "No loudspeaker was found, so the app can't be heard. Plug in a loudspeaker or headphones, then "
-            "try again."
-        )
-    if name is None:
-        return next((device for device in devices if device.is_default_output), devices[0])
-    return _find(name, devices, "loudspeaker")
+        raise _no_loudspeaker()
+    return next((device for device in devices if device.is_default_output), devices[0])
+
+
+def same_device(name: str, other: str) -> bool:
+    """Whether two names mean one device: ALSA's end in a card's number, which another plug may change."""
+    return _bare(name) == _bare(other)
+
+
+def through_pulse(own: Sequence[Device]) -> Device | None:
+    """PortAudio's device that leads to the sound server, if it has one."""
+    by_name = {device.name: device for device in own if device.host_api == "ALSA" and device.inputs and device.outputs}
+    return next((by_name[name] for name in _PULSE_PCMS if name in by_name), None)
 
 
 def refresh() -> bool:
@@ -99,9 +132,26 @@ def refresh() -> bool:
     return native.restart()
 
 
+def _of_pulse(device: PulseDevice, through: Device) -> Device:
+    hears = device.kind == "microphone"
+    return Device(
+        name=device.name,
+        host_api=PULSE,
+        inputs=device.channels if hears else 0,
+        outputs=0 if hears else device.channels,
+        default_rate=device.rate,
+        is_default_input=hears and device.is_default,
+        is_default_output=not hears and device.is_default,
+        index=through.index,
+        pulse_name=device.pulse_name,
+        muted=device.muted,
+    )
+
+
 def _find(name: str, devices: Sequence[Device], kind: str) -> Device:
     wanted = name.strip().casefold()
     exact = [device for device in devices if device.name.casefold() == wanted]
+    exact = exact or [device for device in devices if same_device(device.name, name)]
     if exact:
         # One name under two host APIs, or two devices of one make: no name can tell them apart. Take the
         # default.
@@ -113,12 +163,45 @@ def _find(name: str, devices: Sequence[Device], kind: str) -> Device:
         raise DeviceError(
             f"“{name}” could be any of {_named(partial)}. Give the whole name of the {kind} that you mean."
         )
+    if devices[0].host_api == PULSE:
+        return _find_own(name, kind, _unknown(name, devices, kind))
+    raise _unknown(name, devices, kind)
+
+
+def _find_own(name: str, kind: str, otherwise: DeviceError) -> Device:
+    """PortAudio's own device of exactly this name, for one that is configured in ALSA. Raises `otherwise`."""
+    for device in own_devices():
+        if same_device(device.name, name) and (device.inputs if kind == "microphone" else device.outputs):
+            return device
+    raise otherwise
+
+
+def _unknown(name: str, devices: Sequence[Device], kind: str) -> DeviceError:
+    wanted = name.strip().casefold()
     known = [device.name.casefold() for device in devices]
     near = difflib.get_close_matches(wanted, known, n=_NAMED_AT_MOST, cutoff=0.5)
     likely = [device for device in devices if device.name.casefold() in near]
-    raise DeviceError(
+    return DeviceError(
         f"There is no {kind} named “{name}” (any more). There is {_named(likely or devices)}: choose one of "
         f"these, or plug yours in and try again."
+    )
+
+
+def _bare(name: str) -> str:
+    return _CARD.sub("", name.strip()).casefold()
+
+
+def _no_microphone() -> DeviceError:
+    return DeviceError(
+        "No microphone was found, so the app can't hear you. Plug one in (or allow the app to use it in "
+        "the system's privacy settings), then try again."
+    )
+
+
+def _no_loudspeaker() -> DeviceError:
+    return DeviceError(
+        "No loudspeaker was found, so the app can't be heard. Plug in a loudspeaker or headphones, then "
+        "try again."
     )
 
 

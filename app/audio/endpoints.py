@@ -6,10 +6,13 @@ files and the stand-ins of tests follow the same two protocols. Knows nothing of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Protocol, Self
 
 import numpy as np
+
+from app.conversation.sound import DeviceNotice, Processing, SoundHealth
 
 
 class EndOfAudio(Exception):
@@ -124,3 +127,69 @@ class AudioSink(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
+
+
+class Tap(Protocol):
+    """What a loudspeaker really plays, silence included, sample by sample at its own pace: the echo's origin.
+
+    One thread takes from it.
+    """
+
+    @property
+    def rate(self) -> int:
+        """Hertz, by the loudspeaker's clock."""
+        ...
+
+    @property
+    def generation(self) -> int:
+        """Rises when the device was opened anew: what comes is in no fixed relation to what came before."""
+        ...
+
+    def take(self) -> np.ndarray:
+        """All that was handed to the device since the last call: float32 mono of shape (n,), the caller's to keep.
+
+        Never waits. What nobody takes for some seconds is lost, oldest first, and `generation` rises.
+        """
+        ...
+
+
+class SoundEdge(Protocol):
+    """Microphone and loudspeaker as one thing. Its source and sink outlive the devices behind them.
+
+    While there is no microphone the source gives silence at the pace of time; while there is no loudspeaker the sink
+    is not `ready` and nobody should write to it. Whatever happens is told in `notices`.
+    """
+
+    @property
+    def source(self) -> AudioSource:
+        """The user's sound, as it is after processing."""
+        ...
+
+    @property
+    def sink(self) -> AudioSink:
+        """Where the app's voice goes."""
+        ...
+
+    muted: bool
+    """While True the source gives zeros: no sample of the microphone leaves the edge. Any thread may set it."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is a loudspeaker."""
+        ...
+
+    def notices(self) -> Sequence[DeviceNotice]:
+        """What happened since the last call, oldest first. Called by the frame thread."""
+        ...
+
+    def health(self) -> SoundHealth:
+        """How it does. Called by the frame thread."""
+        ...
+
+    def set_processing(self, processing: Processing) -> None:
+        """Processes in this way from the next frame on. Any thread may call."""
+        ...
+
+    def choose(self, microphone: str, loudspeaker: str) -> None:
+        """Goes on with these devices (names; empty: the system's defaults). Any thread may call; never waits."""
+        ...

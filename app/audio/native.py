@@ -77,6 +77,22 @@ def count_stream(change: int) -> None:
 
 
 @contextlib.contextmanager
+def environment(values: dict[str, str]) -> Iterator[None]:
+    """Set environment variables for the block, under `LOCK`: sound servers' clients read there what to connect to."""
+    with LOCK:
+        before = {key: os.environ.get(key) for key in values}
+        os.environ.update(values)
+        try:
+            yield
+        finally:
+            for key, value in before.items():
+                if value is None:
+                    os.environ.pop(key, None)
+                else:
+                    os.environ[key] = value
+
+
+@contextlib.contextmanager
 def quiet_stderr() -> Iterator[None]:
     """Send what C libraries print to nowhere: on Linux, ALSA and JACK report every device that isn't there.
 

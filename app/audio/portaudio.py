@@ -1,4 +1,4 @@
-"""The microphone and the loudspeaker: PortAudio's 20 ms blocks on one side, frames and samples on the other.
+"""The microphone and the loudspeaker: PortAudio's short blocks on one side, frames and samples on the other.
 
 The callbacks run in PortAudio's thread and only copy between its block and a ring: no lock, event, log or
 arithmetic on samples, for what waits there is heard as a crack. Knows nothing of sessions or speech.
@@ -13,11 +13,12 @@ from typing import Any, Self
 import numpy as np
 
 from app.audio import native
-from app.audio.playcount import PlayCount
+from app.audio.devices import Device
+from app.audio.playcount import Playback, PlayCount
 from app.audio.resample import Resampler, to_mono
 from app.audio.ring import Ring
 from app.audio.stream import INPUT, OUTPUT, DeviceStream
-from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
+from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 
 CAPTURE_SECONDS = 4.0
 """Room for the user's sound while the frame thread is held up: longer than any pause it should ever make."""
@@ -25,16 +26,22 @@ CAPTURE_SECONDS = 4.0
 PLAYBACK_SECONDS = 60.0
 """Room for the app's voice: a synthesiser gives a whole paragraph at once, much faster than it is spoken."""
 
-CUSHION_SECONDS = 0.04
-"""How long the first samples of a talk wait before they are played. A front-end writes 80 ms every 80 ms;
-without a cushion each step that comes 1 ms late would be heard. Two blocks cover the frame thread's measured
-lateness (10 ms at worst under load) with room for an uneven step; more would delay every answer."""
+CUSHION_SECONDS = 0.02
+"""How long the first samples of a talk wait before they are played, at first. A front-end writes 80 ms every 80 ms;
+without a cushion each step that comes 1 ms late would be heard. Two blocks cover the frame thread's measured lateness
+(10 ms at worst under load); more would delay every answer."""
+
+CUSHION_STEP_SECONDS = 0.01
+"""Where that wasn't enough, the next talks wait so much longer: each device's cushion grows as it needs."""
+
+CUSHION_MOST_SECONDS = 0.08
+"""A gap longer than this isn't unevenness, and no cushion would have helped."""
+
+TAP_SECONDS = 2.0
+"""How long what was played is kept for whoever wants to know it."""
 
 RESAMPLER_SECONDS = 0.04
 """The cushion's surplus where samples are resampled: soxr holds this much back and gives in lumps."""
-
-ENOUGH_SECONDS = 0.12
-"""With a frame and the cushion queued already, waiting gains nothing."""
 
 UNDERRUN_WITHIN_SECONDS = 0.5
 """Running dry is the normal end of a talk. It was an underrun if talk goes on sooner than this: a hiccup of
@@ -47,26 +54,37 @@ pauses this long."""
 POLL_SECONDS = 0.0015
 """How often a reader looks when a block is due: a fiftieth of a frame."""
 
+_cushions: dict[str, float] = {}
+"""The cushion in seconds that each device was found to need, by name, for the life of the process."""
+
 
 class Microphone:
     """An `AudioSource` over a microphone; `name` as for `find_input`, None for the default one.
 
-    Opening raises `DeviceError` with a sentence when there is none, it is busy or refused.
+    Opening raises `DeviceError` with a sentence when there is none, it is busy or refused. `device`: what the name was
+    found to mean, if it was looked for already.
     """
 
-    def __init__(self, name: str | None = None) -> None:
+    def __init__(self, name: str | None = None, device: Device | None = None) -> None:
         self.name = name or "default microphone"
+        self.slips = 0
+        """How often PortAudio said that samples were lost before the callback got them."""
+        self._found = device
+        self._muted = self._forget = False
+        self._blank = 0
         self._ring = self._pending = Ring(1)  # until a stream is open, so that the counters always answer
         self._rate, self._channels = SAMPLE_RATE, 1
+        self._block = 0
         self._wanted = name
         self._stream: DeviceStream | None = None
 
     def __enter__(self) -> Self:
-        stream = DeviceStream(INPUT, self._wanted)
-        self.name = stream.device.name
-        self._silent_for = 0.0
-        self._seen = 0
-        stream.start(self._prepare)
+        with native.LOCK:  # or another thread restarts PortAudio between finding and opening
+            stream = DeviceStream(INPUT, self._wanted, self._found)
+            self.name = stream.device.name
+            self._silent_for = 0.0
+            self._seen = 0
+            stream.start(self._prepare)
         self._stream = stream
         return self
 
@@ -74,8 +92,38 @@ class Microphone:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._stream is not None:
-            stream, self._stream = self._stream, None
-            stream.close(drain=False)
+            self.close()
+
+    def close(self, wait: float | None = None) -> None:
+        """Let the device go; see `DeviceStream.close`. What waits can still be taken."""
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            stream.close(drain=False, wait=wait)
+
+    @property
+    def device(self) -> Device | None:
+        """The device in use."""
+        return self._stream.device if self._stream else None
+
+    @property
+    def finished(self) -> bool:
+        """Whether the device is gone."""
+        return self._stream is None or self._stream.finished
+
+    @property
+    def heard(self) -> int:
+        """Samples that the device has given since it was opened: while it works this rises."""
+        return self._ring.counts().written
+
+    @property
+    def muted(self) -> bool:
+        """While True the callback writes zeros, and what waits from before is zeros, too. Any thread may set it."""
+        return self._muted
+
+    @muted.setter
+    def muted(self, muted: bool) -> None:
+        self._muted = muted
+        self._forget = self._forget or muted
 
     @property
     def latency(self) -> float:
@@ -84,13 +132,16 @@ class Microphone:
 
     @property
     def overruns(self) -> int:
-        """Samples lost because the frame thread was away for longer than `CAPTURE_SECONDS`."""
-        return self._to_ours(self._ring.counts().lost)
+        """Samples lost because the frame thread was away for longer than `CAPTURE_SECONDS`, or before they got here.
+
+        Of the latter PortAudio tells no number: each time counts as a block.
+        """
+        return self._to_ours(self._ring.counts().lost) + self.slips * self._block
 
     @property
     def backlog(self) -> int:
         """Whole frames that wait."""
-        return self._waiting() // FRAME_SAMPLES
+        return self.waiting // FRAME_SAMPLES
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
         """The next frame, float32 of shape (1920,), or None after `timeout` seconds; see `AudioSource`."""
@@ -98,7 +149,7 @@ class Microphone:
         now = time.perf_counter()
         give_up = now + timeout
         while True:
-            frame = self._take()
+            frame = self.take()
             if frame is not None:
                 self._silent_for = 0.0
                 return frame
@@ -106,7 +157,7 @@ class Microphone:
                 raise native.gone(INPUT, self.name)
             if now >= give_up:
                 return None
-            missing = (FRAME_SAMPLES - self._waiting()) / SAMPLE_RATE
+            missing = (FRAME_SAMPLES - self.waiting) / SAMPLE_RATE
             time.sleep(max(0.0, min(max(missing - POLL_SECONDS, POLL_SECONDS), give_up - now)))
             before, now = now, time.perf_counter()
             self._watch(now - before)
@@ -115,14 +166,23 @@ class Microphone:
         """Forget all waiting frames but the newest; how many were dropped."""
         self._pump()
         dropped = max(0, self.backlog - 1)
-        samples = dropped * FRAME_SAMPLES
+        self._skip(dropped * FRAME_SAMPLES)
+        return dropped
+
+    def drop_to_now(self) -> None:
+        """Forget all that waits but one frame's worth, so that the next frame ends with the newest sample."""
+        self._pump()
+        self._skip(max(0, self.waiting - FRAME_SAMPLES))
+
+    def _skip(self, samples: int) -> None:
         samples -= self._pending.skip(samples) if self._pending is not self._ring else 0
         if samples:
             self._ring.skip(round(samples * self._rate / SAMPLE_RATE) * self._channels)
-        return dropped
 
     def _prepare(self, rate: int, channels: int, block: int) -> Any:
         self._rate, self._channels = rate, channels
+        self._block = block * SAMPLE_RATE // rate
+        self._zeros = np.zeros(block * channels, np.float32)
         self._ring = Ring(int(CAPTURE_SECONDS * rate) * channels)
         if (rate, channels) == (SAMPLE_RATE, 1):
             self._pending = self._ring
@@ -134,9 +194,16 @@ class Microphone:
 
     def _on_block(self, block: np.ndarray, frames: int, times: Any, status: Any) -> None:
         # PortAudio's thread. The block is contiguous, so that the flat view costs no copy.
-        self._ring.write(block.reshape(-1))
+        self._ring.write(self._zeros if self._muted else block.reshape(-1))
+        if status:
+            self.slips += 1
 
-    def _take(self) -> np.ndarray | None:
+    def take(self) -> np.ndarray | None:
+        """The next frame if a whole one waits; never waits itself, and raises nothing."""
+        if self._forget:
+            self._forget = False
+            # The resampler holds some back, too.
+            self._blank = self.waiting + (0 if self._pending is self._ring else SAMPLE_RATE // 20)
         self._pump()
         if self._pending.queued < FRAME_SAMPLES:
             return None
@@ -144,6 +211,9 @@ class Microphone:
         got = self._pending.read_into(frame)
         while got < FRAME_SAMPLES:  # the callback came round just now: the newer samples are there
             got += self._pending.read_into(frame[got:])
+        if self._blank:
+            frame[: self._blank] = 0.0
+            self._blank -= min(self._blank, FRAME_SAMPLES)
         # Floating-point devices and resampling may overshoot.
         return np.clip(frame, -1.0, 1.0, out=frame)
 
@@ -155,7 +225,8 @@ class Microphone:
             block = self._raw[:got].reshape(-1, self._channels)
             self._pending.write(self._resampler.push(to_mono(block)))
 
-    def _waiting(self) -> int:
+    @property
+    def waiting(self) -> int:
         """24 kHz samples that wait, converted or not."""
         waiting = self._pending.queued
         if self._pending is not self._ring:
@@ -183,7 +254,7 @@ class Microphone:
 class Loudspeaker:
     """An `AudioSink` over a loudspeaker; `name` as for `find_output`, None for the default one.
 
-    The first samples of a talk wait `CUSHION_SECONDS`. On leaving the `with`, what is queued is forgotten;
+    The first samples of a talk wait `cushion_seconds`. On leaving the `with`, what is queued is forgotten;
     wait for `queued == 0` first to have it heard. Opening raises `DeviceError` as `Microphone` does.
 
     Where the device refuses 24 kHz, samples are resampled on the writer's side. The resampler then holds back
@@ -192,18 +263,29 @@ class Loudspeaker:
 
     keeps_time = False
 
-    def __init__(self, name: str | None = None) -> None:
+    def __init__(self, name: str | None = None, device: Device | None = None) -> None:
         self.name = name or "default loudspeaker"
-        self.underruns = 0
+        self.slips = 0
+        """How often PortAudio said that the device ran dry in the middle of talk."""
+        self.clock = 0
+        """Samples, at the device's rate, that it has asked for: while it works this rises."""
+        self.tap = Ring(1)
+        """What was handed to the device, silence included, at its `rate`: the last `TAP_SECONDS`."""
+        self.rate = SAMPLE_RATE
+        self._found = device
+        self._gaps = 0
+        self._gaps_seen = 0
+        self._gap = 0
         self._wanted = name
         self._ring = Ring(1)  # until a stream is open, so that the counters always answer
         self._count = PlayCount(self._ring, SAMPLE_RATE)
         self._stream: DeviceStream | None = None
 
     def __enter__(self) -> Self:
-        stream = DeviceStream(OUTPUT, self._wanted)
-        self.name = stream.device.name
-        stream.start(self._prepare)
+        with native.LOCK:  # or another thread restarts PortAudio between finding and opening
+            stream = DeviceStream(OUTPUT, self._wanted, self._found)
+            self.name = stream.device.name
+            stream.start(self._prepare)
         self._stream = stream
         return self
 
@@ -211,9 +293,38 @@ class Loudspeaker:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._stream is not None:
-            stream, self._stream = self._stream, None
+            self.close()
+
+    def close(self, wait: float | None = None) -> None:
+        """Forget what is queued and let the device go; see `DeviceStream.close`."""
+        stream, self._stream = self._stream, None
+        if stream is not None:
             self._ring.discard()
-            stream.close(drain=True)
+            stream.close(drain=True, wait=wait)
+
+    @property
+    def device(self) -> Device | None:
+        """The device in use."""
+        return self._stream.device if self._stream else None
+
+    @property
+    def finished(self) -> bool:
+        """Whether the device is gone."""
+        return self._stream is None or self._stream.finished
+
+    @property
+    def underruns(self) -> int:
+        """How often talk was interrupted by silence, for want of samples or by the device itself."""
+        return self._gaps + self.slips
+
+    @property
+    def cushion_seconds(self) -> float:
+        """How long the first samples of a talk wait, as of now."""
+        return _cushions.get(self.name, CUSHION_SECONDS)
+
+    def look(self) -> Playback:
+        """All counters at one moment."""
+        return self._count.look()
 
     @property
     def latency(self) -> float:
@@ -250,6 +361,8 @@ class Loudspeaker:
         stream = self._open_stream()
         if stream.finished:
             raise native.gone(OUTPUT, self.name)
+        if self._gaps != self._gaps_seen:
+            self._grow_cushion()
         self._count.wrote(samples.size)
         if self._resampler is None:
             self._ring.write(samples)
@@ -272,38 +385,54 @@ class Loudspeaker:
         return queued
 
     def _prepare(self, rate: int, channels: int, block: int) -> Any:
+        self.rate = rate
         self._ring = Ring(int(PLAYBACK_SECONDS * rate))
+        self.tap = Ring(int(TAP_SECONDS * rate))
         self._count = PlayCount(self._ring, rate)
         self._resampler = None if rate == SAMPLE_RATE else Resampler(SAMPLE_RATE, rate)
         self._held_back = False
         # The callback's own state, counted in the device's samples: its clock needs no system call.
         self._playing = False
-        self._clock = 0
+        self.clock = 0
         self._waited = 0
         self._dry_at: int | None = None
         self._flushed_seen = 0
-        surplus = 0.0 if self._resampler is None else RESAMPLER_SECONDS
-        self._cushion = round((CUSHION_SECONDS + surplus) * rate)
-        self._enough = round((ENOUGH_SECONDS + surplus) * rate)
         self._soon = round(UNDERRUN_WITHIN_SECONDS * rate)
+        self._set_cushion()
         return self._on_block
+
+    def _set_cushion(self) -> None:
+        surplus = 0.0 if self._resampler is None else RESAMPLER_SECONDS
+        self._cushion = round((self.cushion_seconds + surplus) * self.rate)
+        self._enough = round((FRAME_SECONDS + self.cushion_seconds + surplus) * self.rate)
+
+    def _grow_cushion(self) -> None:
+        """After a gap that a longer cushion would have bridged, the device gets one."""
+        self._gaps_seen = self._gaps
+        if self._gap <= CUSHION_MOST_SECONDS * self.rate:
+            longer = round(self.cushion_seconds + CUSHION_STEP_SECONDS, 3)
+            _cushions[self.name] = min(longer, CUSHION_MOST_SECONDS)
+            self._set_cushion()
 
     def _on_block(self, block: np.ndarray, frames: int, times: Any, status: Any) -> None:
         # PortAudio's thread. `block` has shape (frames, channels); every channel gets the same.
-        self._clock += frames
-        if not self._playing and not self._may_start(frames):
+        self.clock += frames
+        if self._playing or self._may_start(frames):
+            if status and self._playing:
+                self.slips += 1
+            got = self._ring.read_into(block[:, 0])
+            if got < frames:
+                block[got:, 0] = 0.0
+                self._playing = False
+                counts = self._ring.counts()
+                # After a flush silence is what was asked for.
+                self._dry_at = self.clock if counts.flushed == self._flushed_seen else None
+                self._flushed_seen = counts.flushed
+            if block.shape[1] > 1:
+                block[:, 1:] = block[:, :1]
+        else:
             block.fill(0.0)
-            return
-        got = self._ring.read_into(block[:, 0])
-        if got < frames:
-            block[got:, 0] = 0.0
-            self._playing = False
-            counts = self._ring.counts()
-            # After a flush silence is what was asked for.
-            self._dry_at = self._clock if counts.flushed == self._flushed_seen else None
-            self._flushed_seen = counts.flushed
-        if block.shape[1] > 1:
-            block[:, 1:] = block[:, :1]
+        self.tap.write(block[:, 0])
 
     def _may_start(self, frames: int) -> bool:
         counts = self._ring.counts()
@@ -311,7 +440,8 @@ class Loudspeaker:
             self._waited = 0
             return False
         if self._dry_at is not None:
-            self.underruns += self._clock - self._dry_at <= self._soon
+            self._gap = self.clock - self._dry_at
+            self._gaps += self._gap <= self._soon
             self._dry_at = None
         self._waited += frames
         self._flushed_seen = counts.flushed

@@ -14,8 +14,15 @@ from app.audio.devices import Device
 from app.audio.errors import DeviceError
 from app.conversation.frame import SAMPLE_RATE
 
-BLOCK_SECONDS = 0.02
-"""Blocks of a whole frame come in bunches through a sound server (0 and 100 ms apart); of 20 ms, evenly."""
+BLOCK_SECONDS = 0.01
+"""Blocks of a whole frame come in bunches through a sound server (0 and 100 ms apart); of 10 ms, evenly (measured: 19
+of 20 within 3 ms). Shared-mode WASAPI's own period is 10 ms, too."""
+
+SAFE_BLOCK_SECONDS = 0.02
+"""For a device that didn't keep up with the short ones."""
+
+_slow: set[str] = set()
+"""Names of the devices that need `SAFE_BLOCK_SECONDS`, for the life of the process."""
 
 CLOSE_SECONDS = 2.0
 """How long a driver may take to let go. One whose server has died may never; the app goes on without it."""
@@ -30,21 +37,27 @@ class DeviceStream:
     per channel. `finished` turns True when the stream ends without having been closed: the device is gone.
     """
 
-    def __init__(self, kind: str, name: str | None) -> None:
-        """`kind`: INPUT or OUTPUT; `name` as for `find_input`. Raises `DeviceError`."""
+    def __init__(self, kind: str, name: str | None, device: Device | None = None) -> None:
+        """`kind`: INPUT or OUTPUT; `name` as for `find_input`; `device` if it was found already.
+
+        Without a name the sound server, where there is one, chooses the device, and may change it later on.
+        Raises `DeviceError`.
+        """
         self.kind = kind
         self.finished = False
         self._closing = False
-        self.device = _find(kind, name)
+        self.device = device or _find(kind, name)
+        self._aim = {} if name is None else _aim(kind, self.device.pulse_name)
 
     def start(self, prepare: Callable[[int, int, int], Callable[..., None]]) -> None:
         """Open and start; `prepare(rate, channels, block)` makes the callback for each shape tried."""
         sounddevice = native.load()
         make = sounddevice.InputStream if self.kind == INPUT else sounddevice.OutputStream
         refused: Exception | None = None
-        with native.LOCK:
+        seconds = SAFE_BLOCK_SECONDS if self.device.name in _slow else BLOCK_SECONDS
+        with native.environment(self._aim):
             for rate, channels in shapes(self.kind, self.device):
-                self.rate, self.channels, self.block = rate, channels, round(rate * BLOCK_SECONDS)
+                self.rate, self.channels, self.block = rate, channels, round(rate * seconds)
                 callback = prepare(self.rate, self.channels, self.block)
                 stream = None
                 try:
@@ -76,14 +89,17 @@ class DeviceStream:
                 return
         raise native.explain(refused, self.kind, self.device.name) from refused
 
-    def close(self, drain: bool) -> None:
-        """Stop, with `drain` only after the device's own buffer has been played; at most `CLOSE_SECONDS`."""
+    def close(self, drain: bool, wait: float | None = None) -> None:
+        """Stop, with `drain` only after the device's own buffer has been played; waits at most `CLOSE_SECONDS`.
+
+        `wait`: another number of seconds to wait; the stream is closed behind it all the same.
+        """
         self._closing = True
         closer = threading.Thread(
             target=self._close, args=(drain and not self.finished,), name="audio-close", daemon=True
         )
         closer.start()
-        closer.join(CLOSE_SECONDS)
+        closer.join(CLOSE_SECONDS if wait is None else wait)
 
     def _close(self, drain: bool) -> None:
         # Outside the lock: a driver that hangs here must not take every later stream with it.
@@ -104,6 +120,22 @@ class DeviceStream:
             # Shared mode refuses every rate but the mixer's own, unless Windows may convert.
             return sounddevice.WasapiSettings(auto_convert=True)
         return None
+
+
+def remember_slow(name: str) -> bool:
+    """From now on the device of this name gets longer blocks; False if it has them already."""
+    if name in _slow:
+        return False
+    _slow.add(name)
+    return True
+
+
+def _aim(kind: str, pulse_name: str) -> dict[str, str]:
+    """The environment that makes the sound server's ALSA plugins connect to this device of its."""
+    if not pulse_name:
+        return {}
+    # PulseAudio's plugin reads the first, PipeWire's the second.
+    return {"PULSE_SOURCE" if kind == INPUT else "PULSE_SINK": pulse_name, "PIPEWIRE_NODE": pulse_name}
 
 
 def shapes(kind: str, device: Device) -> Iterator[tuple[int, int]]:

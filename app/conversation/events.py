@@ -11,13 +11,16 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from app.conversation.sound import DeviceChange, DeviceKind
+
 Manner = Literal["after", "thinking"]
 """How the cascade answers: `after` the complete turn, or `thinking` while the user still talks."""
 
 EndReason = Literal["complete", "superseded", "failed", "stopped"]
 Source = Literal["backend", "stt", "tts", "audio", "recorder", "frontend", "session"]
-About = Literal["", "brain", "cap", "unanswered"]
-"""What a failure of the back-end is about: a brain, what the talk may cost, a turn that this leaves unanswered."""
+About = Literal["", "brain", "cap", "unanswered", "echo"]
+"""What a failure is about: a brain, what the talk may cost, a turn that this leaves unanswered, or the app hearing
+itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +45,16 @@ class SessionEnded:
 
 @dataclass(frozen=True, slots=True)
 class LevelMeasured:
-    """Peak levels of one frame in dBFS, and how late its step ended. For meters; not recorded."""
+    """Peak levels of one frame in dBFS, and how late its step ended. For meters; not recorded.
+
+    `clipped`: the microphone's sound reached full scale, so its tops are cut off.
+    """
 
     at: float
     user_dbfs: float
     assistant_dbfs: float
     late_ms: float = 0.0
+    clipped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -444,6 +451,37 @@ class SpeechShed:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceChanged:
+    """A microphone or loudspeaker went, came, or was exchanged; the talk goes on. See `sound.DeviceNotice`."""
+
+    at: float
+    kind: DeviceKind
+    change: DeviceChange
+    name: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class MicrophoneMuted:
+    """From now on no sound of the microphone leaves the edge, or it does again."""
+
+    at: float
+    muted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SoundMeasured:
+    """How the sound's edge does, about once a second; see `sound.SoundHealth`. Not recorded."""
+
+    at: float
+    erle_db: float | None
+    echo_remains: bool
+    drift_ppm: float | None
+    overrun_ms: int
+    underruns: int
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """Something failed. `sentence` tells the user what happened, what it means and what to do.
 
@@ -505,6 +543,9 @@ Event = (
     | Underrun
     | FramesDropped
     | SpeechShed
+    | DeviceChanged
+    | MicrophoneMuted
+    | SoundMeasured
     | Failure
 )
 """The closed union: read it with `match` and `typing.assert_never`."""

@@ -42,6 +42,28 @@ def is_backchannel(text: str) -> bool:
     return True
 
 
+_COMMANDS = frozenset("stop wait no quiet enough cancel hold sorry".split())
+"""Words that always interrupt, whoever else has said them."""
+
+
+def is_echo(heard: str, said: str) -> bool:
+    """Whether `heard` is nothing but a stretch of what was `said`: two words or more, in order.
+
+    From four words on one may be wrong, missing or too many, as a recogniser has it that hears an echo.
+    """
+    words, own = fold(heard), fold(said)
+    if len(words) < 2 or not own or _COMMANDS & set(words):
+        return False
+    # Edit distance of `words` to the nearest stretch of `own`: free at both ends.
+    row = [0] * (len(own) + 1)
+    for count, word in enumerate(words, 1):
+        corner, row[0] = row[0], count
+        for place, mine in enumerate(own, 1):
+            here = min(corner + (word != mine), row[place] + 1, row[place - 1] + 1)
+            corner, row[place] = row[place], here
+    return min(row) <= (1 if len(words) >= 4 else 0)
+
+
 class WordGatherer:
     """Gathers a stream of deltas to whole words, so that no word is ever cut by the stream's chunks.
 

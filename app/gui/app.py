@@ -8,26 +8,32 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
+from app import summon
 from app.gui.background import DaemonExecutor
 from app.gui.choice import WindowChoices
-from app.gui.window import DeviceLister, MainWindow
+from app.gui.instance import Instance
+from app.gui.sound_room import DeviceLister
+from app.gui.window import MainWindow
 from app.session.control import SessionFactory, WeightsStore
-from app.session.desks import BrainDesk
+from app.session.desks import BrainDesk, SoundDesk
 from app.settings import APP_NAME, Settings
+
+DeviceWatcher = Callable[[Callable[[], None]], AbstractContextManager[object]]
+"""Inside its `with` the given function is called, on any thread, when devices have come or gone."""
 
 CLOSE_SECONDS = 1.0
 SIGNAL_POLL_MS = 200
 
 _log = logging.getLogger(__name__)
 
-__all__ = ["WindowChoices", "leave", "run_window"]
+__all__ = ["WindowChoices", "bring_forward_or_be", "leave", "run_window"]
 
 
 def run_window(
@@ -38,12 +44,15 @@ def run_window(
     choices: WindowChoices,
     weights: WeightsStore | None = None,
     desk: BrainDesk | None = None,
+    sound_desk: SoundDesk | None = None,
+    watch_devices: DeviceWatcher = lambda _: nullcontext(),
+    instance: Instance | None = None,
     argv: Sequence[str],
 ) -> int:
     """Shows the window and runs until it is closed; returns the exit code.
 
-    `list_devices` is called on a background thread. Threads that still load when the window is closed
-    are daemons and are left behind.
+    `list_devices` is called on a background thread. `instance`: what other processes reach the window through, from
+    the start to its closing. Threads that still load when the window is closed are daemons and are left behind.
     """
     app = QApplication.instance() or QApplication(list(argv) or [APP_NAME])
     QCoreApplication.setApplicationName(APP_NAME)
@@ -55,10 +64,17 @@ def run_window(
     asyncio.set_event_loop(loop)
     try:
         window = MainWindow(
-            factory, settings, list_devices=list_devices, choices=choices, weights=weights, desk=desk
-        )
+            factory, settings, list_devices=list_devices, choices=choices, weights=weights, desk=desk,
+            sound_desk=sound_desk,
+        )  # fmt: skip
+        if instance is not None:
+            instance.raised.connect(window.come_forward)
+            instance.commanded.connect(window.keys.obey)
+            window.closing.connect(instance.close)  # a new start works while this one still ends
         task = loop.create_task(_live(window), name="window")
-        with _interruptible(window), _generators_closed(loop):
+        with (
+            watch_devices(window.sound.devices_changed), _interruptible(window), _generators_closed(loop),
+        ):  # fmt: skip
             while not task.done():
                 try:
                     loop.run_until_complete(task)
@@ -72,6 +88,30 @@ def run_window(
     finally:
         asyncio.set_event_loop(None)
         loop.close()
+
+
+def bring_forward_or_be(instance: Instance) -> tuple[bool, str]:
+    """Whether this process is to show the window, and a sentence for the user, if there is one to say.
+
+    It is not where this user's window is there already: that one has been brought forward.
+    """
+    try:
+        if instance.listen():
+            return True, ""
+    except OSError as error:
+        sentence = (
+            f"Commands like “kame-desktop ptt toggle” can't reach this window ({error.strerror or error}). All else "
+            "works; start the app again to try anew."
+        )
+        return True, sentence
+    try:
+        summon.tell("raise")
+    except (summon.NotRunning, summon.NoAnswer, OSError):
+        return False, (
+            "KAME is running already, but its window did not answer. Wait a moment and start it again; if that does "
+            "not help, end it in the system's list of programs first."
+        )
+    return False, ""
 
 
 def leave(code: int) -> int:

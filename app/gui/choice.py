@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from app.conversation.frame import as_frames
+from app.conversation.sound import Processing
 from app.session.control import ROUTER, BackendChoice, Length, ModelChoice, SessionChoice, Style, ToolChoice
 from app.session.desks import ProviderView
 from app.settings import Settings, recordings_folder
@@ -134,6 +135,17 @@ def model_choice(settings: Settings) -> ModelChoice:
     )
 
 
+def processing_choice(settings: Settings) -> Processing:
+    """What is done to the microphone's sound."""
+    return Processing(settings.echo_cancellation, settings.noise_suppression, settings.auto_gain)
+
+
+def keep_processing(settings: Settings, processing: Processing) -> None:
+    """Writes it into the settings."""
+    settings.echo_cancellation, settings.noise_suppression = processing.echo, processing.noise
+    settings.auto_gain = processing.gain
+
+
 def session_choice(settings: Settings) -> SessionChoice:
     """The settings as what a session is made of. Nobody is at the side of a talk that begins."""
     return SessionChoice(
@@ -147,6 +159,7 @@ def session_choice(settings: Settings) -> SessionChoice:
         duplex=settings.duplex,
         microphone=settings.microphone,
         loudspeaker=settings.loudspeaker,
+        processing=processing_choice(settings),
         record_folder=str(recordings_folder()) if settings.keep_recordings else "",
     )
 

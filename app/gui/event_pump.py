@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
@@ -47,7 +48,9 @@ class EventPump(QObject):
     def put(self, event: Event) -> None:
         """Takes an event; it is handled with the next batch."""
         if isinstance(event, LevelMeasured):
-            self._level = event
+            # The newest level is shown, but that the sound was clipped must not be lost with an older one.
+            clipped = event.clipped or (self._level is not None and self._level.clipped)
+            self._level = replace(event, clipped=clipped)
         else:
             self._waiting.append(event)
         # The timer runs only while something waits: an idle window does not wake up.

@@ -16,6 +16,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.conversation.events import AsideChanged, BackendChanged, Event, Failure, Manner, SessionEnded, SessionStarted
+from app.conversation.sound import Processing
 from app.gui.choice import as_made
 from app.gui.live_change import LiveChange
 from app.gui.talk_state import Phase
@@ -154,6 +155,12 @@ class SessionKeeper(QObject):
             session.set_manner(self.wanted.manner)
         if self.wanted.duplex != built.duplex:
             session.set_duplex(self.wanted.duplex)
+        if self.wanted.muted != built.muted:
+            session.set_muted(self.wanted.muted)
+        if self.wanted.processing != built.processing:
+            session.set_processing(self.wanted.processing)
+        if (self.wanted.microphone, self.wanted.loudspeaker) != (built.microphone, built.loudspeaker):
+            session.set_devices(self.wanted.microphone, self.wanted.loudspeaker)
         dials, had = self.wanted.model, built.model
         if (dials.delay, dials.lead) != (had.delay, had.lead):
             session.set_dials(dials.delay, dials.lead)
@@ -218,6 +225,26 @@ class SessionKeeper(QObject):
         self.wanted = replace(self.wanted, duplex=duplex)
         if self.session is not None:
             self.session.set_duplex(duplex)
+
+    def set_muted(self, muted: bool) -> None:
+        """Mutes the microphone or no longer, now and in the talks to come."""
+        self.wanted = replace(self.wanted, muted=muted)
+        if self.session is not None:
+            self.session.set_muted(muted)
+
+    def set_devices(self, microphone: str, loudspeaker: str) -> None:
+        """Goes on with these devices: live if a session runs; one that could not be built begins anew."""
+        self.wanted = replace(self.wanted, microphone=microphone, loudspeaker=loudspeaker)
+        if self.phase == "loading" or self.gave_up:
+            self.start(self.wanted)
+        elif self.session is not None:
+            self.session.set_devices(microphone, loudspeaker)
+
+    def set_processing(self, processing: Processing) -> None:
+        """Processes the microphone's sound in this way, live if a session runs."""
+        self.wanted = replace(self.wanted, processing=processing)
+        if self.session is not None:
+            self.session.set_processing(processing)
 
     def set_dials(self, delay: int, lead: int) -> None:
         """Turns the dials, live if a session runs. In frames."""

@@ -11,6 +11,8 @@ from app.gui.look import Look, blend
 LOWEST_DB = -60.0
 HOLD_SECONDS = 1.2
 FALL_DB_PER_SECOND = 24.0
+CLIPPED_SECONDS = 2.0
+"""How long it is said that the sound was too loud."""
 MARKS_DB = (-60, -40, -20, 0)
 
 
@@ -24,11 +26,26 @@ class LevelMeter(QWidget):
         self.peak_db = LOWEST_DB
         self._peak_at = 0.0
         self._last_at = 0.0
+        self._clipped_at = -1e9
+        self.muted = False
         self.setAccessibleName(label)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def set_level(self, level_db: float, at: float) -> None:
-        """Shows a level measured at session time `at`; not a number counts as silence."""
+    @property
+    def clipped(self) -> bool:
+        """Whether the sound was clipped of late."""
+        return self._last_at - self._clipped_at <= CLIPPED_SECONDS
+
+    def set_muted(self, muted: bool) -> None:
+        """Shows that nothing can come, instead of that nothing comes."""
+        if self.muted != muted:
+            self.muted = muted
+            self.clear()
+
+    def set_level(self, level_db: float, at: float, clipped: bool = False) -> None:
+        """Shows a level measured at session time `at`; not a number counts as silence. `clipped`: too loud."""
+        if clipped:
+            self._clipped_at = at
         level = min(0.0, max(LOWEST_DB, level_db)) if level_db == level_db else LOWEST_DB
         self.level_db = level
         if level >= self.peak_db:
@@ -43,6 +60,7 @@ class LevelMeter(QWidget):
         """Back to silence, with time at 0."""
         self.level_db = self.peak_db = LOWEST_DB
         self._peak_at = self._last_at = 0.0
+        self._clipped_at = -1e9
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -63,6 +81,10 @@ class LevelMeter(QWidget):
         line = self.fontMetrics().height()
         painter.setPen(ink)
         painter.drawText(0, 0, self.width(), line, Qt.AlignmentFlag.AlignLeft, self._label)
+        remark = self.tr("muted") if self.muted else self.tr("too loud") if self.clipped else ""
+        if remark:
+            painter.setPen(look.bad)
+            painter.drawText(0, 0, self.width(), line, Qt.AlignmentFlag.AlignRight, remark)
         # Inset, so that the scale's outer numbers are centred under the bar's ends.
         small = self.font()
         small.setPointSizeF(small.pointSizeF() * 0.8)
@@ -71,6 +93,10 @@ class LevelMeter(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(blend(ground, ink, 0.16))
         painter.drawRoundedRect(track, 3, 3)
+        if self.muted:
+            painter.setPen(QPen(look.bad, 2))
+            painter.drawLine(track.topLeft(), track.bottomRight())
+            painter.setPen(Qt.PenStyle.NoPen)
         filled = QRectF(track)
         filled.setWidth(track.width() * _share(self.level_db))
         if filled.width() > 0.5:

@@ -17,6 +17,7 @@ STATE_COLOURS = {
     "thinking": QColor("#8f5400"),
     "speaking": QColor("#6a3fb0"),
     "stopped": QColor("#5f6670"),
+    "muted": QColor("#a32638"),
 }
 """One colour a state of the talk; white text is readable on each, in light and in dark."""
 

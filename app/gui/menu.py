@@ -22,6 +22,8 @@ class TalkMenu(QObject):
     hand_over = Signal()
     copy = Signal()
     quit = Signal()
+    mute = Signal(bool)
+    sound = Signal()
 
     def __init__(self, bar: QMenuBar, keep: bool, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -31,6 +33,11 @@ class TalkMenu(QObject):
         self._add(talk, self.tr("&Stop"), self.stop_talk)
         talk.addSeparator()
         self._add(talk, self.tr("St&yle and tools…"), self.style)
+        self.sound_action = self._add(talk, self.tr("S&ound…"), self.sound)
+        self.mute_action = talk.addAction(self.tr("&Mute the microphone"))
+        self.mute_action.setCheckable(True)
+        self.mute_action.setShortcut(QKeySequence("Ctrl+M"))
+        self.mute_action.toggled.connect(self.mute)
         recordings = talk.addAction(self.tr("&Keep recordings of new talks"))
         recordings.setCheckable(True)
         recordings.setChecked(keep)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QPainter, QPaintEvent, QPalette, QPen
@@ -21,6 +21,7 @@ class MessageRow(QWidget):
     closed = Signal()
     retried = Signal()
     brain_wanted = Signal()
+    offer_taken = Signal()
 
     def __init__(
         self,
@@ -29,6 +30,7 @@ class MessageRow(QWidget):
         brain: BackendChoice | None = None,
         aside: bool = False,
         topic: str = "",
+        offer: str = "",
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -63,6 +65,11 @@ class MessageRow(QWidget):
         self.brain_button.clicked.connect(self.brain_wanted)
         self.brain_button.setVisible(False)
         row.addWidget(self.brain_button)
+        self.offer_button = QPushButton(offer)
+        self.offer_button.setAccessibleName(offer)
+        self.offer_button.clicked.connect(self.offer_taken)
+        self.offer_button.setVisible(bool(offer))
+        row.addWidget(self.offer_button)
         self.close_button = QPushButton(self.tr("Close"))
         self.close_button.setAccessibleName(self.tr("Close this message"))
         self.close_button.clicked.connect(self.closed)
@@ -106,9 +113,10 @@ class MessageBar(QWidget):
         brain: BackendChoice | None = None,
         aside: bool = False,
         topic: str = "",
+        offer: tuple[str, Callable[[], None]] | None = None,
     ) -> None:
         """Shows a sentence; with `retry`, a button to try again; with `brain`, one that leads to the brain that was
-        refused, the one at the side if `aside`.
+        refused, the one at the side if `aside`; with `offer`, a button with these words that does this.
         """
         for row in self.rows:
             if (row.sentence, row.retry, row.brain, row.aside) == (sentence, retry, brain, aside):
@@ -118,7 +126,9 @@ class MessageBar(QWidget):
         if len(self.rows) >= MOST:
             # What can still be acted on stays longest.
             self._drop(next((row for row in self.rows if not row.retry), self.rows[0]))
-        row = MessageRow(sentence, retry, brain, aside, topic, self)
+        row = MessageRow(sentence, retry, brain, aside, topic, offer[0] if offer is not None else "", self)
+        if offer is not None:
+            row.offer_taken.connect(offer[1])
         row.brain_button.setVisible(self.with_desk and brain is not None and brain.provider in MODELLED)
         row.brain_wanted.connect(lambda: self.brain_wanted.emit(brain, aside))
         row.closed.connect(lambda: self._drop(row))
@@ -143,6 +153,10 @@ class MessageBar(QWidget):
     def clear_topic(self, topic: str) -> None:
         """Takes away what was said on a topic, or with "" on any: it has been got over."""
         self._drop_all(row for row in self.rows if row.topic and topic in ("", row.topic))
+
+    def forget(self, sentence: str) -> None:
+        """Takes away one that has been read, if it is still there."""
+        self._drop_all(row for row in self.rows if row.sentence == sentence)
 
     def _drop_all(self, rows: Iterable[MessageRow]) -> None:
         for row in list(rows):

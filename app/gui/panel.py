@@ -91,11 +91,12 @@ class Quiet(QLabel):
     def changeEvent(self, event: QEvent) -> None:
         """Follows the system's colours."""
         super().changeEvent(event)
-        if event.type() == QEvent.Type.ApplicationPaletteChange:
+        if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
             self._dim()
 
     def _dim(self) -> None:
         palette = QApplication.palette()
         ink, ground = palette.color(QPalette.ColorRole.WindowText), palette.color(QPalette.ColorRole.Window)
         palette.setColor(QPalette.ColorRole.WindowText, blend(ink, ground, 0.3))
-        self.setPalette(palette)
+        if palette.color(QPalette.ColorRole.WindowText) != self.palette().color(QPalette.ColorRole.WindowText):
+            self.setPalette(palette)  # which says once more that the palette has changed

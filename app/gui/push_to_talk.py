@@ -1,9 +1,11 @@
-"""Holding the talk button: with the mouse, or with the space bar anywhere in the window.
+"""Holding the talk button: with the mouse, with the space bar anywhere in the window, or from outside of it.
 
-Turns both into one press and one release. Knows nothing of what they do.
+Turns all of them into one press and one release. Knows nothing of what they do.
 """
 
 from __future__ import annotations
+
+from typing import Literal
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
@@ -21,9 +23,20 @@ from PySide6.QtWidgets import (
 REPEAT_MS = 40
 """A keyboard repeats at most some 30 ms apart; a finger is never that quick."""
 
+COMMAND_REPEAT_MS = 1_000
+"""A desktop that repeats a held key's command does so within this, also for the first time."""
+
+Mode = Literal["hold", "toggle"]
+
+_OF_THE_WINDOW = ("mouse", "space")
+
 
 class PushToTalk(QObject):
-    """`pressed` when the first holder holds, `released` when the last lets go.
+    """`pressed` and `released`, in turns.
+
+    In the mode "hold", `pressed` when the first holder holds, `released` when the last lets go. In the mode "toggle"
+    whoever begins to hold changes from one to the other, and letting go means nothing. Holders are "mouse" and
+    "space", which are the window's own, "hotkey" and "ptt".
 
     Installed as a filter on the window's `QWindow`, which sees its keys before any widget: the space bar
     talks wherever the focus is, unless that is a text field. Enter clicks a focused button in its place.
@@ -35,16 +48,31 @@ class PushToTalk(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._holders: set[str] = set()
+        self._mode: Mode = "hold"
+        self._on = False
         self._enabled = False
         # Some X servers repeat a held key as releases and presses that nothing marks as repeats: a release
         # only counts when no press follows at once.
         self._space_up = QTimer(self, singleShot=True, interval=REPEAT_MS)
         self._space_up.timeout.connect(lambda: self.let_go("space"))
+        self._command_up = QTimer(self, singleShot=True, interval=COMMAND_REPEAT_MS)
+        self._command_up.timeout.connect(self._forget_command)
 
     @property
     def held(self) -> bool:
-        """Whether anything holds."""
-        return bool(self._holders)
+        """Whether the button counts as pressed."""
+        return self._on
+
+    @property
+    def mode(self) -> Mode:
+        """How pressing works."""
+        return self._mode
+
+    def set_mode(self, mode: Mode) -> None:
+        """How pressing works from now on; when that is something else, all is let go."""
+        if mode != self._mode:
+            self.let_go_all()
+            self._mode = mode
 
     def set_enabled(self, enabled: bool) -> None:
         """Whether holding has an effect; what is held is let go when it no longer has."""
@@ -53,27 +81,65 @@ class PushToTalk(QObject):
             self.let_go_all()
 
     def hold(self, holder: str) -> None:
-        """`holder` ("mouse", "space") holds."""
-        if not self._enabled:
+        """`holder` holds. Until it lets go, saying so again has no effect."""
+        if not self._enabled or holder in self._holders:
             return
-        first = not self._holders
         self._holders.add(holder)
-        if first:
-            self.pressed.emit()
+        self._set_on(not self._on if self._mode == "toggle" else True)
 
     def let_go(self, holder: str) -> None:
         """`holder` lets go."""
         if holder in self._holders:
             self._holders.remove(holder)
-            if not self._holders:
-                self.released.emit()
+            if self._mode == "hold":
+                self._set_on(bool(self._holders))
+
+    def command(self, word: str) -> bool:
+        """Does what another process wants: "press", "release" or "toggle". False when nothing can be held now.
+
+        In the mode "toggle" a "press" that follows another within `COMMAND_REPEAT_MS`, without a "release", is the
+        same press repeated: a desktop may run a key's command again while it is held.
+        """
+        if not self._enabled:
+            return False
+        if word == "press":
+            self.hold("ptt")
+            self._command_up.start()
+        elif word == "release":
+            self._command_up.stop()
+            self.let_go("ptt")
+        elif word == "toggle" and self._mode == "toggle":
+            self._set_on(not self._on)
+        elif word == "toggle":
+            (self.let_go if "ptt" in self._holders else self.hold)("ptt")
+        else:
+            raise ValueError(f"not a word for the talk button: {word}")
+        return True
 
     def let_go_all(self) -> None:
-        """Nothing holds any more, for example since the window lost the focus."""
+        """Nothing holds any more, for example since the talk is over."""
         self._space_up.stop()
-        if self._holders:
-            self._holders.clear()
-            self.released.emit()
+        self._command_up.stop()
+        self._holders.clear()
+        self._set_on(False)
+
+    def let_go_own(self) -> None:
+        """The window's own mouse and keys hold no more, since it has lost the focus; hotkeys and commands go on.
+
+        In the mode "toggle" a talk that was begun goes on too: nobody has to stay in the window for it.
+        """
+        self._space_up.stop()
+        for holder in _OF_THE_WINDOW:
+            self.let_go(holder)
+
+    def _set_on(self, on: bool) -> None:
+        if on != self._on:
+            self._on = on
+            (self.pressed if on else self.released).emit()
+
+    def _forget_command(self) -> None:
+        if self._mode == "toggle":
+            self.let_go("ptt")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Takes the space bar and, for buttons, Enter."""

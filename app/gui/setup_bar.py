@@ -22,8 +22,8 @@ class SetupBar(QWidget):
     routes_wanted = Signal()
     manner_picked = Signal(str)
     frontend_picked = Signal(str)
-    microphone_picked = Signal(str)
-    loudspeaker_picked = Signal(str)
+    devices_picked = Signal(str, str)
+    """A microphone and a loudspeaker by name; empty for the system's defaults."""
     new_talk = Signal()
     stop_talk = Signal()
     typed = Signal()
@@ -112,10 +112,10 @@ class SetupBar(QWidget):
         self.manner.currentIndexChanged.connect(self._show_manner)
         self.manner.activated.connect(lambda: self.manner_picked.emit(self.manner.currentData()))
         self.frontend.activated.connect(lambda: self.frontend_picked.emit(self.frontend.currentData()))
-        self.microphone.activated.connect(lambda: self.microphone_picked.emit(self.microphone.currentData()))
-        self.loudspeaker.activated.connect(
-            lambda: self.loudspeaker_picked.emit(self.loudspeaker.currentData())
-        )
+        for picker in (self.microphone, self.loudspeaker):
+            picker.activated.connect(
+                lambda: self.devices_picked.emit(self.microphone.currentData(), self.loudspeaker.currentData())
+            )
         self.new_button.clicked.connect(self.new_talk)
         self.stop_button.clicked.connect(self.stop_talk)
 
@@ -193,7 +193,7 @@ class SetupBar(QWidget):
         return picker
 
     def _device_picker(self, name: str) -> QComboBox:
-        picker = self._picker(name, self.tr("Changing it begins a new talk."))
+        picker = self._picker(name, self.tr("Can be changed in mid-talk."))
         # Long device names must not push the window wider than the screen.
         picker.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         picker.setMinimumContentsLength(12)

@@ -1,13 +1,11 @@
-"""The controls below the talk: the big button, the duplex switch and the two meters."""
+"""The controls below the talk: the big button, mute, the duplex switch and the two meters."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent
-from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.gui.level_meter import LevelMeter
-from app.gui.look import blend
+from app.gui.mute_button import MuteButton
 from app.gui.talk_button import TalkButton
 from app.gui.talk_state import TalkState
 
@@ -19,61 +17,65 @@ class TalkBar(QWidget):
         super().__init__(parent)
         self.button = TalkButton(self)
         self.button.setAccessibleName(self.tr("Talk"))
+        self.mute = MuteButton(self)
         self.duplex = QCheckBox(self.tr("&Full duplex"), self)
         self.duplex.setAccessibleName(self.tr("Full duplex"))
-        hint = self.tr("Talk without the button. Use headphones: on loudspeakers it hears itself for now.")
+        hint = self.tr("Talk without the button: your voice opens and closes turns, and may interrupt an answer.")
         self.duplex.setToolTip(hint)
         self.duplex.setAccessibleDescription(hint)
-        self.hint = QLabel(self.tr("Use headphones: on loudspeakers it hears itself for now."), self)
-        self.hint.setWordWrap(True)
+        self.sound = QPushButton(self.tr("Sound…"), self)
+        self.sound.setAccessibleName(self.tr("Sound: devices, tests, echo, talk button"))
+        self.sound.setToolTip(self.sound.accessibleName())
         self.microphone = LevelMeter(self.tr("Microphone level, dB"), self)
         self.loudspeaker = LevelMeter(self.tr("Loudspeaker level, dB"), self)
         switch = QVBoxLayout()
         switch.setSpacing(2)
         switch.addStretch(1)
         switch.addWidget(self.duplex)
-        switch.addWidget(self.hint)
+        switch.addWidget(self.sound)
         switch.addStretch(1)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(16)
+        row.addWidget(self.mute)
         row.addWidget(self.microphone, 3)
         row.addWidget(self.button, 5)
         row.addWidget(self.loudspeaker, 3)
         row.addLayout(switch, 3)
-        self._dim_hint()
 
     def show_state(self, state: TalkState, progress: str) -> None:
         """Shows the talk's state on the button; `progress` tells what is being got ready."""
         words = {
             "loading": (self.tr("Getting ready"), progress),
-            "ready": (self.tr("Hold to talk"), self.tr("or hold the space bar")),
+            "ready": (
+                (self.tr("Press to talk"), self.tr("or press the space bar")) if state.toggles
+                else (self.tr("Hold to talk"), self.tr("or hold the space bar"))
+            ),
             "listening": (self.tr("Listening"), self.tr("speak when you like")),
             "hearing": (self.tr("Hearing you"), ""),
             "thinking": (self.tr("Thinking"), ""),
             "speaking": (self.tr("Speaking"), ""),
+            "muted": (self.tr("Muted"), self.tr("nothing you say is heard")),
             "stopped": (self.tr("Stopped"), self.tr("“New talk” starts again")),
         }
-        hold = self.tr("speak when you like") if state.duplex else self.tr("hold to talk")
-        if state.word == "speaking" and not state.duplex:
-            hold = self.tr("hold to interrupt")
-        if state.held:
-            hold = self.tr("let go when you are done")
+        hold = self._hint(state)
         text, hint = words[state.word]
         if state.word in ("listening", "hearing", "thinking", "speaking"):
             hint = hold
         self.button.show_state(state.word, text, hint)
         # In full duplex the voice opens and closes turns, and the button only tells the state.
         self.button.setEnabled(state.phase == "running" and not state.duplex)
+        self.mute.confirm(state.muted)
+        self.microphone.set_muted(state.muted)
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Follows the system's colours."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.ApplicationPaletteChange:
-            self._dim_hint()
-
-    def _dim_hint(self) -> None:
-        palette = self.palette()
-        ink, ground = palette.color(QPalette.ColorRole.WindowText), palette.color(QPalette.ColorRole.Window)
-        palette.setColor(QPalette.ColorRole.WindowText, blend(ink, ground, 0.32))
-        self.hint.setPalette(palette)
+    def _hint(self, state: TalkState) -> str:
+        """What can be done in this state."""
+        if state.muted:
+            return self.tr("you are muted")
+        if state.held:
+            return self.tr("press again when you are done") if state.toggles else self.tr("let go when you are done")
+        if state.duplex:
+            return self.tr("speak when you like")
+        if state.word == "speaking":
+            return self.tr("press to interrupt") if state.toggles else self.tr("hold to interrupt")
+        return self.tr("press to talk") if state.toggles else self.tr("hold to talk")

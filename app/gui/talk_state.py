@@ -11,19 +11,23 @@ from typing import Literal
 from app.conversation import events as e
 
 Phase = Literal["loading", "running", "stopped"]
-Word = Literal["loading", "ready", "listening", "hearing", "thinking", "speaking", "stopped"]
+Word = Literal["loading", "ready", "listening", "hearing", "thinking", "speaking", "stopped", "muted"]
 
 
 @dataclass(slots=True)
 class TalkState:
-    """The talk as the window shows it. `phase`, `duplex` and `held` are set by the window."""
+    """The talk as the window shows it. `phase`, `duplex`, `toggles` (the button is pressed once to talk and once to
+    end) and `held` are set by the window.
+    """
 
     phase: Phase = "loading"
     duplex: bool = False
+    toggles: bool = False
     held: bool = False
     user_open: bool = False
     speaking: bool = False
     awaiting: bool = False
+    muted: bool = False
     response_seconds: float | None = None
     _newest_revision: int = 0
     _ends: dict[int, float] = field(default_factory=dict)
@@ -31,7 +35,7 @@ class TalkState:
 
     def begin(self) -> None:
         """Forgets the last talk; keeps what the window has set."""
-        self.user_open = self.speaking = self.awaiting = False
+        self.user_open = self.speaking = self.awaiting = self.muted = False
         self.response_seconds = None
         self._newest_revision = 0
         self._ends.clear()
@@ -44,12 +48,14 @@ class TalkState:
             return "loading" if self.phase == "loading" else "stopped"
         if self.speaking:
             return "speaking"
-        if self.user_open:
+        if self.user_open and not self.muted:
             return "hearing"
-        if self.held:
+        if self.held and not self.muted:
             return "listening"
         if self.awaiting:
             return "thinking"
+        if self.muted:
+            return "muted"
         return "listening" if self.duplex else "ready"
 
     def apply(self, event: e.Event) -> None:
@@ -88,6 +94,8 @@ class TalkState:
                 self.speaking = True
             case e.AssistantEnded():
                 self.speaking = self.awaiting = False
+            case e.MicrophoneMuted(muted=muted):
+                self.muted = muted
             case e.SessionEnded():
                 self.user_open = self.speaking = self.awaiting = False
 

@@ -6,8 +6,6 @@ Holds no engine logic: whatever happens in a talk is the session's doing, told i
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
 
@@ -30,22 +28,18 @@ from app.gui.model_lists import ModelLists
 from app.gui.oracle_pane import OraclePane
 from app.gui.push_to_talk import PushToTalk
 from app.gui.setup_bar import SetupBar
+from app.gui.sound_room import DeviceLister, SoundRoom
 from app.gui.status_line import StatusLine
 from app.gui.talk_bar import TalkBar
+from app.gui.talk_keys import TalkKeys
 from app.gui.talk_state import Phase, TalkState
 from app.gui.transcript_pane import TranscriptPane
 from app.gui.weights_keeper import WeightsKeeper
 from app.session.control import ROUTER, BackendChoice, SessionFactory, WeightsStore
-from app.session.desks import BrainDesk
+from app.session.desks import BrainDesk, SoundDesk
 from app.settings import Settings
 
-DEVICES_SECONDS = 5.0
 SAVE_AFTER_MS = 400
-
-_log = logging.getLogger(__name__)
-
-DeviceLister = Callable[[], tuple[list[str], list[str]]]
-"""Names of the microphones and the loudspeakers. Called off the window's thread: it may take its time."""
 
 
 class MainWindow(QMainWindow):
@@ -62,12 +56,12 @@ class MainWindow(QMainWindow):
         choices: WindowChoices,
         weights: WeightsStore | None = None,
         desk: BrainDesk | None = None,
+        sound_desk: SoundDesk | None = None,
     ) -> None:
         super().__init__()
         self.settings = settings
         self._weighty = choices.weighty
         self.talk = TalkState(phase="stopped", duplex=settings.duplex)
-        self._list_devices = list_devices
         self._progress = ""
         self._starting: asyncio.Task[None] | None = None
         self._filtered = False
@@ -94,11 +88,17 @@ class MainWindow(QMainWindow):
             settings, self.keeper, self.dialogs, self.setup, self.transcript.header, self.oracle.header, self.menu, self
         )
         self.push = PushToTalk(self)
+        self.sound = SoundRoom(
+            settings, self.keeper, self.setup, self.talk_bar, self.menu, self.messages, list_devices, self.errands,
+            sound_desk, self,
+        )  # fmt: skip
+        self.keys = TalkKeys(self.push, self.sound, self.talk, self)
         self._save_timer = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
 
         self._lay_out()
         self._connect()
         self.talk_bar.duplex.setChecked(settings.duplex)
+        self._set_talk_mode(settings.talk_mode)
         self._show_model()
         if settings.notice:
             self.messages.say(settings.notice)
@@ -109,6 +109,7 @@ class MainWindow(QMainWindow):
     def begin(self) -> None:
         """Looks for devices and starts a session, in the background. Needs the running event loop."""
         self.talk_bar.button.setFocus()
+        self.keys.set_keys(self.settings.talk_hotkey, self.settings.mute_hotkey)
         self.lists.awake = True
         self.setup.picker.ask()
         self._start_fresh()
@@ -120,6 +121,9 @@ class MainWindow(QMainWindow):
         if self.weights is not None:
             await self.weights.close()
         self.dialogs.close_all()
+        self.sound.close_dialog()
+        self.keys.close()
+        await self.sound.close()
         await self.errands.close()
         await self.keeper.close(seconds)
         self.pump.flush()
@@ -138,18 +142,13 @@ class MainWindow(QMainWindow):
         self._starting = loop.create_task(self._find_devices_and_start(as_before), name="find devices, start")
 
     async def _find_devices_and_start(self, as_before: bool) -> None:
-        loop = asyncio.get_running_loop()
-        try:
-            found = loop.run_in_executor(None, self._list_devices)
-            self.setup.set_devices(*await asyncio.wait_for(found, DEVICES_SECONDS))
-        except Exception as error:  # the session itself will tell what is wrong with its devices
-            _log.warning("the devices could not be listed: %r", error)
+        await self.sound.list_devices()
         self._build(as_before)
 
     def _build(self, as_before: bool) -> None:
         # The brain that the picker shows: the settings take it over only when a session has.
         was = self.keeper.wanted
-        choice = replace(session_choice(self.settings), backend=self.setup.choice, aside=was.aside)
+        choice = replace(session_choice(self.settings), backend=self.setup.choice, aside=was.aside, muted=was.muted)
         if as_before:
             choice = replace(choice, style=was.style, tools=was.tools, cap=was.cap)
         self.transcript.header.show_choice(choice.style, choice.tools, choice.cap)
@@ -171,15 +170,19 @@ class MainWindow(QMainWindow):
     def _apply(self, event: e.Event) -> None:
         """Shows one event; called by the pump."""
         match event:
-            case e.LevelMeasured(at=at, user_dbfs=user, assistant_dbfs=assistant):
+            case e.LevelMeasured():
                 # A frame may still come in when the talk is over.
                 if self.keeper.phase == "running":
-                    self.talk_bar.microphone.set_level(user, at)
-                    self.talk_bar.loudspeaker.set_level(assistant, at)
+                    self.sound.show_levels(event)
+                return
+            case e.DeviceChanged() | e.SoundMeasured():
+                self.sound.apply(event)
                 return
             case e.Failure(sentence=sentence, fatal=fatal, aside=aside, about=about):
                 topic = "cap" if about == "unanswered" else about
-                self.messages.say(sentence, fatal, self.brains.blame(event), aside, topic)
+                button = (self.tr("Use the talk button"), lambda: self.talk_bar.duplex.setChecked(False))
+                offer = button if about == "echo" else None
+                self.messages.say(sentence, fatal, self.brains.blame(event), aside, topic, offer)
             case e.BudgetChanged():
                 self.messages.clear_topic("cap")
             case (
@@ -192,7 +195,7 @@ class MainWindow(QMainWindow):
                 | e.ContextMeasured() | e.ContextBegunAnew() | e.FrontEndChanged()
                 | e.OracleCounted() | e.OracleHandedOver() | e.AsideChanged() | e.BrainRouted()
                 | e.ConversationSet() | e.ToolCalled() | e.ToolReturned()
-                | e.Underrun() | e.FramesDropped() | e.SpeechShed()
+                | e.Underrun() | e.FramesDropped() | e.SpeechShed() | e.MicrophoneMuted()
             ):  # fmt: skip
                 pass
             case _ as never:
@@ -232,6 +235,7 @@ class MainWindow(QMainWindow):
         else:
             self.transcript.end()
             self.oracle.end()
+        self.sound.begin()
         if phase != "running":
             self.talk_bar.microphone.clear()
             self.talk_bar.loudspeaker.clear()
@@ -286,8 +290,14 @@ class MainWindow(QMainWindow):
         self.push.let_go_all()
         self.settings.duplex = self.talk.duplex = duplex
         self.keeper.set_duplex(duplex)
+        self.messages.clear_topic("echo")
         self._show_state()
         self._save_timer.start()
+
+    def _set_talk_mode(self, mode: str) -> None:
+        self.talk.toggles = mode == "toggle"
+        self.push.set_mode(mode)
+        self._show_state()
 
     def _turn_dials(self, delay: int, lead: int) -> None:
         self.settings.answer_delay_ms, self.settings.oracle_lead_ms = delay * FRAME_MS, lead * FRAME_MS
@@ -391,8 +401,6 @@ class MainWindow(QMainWindow):
             self.weights.progressed.connect(self.model.show_progress)
             self.weights.done.connect(self._weights_here)
             self.weights.failed.connect(self._weights_failed)
-        self.setup.microphone_picked.connect(lambda name: self._pick("microphone", name))
-        self.setup.loudspeaker_picked.connect(lambda name: self._pick("loudspeaker", name))
         self.setup.new_talk.connect(lambda: self._start_fresh())
         self.setup.stop_talk.connect(self._stop)
         self.setup.typed.connect(lambda: button.setFocus())
@@ -404,6 +412,11 @@ class MainWindow(QMainWindow):
         self._save_timer.timeout.connect(self._save)
         self.brains.changed.connect(self._save_timer.start)
         self.brains.save.connect(self._save)
+        self.sound.changed.connect(self._save_timer.start)
+        self.sound.talk_mode_changed.connect(self._set_talk_mode)
+        self.sound.hotkeys_changed.connect(self.keys.set_keys)
+        self.sound.keys_typed.connect(self.keys.let_type)
+        self.keys.trouble.connect(self.sound.show_key_trouble)
 
     # -- Qt's own events
 
@@ -418,12 +431,20 @@ class MainWindow(QMainWindow):
         """A window that loses the focus never hears the key go up: lets go for it."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange and not self.isActiveWindow():
-            self.push.let_go_all()
+            self.push.let_go_own()
+
+    def come_forward(self) -> None:
+        """Shows itself in front, as somebody who has started the app once more expects."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Goes away at once; `finish` does the rest out of sight."""
         self.push.let_go_all()
         self.dialogs.close_all()
+        self.sound.close_dialog()
         if self._save_timer.isActive():
             self._save()
         event.accept()

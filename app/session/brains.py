@@ -57,8 +57,8 @@ class Brains:
             except BaseException:
                 await made.close()
                 raise
-            if backend is not None:  # nobody finds it any more: it goes as soon as it is not in use
-                self._spoilt.add(backend)
+            if backend is not None and self._open.get(choice) is backend:  # else it was tidied away meanwhile
+                self._spoilt.add(backend)  # nobody finds it any more: it goes as soon as it is not in use
                 self._open[BackendChoice(provider="", model=str(id(backend)))] = self._open.pop(choice)
             self._open[choice] = made
             return made

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from app.conversation.events import Event, Manner
 from app.conversation.prompt import Length
+from app.conversation.sound import USUAL_PROCESSING, Processing
 
 ROUTER = "router"
 """The provider that chooses among brains, by the user's table from kinds of questions to brains."""
@@ -83,6 +84,8 @@ class SessionChoice:
     duplex: bool = False
     microphone: str = ""
     loudspeaker: str = ""
+    processing: Processing = USUAL_PROCESSING
+    muted: bool = False
     record_folder: str = ""
 
 
@@ -106,6 +109,18 @@ class SessionControl(Protocol):
 
     def set_duplex(self, duplex: bool) -> None:
         """Whether the voice alone opens and closes turns (full duplex), or the button does."""
+        ...
+
+    def set_muted(self, muted: bool) -> None:
+        """While muted no sound of the microphone leaves the edge."""
+        ...
+
+    def set_devices(self, microphone: str, loudspeaker: str) -> None:
+        """Goes on with these devices (names; empty: the system's defaults). What comes of it is told in events."""
+        ...
+
+    def set_processing(self, processing: Processing) -> None:
+        """Processes the microphone's sound in this way from now on."""
         ...
 
     def set_manner(self, manner: Manner) -> None:

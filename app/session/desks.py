@@ -137,3 +137,54 @@ class BrainDesk(Protocol):
     async def forget_key(self, choice: BackendChoice) -> str:
         """Forgets it; tells in a sentence what is so now."""
         ...
+
+
+MicrophoneVerdict = Literal["good", "silent", "quiet", "clipped", "noisy", "no speech"]
+"""What a test of a microphone comes to. `silent`: nothing at all came (muted, or the wrong device); `no speech`: it
+works, but nobody spoke."""
+
+
+@dataclass(frozen=True, slots=True)
+class MicrophoneTest:
+    """What a test of a microphone found; levels in dBFS. `name`: the device that was heard. `words`: what the app's
+    own ears understood, maybe nothing.
+
+    `peak_dbfs`: of the loudest sample; `speech_dbfs`: of the speech, without its pauses (None: there was none);
+    `noise_dbfs`: of what is heard when nobody speaks. `clipped`: the tops of the sound were cut off.
+    """
+
+    name: str
+    verdict: MicrophoneVerdict
+    words: str = ""
+    peak_dbfs: float = -120.0
+    speech_dbfs: float | None = None
+    noise_dbfs: float = -120.0
+    clipped: bool = False
+
+
+class SoundDesk(Protocol):
+    """Tries out microphones and loudspeakers, by name (empty: the system's default), beside a talk or without one.
+
+    One thing at a time: a second call waits for the first. None blocks the loop; one that is cancelled ends once
+    its device is closed. Raises UserError with a sentence.
+    """
+
+    async def test_microphone(self, name: str, seconds: float, report: Callable[[float, bool], None]) -> MicrophoneTest:
+        """Hears somebody say something, for `seconds` at most, up to half a second behind the last word.
+
+        `report` gets the peak level in dBFS of each 80 ms and whether they are clipped, on the loop's thread; the
+        first call says that the microphone is open. What was heard is kept for `play_back`.
+        """
+        ...
+
+    async def play_back(self, loudspeaker: str) -> None:
+        """Plays what the last test of a microphone has heard, as loud as it was; comes back when it has been heard."""
+        ...
+
+    async def test_loudspeaker(self, name: str) -> None:
+        """Plays two tones, and a sentence in the app's voice; comes back when they have been heard."""
+        ...
+
+    def stop(self) -> None:
+        """What is being heard ends here, and is judged; what is being played falls silent. Neither is an error."""
+        ...

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.audio.endpoints import AudioSink, AudioSource, EndOfAudio
+from app.audio.endpoints import AudioSink, AudioSource, EndOfAudio, SoundEdge
 from app.audio.errors import AudioError
 from app.audio.levels import peak_dbfs
 from app.conversation import events as e
@@ -42,8 +42,23 @@ from app.stt.base import VoiceActivity
 GAUGE_FRAMES = 12
 """The context's gauge is told about once a second."""
 
+CLIPPED = 0.999
+"""A sample this large has met the end of its scale: 32,735 of 32,767 in 16 bits, which nothing but cutting gives."""
+
+ECHO_TOLD_SECONDS = 300.0
+"""That echo remains is said once in so long: whoever keeps the loudspeakers on has read it."""
+
+FEW_SAMPLES = 240
+"""10 ms: less than this is how far a sink's figures may be apart right after it was flushed."""
+
 BACKLOG_FRAMES = 5
 """More frames than this waiting (0.4 s) means that we have fallen behind: the newest one is next."""
+
+
+ECHO_REMAINS = (
+    "The microphone hears the app's own voice from the loudspeaker, so it may interrupt itself. Use headphones, turn "
+    "the loudspeaker down or move it away from the microphone, or switch full duplex off and hold the button to talk."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +75,7 @@ class StepMessage:
     user_dbfs: float = -120.0
     assistant_dbfs: float = -120.0
     late_ms: float = 0.0
+    clipped: bool = False
     lost: str = ""
     """Why the front-end can't go on, if it can't: another one is wanted."""
 
@@ -105,6 +121,7 @@ class FrameStepper:
         tracker: TurnTracker,
         mailbox: Mailbox,
         clock: SessionClock,
+        edge: SoundEdge | None = None,
     ) -> None:
         self.frontend = frontend
         self.tracker = tracker
@@ -112,6 +129,12 @@ class FrameStepper:
         self._voice = voice_activity
         self._mailbox = mailbox
         self._clock = clock
+        self._edge = edge
+        self._ready = True
+        self._muted = False
+        self._sink_flushed = 0
+        self._waiting: list[FrontEndInput] = []  # for a front-end that pauses, since nobody would hear it
+        self._echo_told_at = -1e9
         self._pending: deque[_Pending] = deque()
         self._underruns = 0
         self._written = 0
@@ -141,7 +164,8 @@ class FrameStepper:
                 case SwapFrontEnd(frontend):
                     self.frontend = frontend
                     # What came before in this drain is in the turn's record, too.
-                    inputs = [item for item in inputs if not _belongs_to_turn(item)]
+                    inputs = [item for item in (*self._waiting, *inputs) if not _belongs_to_turn(item)]
+                    self._waiting = []
                     inputs = [*self._of_turn, *inputs]
                     events.append(e.FrontEndChanged(frame.at, frontend.name))
                 case _:
@@ -160,16 +184,20 @@ class FrameStepper:
                 self._remember(fact)
             else:
                 turn_events.append(fact)
+        self._ready = self._edge is None or self._edge.ready
+        events += self._of_edge(frame)
+        self._waiting += inputs
         lost = ""
         try:
-            step = self.frontend.step(self._what_it_hears(frame), inputs)
+            step = self._step_frontend(frame)
         except FrontEndError as error:
             sounding = self.frontend.speaking
             marks = (Mark("ended", self._answering),) if sounding else ()
             lost, step = str(error), FrontEndStep(silence(), marks=marks, flush=sounding)
             self.frontend = _Mute()
-        flushed = self._flush() if step.flush else 0
-        self._write(step.samples)
+        flushed = self._flush() if step.flush else self._take_back()
+        if self._ready:
+            self._write(step.samples)
         for said in step.said:
             end = self._written - FRAME_SAMPLES + said.end
             event = e.AssistantSaid(frame.at, said.turn, said.text, said.revision, said.glued)
@@ -196,8 +224,41 @@ class FrameStepper:
             user_dbfs=peak_dbfs(frame.samples),
             assistant_dbfs=peak_dbfs(step.samples),
             late_ms=round((self._clock() - frame.at) * 1000, 1),
+            clipped=bool(np.abs(frame.samples).max(initial=0.0) >= CLIPPED),
             lost=lost,
         )
+
+    def _step_frontend(self, frame: Frame) -> FrontEndStep:
+        """Steps the front-end; while there is no loudspeaker it pauses, and what is for it waits."""
+        if not self._ready:
+            return FrontEndStep(silence())
+        inputs, self._waiting = self._waiting, []
+        return self.frontend.step(self._what_it_hears(frame), inputs)
+
+    def _of_edge(self, frame: Frame) -> list[e.Event]:
+        """What happened to the devices, and how the edge does."""
+        if self._edge is None:
+            return []
+        events: list[e.Event] = [
+            e.DeviceChanged(frame.at, notice.kind, notice.change, notice.name, notice.sentence)
+            for notice in self._edge.notices()
+        ]
+        # Told once it is so: the frame itself is the proof.
+        if self._edge.muted != self._muted and not (self._edge.muted and frame.samples.any()):
+            self._muted = self._edge.muted
+            events.append(e.MicrophoneMuted(frame.at, self._muted))
+        if frame.index % GAUGE_FRAMES == 0:
+            health = self._edge.health()
+            events.append(
+                e.SoundMeasured(
+                    frame.at, health.erle_db, health.echo_remains, health.drift_ppm, health.overrun_ms,
+                    health.underruns,
+                )
+            )  # fmt: skip
+            if health.echo_remains and self.tracker.duplex and frame.at - self._echo_told_at > ECHO_TOLD_SECONDS:
+                self._echo_told_at = frame.at
+                events.append(e.Failure(frame.at, "audio", ECHO_REMAINS, about="echo"))
+        return events
 
     def _what_it_hears(self, frame: Frame) -> Frame:
         """With the talk button, a front-end that listens by itself hears the user only while it is down."""
@@ -241,17 +302,33 @@ class FrameStepper:
         """Silences what is not played yet; what nobody heard was not said."""
         reached = self._written - self._sink.queued
         thrown = self._sink.flush()
+        self._was_unheard(reached, thrown)
+        self._sink_flushed = self._sink.flushed
+        return thrown
+
+    def _take_back(self) -> int:
+        """A loudspeaker that went took with it what it had not played: that is still to be said."""
+        if self._edge is None:
+            return 0
+        thrown, self._sink_flushed = self._sink.flushed - self._sink_flushed, self._sink.flushed
+        if thrown < FEW_SAMPLES:
+            return 0
+        self._was_unheard(self._written - self._sink.queued - thrown, thrown)
+        return thrown
+
+    def _was_unheard(self, reached: int, thrown: int) -> None:
+        """What was written behind sample `reached` was thrown away, `thrown` samples."""
         unheard = [p for p in self._pending if p.end > reached]
         for _ in unheard:
             self._pending.pop()
         self.frontend.unheard(min(thrown, 2 * FRAME_SAMPLES), len(unheard))
-        return thrown
 
     def _heard(self, at: float, *, everything: bool) -> list[e.AssistantSaid]:
         reached = self._written - self._sink.queued
         out: list[e.AssistantSaid] = []
         while self._pending and (everything or self._pending[0].end <= reached):
             event = self._pending.popleft().event
+            self.tracker.said(event.text, at)
             out.append(dataclasses.replace(event, at=at))
         return out
 

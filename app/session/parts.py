@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from app.audio.endpoints import AudioSink, AudioSource
+from app.audio.endpoints import AudioSink, AudioSource, SoundEdge
 from app.backend.base import Backend, Usage
 from app.conversation import events as e
 from app.conversation import turn as floor
@@ -28,7 +28,8 @@ class SessionParts:
 
     `fallback` makes the front-end that takes over when the first one is lost, while loading or in mid-talk.
     `make_backend` makes the brain of a choice, `make_tools` the tools of one; neither is open yet. `cost`: what a
-    request cost, in US dollars, None where nobody knows. `paces`: what is known of brains from earlier talks.
+    request cost, in US dollars, None where nobody knows. `paces`: what is known of brains from earlier talks. `edge`:
+    what `source` and `sink` belong to, where they are devices.
     """
 
     frontend: FrontEnd
@@ -37,6 +38,7 @@ class SessionParts:
     backend: Backend
     source: AudioSource
     sink: AudioSink
+    edge: SoundEdge | None = None
     recorder: Recorder | None = None
     fallback: Callable[[], FrontEnd] | None = None
     make_backend: Callable[[BackendChoice], Awaitable[Backend]] | None = None

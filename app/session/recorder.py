@@ -70,7 +70,7 @@ class Recorder:
 
     def event(self, event: e.Event) -> None:
         """Writes an event down, unless it is only for meters."""
-        if isinstance(event, e.LevelMeasured):
+        if isinstance(event, e.LevelMeasured | e.SoundMeasured):
             return
         line = e.to_json(event) + "\n"
         self._queue.put(lambda: self._write_line(line))

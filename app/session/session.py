@@ -15,6 +15,7 @@ from app.audio.errors import AudioError
 from app.conversation import events as e
 from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SECONDS, Frame, silence
+from app.conversation.sound import Processing
 from app.conversation.transcript import Transcript
 from app.conversation.turn import TurnTracker
 from app.frontend.base import FrontEndError, SetDials, SetManner
@@ -97,6 +98,7 @@ class Session:
             ),
             mailbox=self.mailbox,
             clock=self.clock,
+            edge=parts.edge,
         )
         self._started = asyncio.Event()
         self._main = asyncio.create_task(self._run(), name="session")
@@ -247,7 +249,9 @@ class Session:
         if parts.transcriber.shed > self._shed:
             self._emit(e.SpeechShed(frame.at, parts.transcriber.shed - self._shed))
             self._shed = parts.transcriber.shed
-        self._emit(e.LevelMeasured(frame.at, message.user_dbfs, message.assistant_dbfs, message.late_ms))
+        self._emit(
+            e.LevelMeasured(frame.at, message.user_dbfs, message.assistant_dbfs, message.late_ms, message.clipped)
+        )
         self._watch_end(frame.at)
 
     def _watch_pace(self, at: float, dropped: int) -> None:
@@ -367,6 +371,21 @@ class Session:
     def set_duplex(self, duplex: bool) -> None:
         """See `SessionControl.set_duplex`."""
         self.mailbox.post(SetDuplex(duplex))
+
+    def set_muted(self, muted: bool) -> None:
+        """See `SessionControl.set_muted`."""
+        if self.parts.edge is not None:
+            self.parts.edge.muted = muted
+
+    def set_devices(self, microphone: str, loudspeaker: str) -> None:
+        """See `SessionControl.set_devices`."""
+        if self.parts.edge is not None:
+            self.parts.edge.choose(microphone, loudspeaker)
+
+    def set_processing(self, processing: Processing) -> None:
+        """See `SessionControl.set_processing`."""
+        if self.parts.edge is not None:
+            self.parts.edge.set_processing(processing)
 
     def set_manner(self, manner: e.Manner) -> None:
         """See `SessionControl.set_manner`."""

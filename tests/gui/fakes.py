@@ -8,8 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.conversation.events import Event, Manner
+from app.conversation.sound import Processing
 from app.session.control import ROUTER, BackendChoice, SessionChoice, Style, ToolChoice
-from app.session.desks import KeyPlace, PriceRow, ProviderView, ToolServerDesk, ToolServerList, ToolServerView
+from app.session.desks import (
+    KeyPlace,
+    MicrophoneTest,
+    PriceRow,
+    ProviderView,
+    ToolServerDesk,
+    ToolServerList,
+    ToolServerView,
+)
 
 PROVIDERS = (
     ProviderView("embedded", "Embedded (this machine)"),
@@ -58,6 +67,15 @@ class FakeSession:
 
     def set_manner(self, manner: Manner) -> None:
         self.calls.append(("set_manner", manner))
+
+    def set_muted(self, muted: bool) -> None:
+        self.calls.append(("set_muted", muted))
+
+    def set_devices(self, microphone: str, loudspeaker: str) -> None:
+        self.calls.append(("set_devices", microphone, loudspeaker))
+
+    def set_processing(self, processing: Processing) -> None:
+        self.calls.append(("set_processing", processing))
 
     def set_dials(self, delay: int, lead: int) -> None:
         self.calls.append(("set_dials", delay, lead))
@@ -268,3 +286,50 @@ def no_devices() -> tuple[list[str], list[str]]:
 def two_devices() -> tuple[list[str], list[str]]:
     """A desk microphone, and headphones."""
     return ["Desk microphone"], ["Headphones"]
+
+
+GOOD = MicrophoneTest("Desk microphone", "good", "What is it?", -4.2, -23.6, -62.4)
+
+
+class FakeSoundDesk:
+    """Notes what it is asked; answers after `gate`, when stopped, or raises `refusal`. Two at once are a fault."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+        self.gate = asyncio.Event()
+        self.closing = asyncio.Event()
+        self.closing.set()
+        self.found = GOOD
+        self.refusal: Exception | None = None
+        self.report: Callable[[float, bool], None] = lambda level, clipped: None
+        self.stopped = self.cancelled = self.running = 0
+
+    async def test_microphone(self, name: str, seconds: float, report: Callable[[float, bool], None]) -> MicrophoneTest:
+        self.report = report
+        await self._wait("test_microphone", name)
+        return self.found
+
+    async def play_back(self, loudspeaker: str) -> None:
+        await self._wait("play_back", loudspeaker)
+
+    async def test_loudspeaker(self, name: str) -> None:
+        await self._wait("test_loudspeaker", name)
+
+    def stop(self) -> None:
+        self.stopped += 1
+        self.gate.set()
+
+    async def _wait(self, *call: str) -> None:
+        self.calls.append(call)
+        self.running += 1
+        try:
+            await self.gate.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            await self.closing.wait()
+            raise
+        finally:
+            self.running -= 1
+        self.gate.clear()
+        if self.refusal is not None:
+            raise self.refusal

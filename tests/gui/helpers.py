@@ -14,9 +14,10 @@ from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
 from app.gui.choice import WindowChoices
-from app.gui.window import DeviceLister, MainWindow
+from app.gui.sound_room import DeviceLister
+from app.gui.window import MainWindow
 from app.session.control import WeightsStore
-from app.session.desks import BrainDesk
+from app.session.desks import BrainDesk, SoundDesk
 from app.settings import Settings
 from tests.gui.fakes import FakeFactory, no_devices
 
@@ -38,6 +39,7 @@ async def shown(
     choices: WindowChoices | None = None,
     weights: Callable[[Settings], WeightsStore] | None = None,
     desk: BrainDesk | None = None,
+    sound_desk: SoundDesk | None = None,
     running: bool = True,
 ) -> AsyncIterator[MainWindow]:
     """A window on screen; with `running`, its first session runs. Checks that no task is left behind."""
@@ -47,7 +49,7 @@ async def shown(
         window = MainWindow(
             factory, settings, list_devices=list_devices,
             choices=choices or (WindowChoices() if desk is None else WindowChoices(brains=desk.providers)),
-            weights=weights(settings) if weights is not None else None, desk=desk,
+            weights=weights(settings) if weights is not None else None, desk=desk, sound_desk=sound_desk,
         )  # fmt: skip
         before = asyncio.all_tasks()
         try:

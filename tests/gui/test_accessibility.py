@@ -28,7 +28,7 @@ from app.gui.level_meter import LevelMeter
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.settings import Settings
 from tests.gui.demo_window import side_by_side, talk
-from tests.gui.fakes import PROVIDERS, FakeDesk, FakeFactory, FakeServers
+from tests.gui.fakes import PROVIDERS, FakeDesk, FakeFactory, FakeServers, FakeSoundDesk
 from tests.gui.helpers import say, shown, until
 
 CONTROLS = (
@@ -66,7 +66,8 @@ def tabbed() -> list[QWidget | None]:
 async def test_every_control_has_a_name_of_its_own() -> None:
     factory = FakeFactory()
     choices = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), brains=PROVIDERS)
-    async with shown(factory, Settings(provider="ollama"), choices=choices, desk=FakeDesk()) as window:
+    settings = Settings(provider="ollama")
+    async with shown(factory, settings, choices=choices, desk=FakeDesk(), sound_desk=FakeSoundDesk()) as window:
         say(window, factory, e.AsideChanged(1, "OpenAI", "gpt"))
         say(window, factory, e.Failure(1, "backend", "One."), e.Failure(1, "audio", "Two.", fatal=True))
         found = controls(window)
@@ -80,7 +81,7 @@ async def test_every_control_has_a_name_of_its_own() -> None:
 
 async def test_tab_reaches_every_control_and_comes_back() -> None:
     factory = FakeFactory()
-    async with shown(factory, Settings(provider="ollama"), desk=FakeDesk()) as window:
+    async with shown(factory, Settings(provider="ollama"), desk=FakeDesk(), sound_desk=FakeSoundDesk()) as window:
         await until(window.isActiveWindow)
         say(window, factory, e.AsideChanged(1, "OpenAI", "gpt"))
         window.setup.brain.setFocus()
@@ -103,7 +104,9 @@ async def test_tab_reaches_every_control_and_comes_back() -> None:
             window.oracle.header.hand_button,
             window.oracle.view,
             window.talk_bar.button,
+            window.talk_bar.mute,
             window.talk_bar.duplex,
+            window.talk_bar.sound,
         ]
 
 
@@ -131,7 +134,7 @@ async def test_nothing_is_cut_off_at_the_smallest_size(provider: str) -> None:
     settings = Settings(provider=provider, compatible_url="http://127.0.0.1:8080/v1", routes=ROUTES)
     frontends = (("cascade", "Cascade"), ("kame", "KAME"), ("moshi", "Moshi"))
     choices = WindowChoices(frontends=frontends, brains=PROVIDERS)
-    async with shown(factory, settings, choices=choices, desk=FakeDesk()) as window:
+    async with shown(factory, settings, choices=choices, desk=FakeDesk(), sound_desk=FakeSoundDesk()) as window:
         window.resize(900, 600)
         long = "A sentence that is long enough to need two lines. " * 3
         say(window, factory, e.Failure(1, "backend", long), *talk(), *side_by_side(12.0))
@@ -141,14 +144,14 @@ async def test_nothing_is_cut_off_at_the_smallest_size(provider: str) -> None:
         await until(lambda: window.width() < 900 and not cut_off(window), 1.0)
 
 
-@pytest.mark.parametrize("name", ["key", "models", "compatible", "aside", "routes", "conversation", "servers"])
+@pytest.mark.parametrize("name", ["key", "models", "compatible", "aside", "routes", "conversation", "servers", "sound"])
 async def test_every_dialog_is_named_whole_and_reached_by_tab(name: str) -> None:
     factory, desk = FakeFactory(), FakeDesk(lists={"ollama": ("gemma3:4b",)}, keys={"openai": "k"})
     desk.tool_servers = FakeServers()
     settings = Settings(compatible_url="http://127.0.0.1:8080/v1", routes=ROUTES)
     names = ("weather", "a-long-name-of-a-server", "another-name", "sums")
     choices = WindowChoices(brains=PROVIDERS, mcp_servers=names)
-    async with shown(factory, settings, choices=choices, desk=desk) as window:
+    async with shown(factory, settings, choices=choices, desk=desk, sound_desk=FakeSoundDesk()) as window:
         dialogs = window.dialogs
         match name:
             case "key":
@@ -169,7 +172,13 @@ async def test_every_dialog_is_named_whole_and_reached_by_tab(name: str) -> None
             case "servers":
                 dialogs.open_servers()
                 await until(lambda: dialogs.servers is not None and dialogs.servers.servers.count())
-        made = (dialogs.brain, dialogs.aside, dialogs.routes, dialogs.conversation, dialogs.servers)
+            case "sound":
+                window.sound.open_dialog()
+                assert window.sound.dialog is not None
+                window.sound.dialog.show_hotkey_trouble("These keys belong to another program.")
+        made = (
+            dialogs.brain, dialogs.aside, dialogs.routes, dialogs.conversation, dialogs.servers, window.sound.dialog,
+        )  # fmt: skip
         dialog = next(one for one in made if one is not None)
         await until(dialog.isActiveWindow)
         if name == "key":
@@ -180,10 +189,10 @@ async def test_every_dialog_is_named_whole_and_reached_by_tab(name: str) -> None
         assert all(names) and len(set(names)) == len(names), names
         assert dialog.accessibleName()
         assert {widget for widget in QApplication.topLevelWidgets() if widget.isVisible()} == {window, dialog}
-        radios = [widget for widget in found if isinstance(widget, QRadioButton)]
         reached = set(tabbed())
-        # Of radio buttons Tab reaches the one that is on; the arrows do the rest.
-        missing = [w.accessibleName() for w in found if w.isEnabled() and w not in reached and w not in radios]
+        # Of radio buttons Tab reaches the one that is on, the arrows do the rest; a meter only shows something.
+        others = [w for w in found if w.isEnabled() and not isinstance(w, QRadioButton | LevelMeter)]
+        missing = [w.accessibleName() for w in others if w not in reached]
         assert missing == []
         await until(lambda: not cut_off(dialog), 1.0)
         QTest.keyClick(dialog, Qt.Key.Key_Escape)

@@ -17,7 +17,7 @@ from app.gui.conversation_dialog import ConversationDialog
 from app.gui.window import MainWindow
 from app.session.control import Style, ToolChoice
 from app.settings import Settings
-from tests.gui.fakes import FakeFactory, two_devices
+from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import shown, until
 from tests.gui.test_window_session import pick
 
@@ -71,13 +71,14 @@ async def test_it_is_set_live_and_for_this_conversation_alone(tmp_path: Path) ->
     assert json.loads((tmp_path / "settings.json").read_text())["persona"] == ""
 
 
-async def test_a_restart_for_a_device_keeps_how_the_conversation_is_held() -> None:
+async def test_a_restart_for_a_voice_keeps_how_the_conversation_is_held() -> None:
     factory = FakeFactory()
-    async with shown(factory, list_devices=two_devices) as window:
+    choices = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")))
+    async with shown(factory, choices=choices) as window:
         dialog = opened(window)
         dialog.lengths["long"].click()
         dialog.use_button.click()
-        pick(window.setup.loudspeaker, "Headphones")
+        pick(window.setup.frontend, "kame")
         await until(lambda: len(factory.sessions) == 2)
         assert factory.choices[1].style.length == "long"
 

@@ -1,13 +1,16 @@
-"""The talk button by mouse and by space bar: one press, one release, whatever happens in between."""
+"""The talk button by mouse, space bar, hotkey and command: one press, one release, whatever happens in between."""
 
 from __future__ import annotations
 
 import asyncio
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from app.gui import push_to_talk
+from app.gui.push_to_talk import PushToTalk
 from app.settings import Settings
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import key, shown, until
@@ -129,4 +132,181 @@ async def test_closing_while_held_lets_go() -> None:
     async with shown(factory) as window:
         key(window, SPACE, down=True)
         window.close()
+        assert factory.session.calls == [("press",), ("release",)]
+
+
+# -- the button alone: held or toggled, from inside the window and from outside
+
+
+class Button:
+    """A talk button that notes what it does, in `words`."""
+
+    def __init__(self, mode: push_to_talk.Mode = "hold") -> None:
+        self.push = PushToTalk()
+        self.words: list[str] = []
+        self.push.pressed.connect(lambda: self.words.append("pressed"))
+        self.push.released.connect(lambda: self.words.append("released"))
+        self.push.set_enabled(True)
+        self.push.set_mode(mode)
+
+
+HOLDERS = ("mouse", "space", "hotkey", "ptt")
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_held_it_is_pressed_as_long_as_it_is_held(holder: str) -> None:
+    button = Button()
+    button.push.hold(holder)
+    button.push.hold(holder)  # it repeats
+    assert button.words == ["pressed"] and button.push.held
+    button.push.let_go(holder)
+    button.push.let_go(holder)
+    assert button.words == ["pressed", "released"] and not button.push.held
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_toggled_the_first_press_begins_and_the_second_ends(holder: str) -> None:
+    button = Button("toggle")
+    button.push.hold(holder)
+    button.push.hold(holder)  # it repeats
+    button.push.let_go(holder)
+    assert button.words == ["pressed"] and button.push.held
+    button.push.hold(holder)
+    assert button.words == ["pressed", "released"] and not button.push.held
+    button.push.let_go(holder)
+    assert button.words == ["pressed", "released"]
+
+
+def test_toggled_whoever_presses_second_ends() -> None:
+    button = Button("toggle")
+    for begins, ends in (("mouse", "hotkey"), ("hotkey", "space"), ("ptt", "mouse")):
+        button.words.clear()
+        button.push.hold(begins)
+        button.push.let_go(begins)
+        button.push.hold(ends)
+        button.push.let_go(ends)
+        assert button.words == ["pressed", "released"]
+
+
+@pytest.mark.parametrize(("before", "after"), [("hold", "toggle"), ("toggle", "hold")])
+def test_another_mode_lets_go(before: push_to_talk.Mode, after: push_to_talk.Mode) -> None:
+    button = Button(before)
+    button.push.hold("hotkey")
+    button.push.set_mode(before)
+    assert button.words == ["pressed"]
+    button.push.set_mode(after)
+    assert button.words == ["pressed", "released"] and button.push.mode == after
+    button.push.let_go("hotkey")
+    assert button.words == ["pressed", "released"]
+    button.push.hold("hotkey")
+    assert button.words == ["pressed", "released", "pressed"]
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_losing_the_focus_lets_go_only_of_the_windows_own(holder: str) -> None:
+    button = Button()
+    button.push.hold(holder)
+    button.push.let_go_own()
+    assert button.push.held == (holder in ("hotkey", "ptt"))
+    button.push.let_go(holder)
+    assert button.words == ["pressed", "released"]
+
+
+def test_losing_the_focus_a_toggled_talk_goes_on_and_the_next_press_ends_it() -> None:
+    button = Button("toggle")
+    button.push.hold("space")
+    button.push.let_go_own()  # so nobody hears the space bar go up
+    assert button.words == ["pressed"]
+    button.push.hold("space")
+    assert button.words == ["pressed", "released"]
+
+
+@pytest.mark.parametrize("mode", ["hold", "toggle"])
+def test_when_nothing_can_be_held_all_is_let_go(mode: push_to_talk.Mode) -> None:
+    button = Button(mode)
+    button.push.hold("hotkey")
+    button.push.set_enabled(False)
+    assert button.words == ["pressed", "released"]
+    button.push.hold("mouse")
+    assert not any(button.push.command(word) for word in ("press", "toggle", "release"))
+    assert button.words == ["pressed", "released"]
+    button.push.set_enabled(True)
+    button.push.hold("hotkey")
+    assert button.words == ["pressed", "released", "pressed"]
+
+
+def test_commands_hold() -> None:
+    button = Button()
+    for word in ("press", "press", "release", "release"):
+        assert button.push.command(word)
+    assert button.words == ["pressed", "released"]
+    button.push.command("toggle")
+    button.push.command("toggle")
+    assert button.words == ["pressed", "released"] * 2
+    button.push.command("toggle")
+    button.push.command("release")
+    assert button.words == ["pressed", "released"] * 3
+    with pytest.raises(ValueError):
+        button.push.command("sing")
+
+
+def test_commands_toggle() -> None:
+    button = Button("toggle")
+    for word in ("press", "release"):
+        button.push.command(word)
+    assert button.words == ["pressed"]
+    for word in ("press", "press", "press", "release"):  # the desktop repeats the command of a key that is held
+        button.push.command(word)
+    assert button.words == ["pressed", "released"]
+    for _ in range(3):
+        button.push.command("toggle")
+    assert button.words == ["pressed", "released", "pressed", "released", "pressed"]
+
+
+async def test_toggled_by_a_key_that_only_presses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(push_to_talk, "COMMAND_REPEAT_MS", 50)
+    button = Button("toggle")
+    button.push.command("press")
+    button.push.command("press")
+    assert button.words == ["pressed"]
+    await asyncio.sleep(0.2)
+    assert button.words == ["pressed"]
+    button.push.command("press")
+    assert button.words == ["pressed", "released"]
+
+
+async def test_a_command_holds_for_as_long_as_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(push_to_talk, "COMMAND_REPEAT_MS", 20)
+    button = Button()
+    button.push.command("press")
+    await asyncio.sleep(0.1)
+    assert button.words == ["pressed"]
+    button.push.command("release")
+    assert button.words == ["pressed", "released"]
+
+
+async def test_toggled_the_space_bar_repeats_without_effect() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        window.push.set_mode("toggle")
+        key(window, SPACE, down=True)
+        for _ in range(5):
+            key(window, SPACE, down=False, repeat=True)
+            key(window, SPACE, down=True, repeat=True)
+            key(window, SPACE, down=False)
+            key(window, SPACE, down=True)
+        key(window, SPACE, down=False)
+        await asyncio.sleep(3 * push_to_talk.REPEAT_MS / 1000)
+        assert factory.session.calls == [("press",)]
+        key(window, SPACE, down=True)
+        assert factory.session.calls == [("press",), ("release",)]
+
+
+async def test_toggled_the_mouse_clicks() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        window.push.set_mode("toggle")
+        QTest.mouseClick(window.talk_bar.button, Qt.MouseButton.LeftButton)
+        assert factory.session.calls == [("press",)]
+        QTest.mouseClick(window.talk_bar.button, Qt.MouseButton.LeftButton)
         assert factory.session.calls == [("press",), ("release",)]

@@ -33,7 +33,7 @@ PRELUDE = """
 import json, sys, time
 import numpy as np
 from app.audio import stream
-from app.audio.devices import find_input, find_output, list_devices
+from app.audio.devices import find_input, find_output, list_devices, own_devices
 from app.audio.errors import AudioError, DeviceError
 from app.audio.portaudio import Loudspeaker, Microphone
 
@@ -222,7 +222,7 @@ with Microphone() as mic, Loudspeaker() as box:
         facts = child.hears()
         assert not child.end()
     print(facts)
-    assert facts["name"] == "default"
+    assert facts["name"] == "KAME-Mic"
     assert facts["lost"] == facts["underruns"] == 0
     assert 2.8 < facts["seconds"] < 3.4
     assert facts["longest"] < 0.16
@@ -322,7 +322,7 @@ def test_a_name_without_a_microphone_behind_it() -> None:
         config = Path(audio.env["ALSA_CONFIG_PATH"])
         config.write_text("</usr/share/alsa/alsa.conf>\npcm.!default { type pulse }\n")
         with Child(audio, OPEN.format(end="Microphone()")) as child:
-            assert "there is none behind this name" in child.hears()["error"]
+            assert "No microphone was found" in child.hears()["error"]
             assert not child.end()
 
 
@@ -330,7 +330,7 @@ def test_unknown_name(exact_audio: VirtualAudio) -> None:
     with Child(exact_audio, OPEN.format(end="Microphone('kame_mike')")) as child:
         error = child.hears()["error"]
         assert not child.end()
-    assert "no microphone named “kame_mike”" in error and "“kame_mic”" in error
+    assert "no microphone named “kame_mike”" in error and "“KAME-Mic”" in error
 
 
 def test_no_server(exact_audio: VirtualAudio) -> None:
@@ -342,8 +342,10 @@ def test_no_server(exact_audio: VirtualAudio) -> None:
 
 def test_the_list_and_its_silence(exact_audio: VirtualAudio) -> None:
     exact_audio.env.pop("ALSA_CONFIG_PATH")  # the system's own, which names cards that may not exist
+    exact_audio.add_loudspeaker("twin", description="KAME-Speaker")
     with Child(exact_audio, "say(names=[device.name for device in list_devices()])") as child:
-        child.hears()
+        # The server's devices by the names that users know, told apart, and none of ALSA's plugins.
+        assert sorted(child.hears()["names"]) == ["KAME-Mic", "KAME-Mic-Feed", "KAME-Speaker", "KAME-Speaker (2)"]
         assert not child.end()
 
 
@@ -352,7 +354,7 @@ def test_refresh_sees_what_came_later(exact_audio: VirtualAudio) -> None:
     whole = config.read_text()
     config.write_text(whole.replace("pcm.kame_mic ", "pcm.other "))
     script = """
-say(names=[device.name for device in list_devices()])
+say(names=[device.name for device in own_devices()])
 sys.stdin.readline()
 with Microphone("kame_mic") as mic:
     say(frame=mic.read_frame(1.0) is not None)
@@ -362,4 +364,44 @@ with Microphone("kame_mic") as mic:
         config.write_text(whole)
         child.tell()
         assert child.hears()["frame"]
+        assert not child.end()
+
+
+def test_list_while_a_stream_is_open(exact_audio: VirtualAudio) -> None:
+    script = """
+from app.audio.watch import DeviceWatch, list_now
+import threading
+changed = threading.Event()
+with DeviceWatch(changed.set), Microphone("KAME-Mic") as mic:
+    say(names=[device.name for device in list_now()])
+    changed.clear()
+    sys.stdin.readline()
+    say(changed=changed.wait(5), names=[device.name for device in list_now()], hears=mic.read_frame(1.0) is not None)
+    changed.clear()
+    sys.stdin.readline()
+    say(changed=changed.wait(5))
+"""
+    with Child(exact_audio, script) as child:
+        assert "New box" not in child.hears()["names"]
+        exact_audio.add_loudspeaker("new", description="New box")
+        child.tell()
+        facts = child.hears()
+        assert facts["changed"] and facts["hears"] and "New box" in facts["names"]
+        exact_audio.kill()
+        child.tell()
+        assert child.hears()["changed"]
+        child.end()
+
+
+def test_a_child_lists_where_portaudio_is_frozen(exact_audio: VirtualAudio) -> None:
+    script = """
+from app.audio import devices, watch
+devices.through_pulse = lambda own: None  # as if no way led to the sound server
+with Microphone("kame_mic") as mic:
+    devices_now = watch.list_now()
+    say(names=[device.name for device in devices_now], index=[device.index for device in devices_now])
+"""
+    with Child(exact_audio, script) as child:
+        facts = child.hears()
+        assert "KAME-Speaker" in facts["names"] and set(facts["index"]) == {-1}
         assert not child.end()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.audio.endpoints import AudioSource, EndOfAudio
+from app.audio.endpoints import AudioSource, EndOfAudio, SoundEdge
 from app.backend.base import Backend, ChatRequest, Usage
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.conversation import events as e
@@ -144,6 +144,7 @@ def simulate(
     make_tools: Callable[[ToolChoice], Toolbox] | None = None,
     cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None,
     during: Callable[[Session], None] | None = None,
+    edge: Callable[[AudioSource, LoopSpeaker], SoundEdge] | None = None,
     **config: object,
 ) -> Talk:
     """Runs a talk and returns what happened. `during` is called once the session runs."""
@@ -154,6 +155,8 @@ def simulate(
         )
         speaker, mouth = LoopSpeaker(), voice or ScriptedVoice()
         failures: list[str] = []
+        ears = source or QuietSource(round(seconds / 0.08))
+        around = edge(ears, speaker) if edge is not None else None
         parts = SessionParts(
             frontend=frontend or CascadeFrontEnd(mouth, manner),
             fallback=fallback,
@@ -163,8 +166,9 @@ def simulate(
             make_backend=make_backend,
             make_tools=make_tools,
             cost=cost,
-            source=source or QuietSource(round(seconds / 0.08)),
-            sink=speaker,
+            source=around.source if around is not None else ears,
+            sink=around.sink if around is not None else speaker,
+            edge=around,
             recorder=Recorder(record, failures.append) if record else None,
         )
         session = Session(parts, SessionConfig(manner=manner, pace="simulated", **config))  # type: ignore[arg-type]

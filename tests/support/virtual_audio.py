@@ -101,11 +101,88 @@ class VirtualAudio:
             "ALSA_CONFIG_PATH": str(config),
         }
         self._started: list[subprocess.Popen] = []
+        self._modules: dict[str, list[str]] = {}
+        self._players: dict[str, list[subprocess.Popen]] = {}
+        self._command = [
+            *(_program("pulseaudio"), "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no"),
+            *("--high-priority=no", "--realtime=no", f"--log-target=file:{folder / 'pulse.log'}"),
+            *("-L", f"module-native-protocol-unix socket={socket} auth-anonymous=1"),
+        ]
+        self._devices = devices
+        self._start_server()
+
+    def control(self, *arguments: str) -> str:
+        """Run `pactl` with these arguments; what it answers."""
+        command = [_program("pactl"), *arguments]
+        done = subprocess.run(command, env=self.env, check=True, capture_output=True, timeout=10)
+        return done.stdout.decode()
+
+    def add_microphone(self, name: str, tone: float = 0.0, rate: int = RATE, description: str = "") -> None:
+        """Plug in a microphone that hears a sine of `tone` hertz for a minute (0: nothing).
+
+        `description`: what users see, else `name`. What it hears goes through a sink named after it.
+        """
+        feed = f"{name}_in"
+        self._add(name, "module-null-sink", f"sink_name={feed}", f"rate={rate}", "channels=1", "norewinds=1")
+        self._add(
+            name, "module-remap-source", f"source_name={name}", f"master={feed}.monitor",
+            f"source_properties='device.description=\"{description or name}\"'",
+        )  # fmt: skip
+        if tone:
+            sine = (0.3 * np.sin(np.arange(RATE * 60) * 2 * np.pi * tone / RATE)).astype(np.float32)
+            self.play_into_microphone(sine, name)
+
+    def add_call_microphone(self, name: str, description: str = "") -> None:
+        """Plug in a microphone that works at 16 kHz, whatever is asked of it, and hears nothing."""
+        self._add(
+            name, "module-null-source", f"source_name={name}", "rate=16000", "channels=1",
+            f"description={description or name}".replace(" ", "\\ "),
+        )  # fmt: skip
+
+    def add_loudspeaker(self, name: str, rate: int = RATE, description: str = "") -> None:
+        """Plug in a loudspeaker; `heard_from` tells what it plays."""
+        self._add(
+            name, "module-null-sink", f"sink_name={name}", f"rate={rate}", "channels=1", "norewinds=1",
+            f"sink_properties='device.description=\"{description or name}\"'",
+        )  # fmt: skip
+
+    def remove(self, name: str) -> None:
+        """Unplug a device that one of these methods added."""
+        for player in self._players.pop(name, []):
+            _end(player)
+        for module in reversed(self._modules.pop(name)):
+            self.control("unload-module", module)
+
+    def set_defaults(self, microphone: str = "", loudspeaker: str = "") -> None:
+        """Make these, by the server's names, the system's default devices; empty: leave as it is."""
+        if microphone:
+            self.control("set-default-source", microphone)
+        if loudspeaker:
+            self.control("set-default-sink", loudspeaker)
+
+    def heard_from(self, loudspeaker: str, seconds: float = 0.3) -> np.ndarray:
+        """What the loudspeaker plays during the next `seconds`: int16 of shape (n,), 24 kHz."""
+        recorder = self._recorder(loudspeaker)
+        size, data = int(seconds * RATE) * 2, b""
+        give_up = time.monotonic() + seconds + START_SECONDS
+        while len(data) < size and time.monotonic() < give_up:
+            data += os.read(recorder.stdout.fileno(), 65_536)
+        _end(recorder)
+        recorder.stdout.close()
+        return np.frombuffer(data[: len(data) // 2 * 2], "<i2")
+
+    def restart(self) -> None:
+        """Start the server again after `kill`, with the devices that it began with."""
+        self._modules.clear()
+        self._players.clear()
+        self._start_server()
+
+    def _add(self, name: str, *module: str) -> None:
+        self._modules.setdefault(name, []).append(self.control("load-module", *module).strip())
+
+    def _start_server(self) -> None:
         self._server = subprocess.Popen(
-            [_program("pulseaudio"), "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no"]
-            + ["--high-priority=no", "--realtime=no", f"--log-target=file:{folder / 'pulse.log'}"]
-            + ["-L", f"module-native-protocol-unix socket={socket} auth-anonymous=1"]
-            + (_modules(rate) if devices else []),
+            self._command + (_first_modules(self.rate) if self._devices else []),
             env=self.env,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -113,27 +190,23 @@ class VirtualAudio:
         self.pid = self._server.pid
         try:
             self._wait_until_up()
-            if devices:
-                self.control("set-default-sink", "kame_speaker")
-                self.control("set-default-source", "kame_mic")
+            if self._devices:
+                self.set_defaults("kame_mic", "kame_speaker")
         except BaseException:
             self.close()
             raise
 
-    def control(self, *arguments: str) -> None:
-        """Run `pactl` with these arguments."""
-        command = [_program("pactl"), *arguments]
-        subprocess.run(command, env=self.env, check=True, capture_output=True, timeout=10)
-
-    def play_into_microphone(self, sound: str | Path | np.ndarray) -> subprocess.Popen:
-        """Speak a sound file, or float32 samples at 24 kHz, into `kame_mic`; the player process."""
+    def play_into_microphone(self, sound: str | Path | np.ndarray, name: str = "kame_mic") -> subprocess.Popen:
+        """Speak a sound file, or float32 samples at 24 kHz, into a microphone; the player process."""
         if isinstance(sound, np.ndarray):
             raw = Path(tempfile.mkstemp(suffix=".raw", dir=self._folder)[1])
             raw.write_bytes(sound.astype("<f4").tobytes())
             arguments = ["pacat", "--raw", "--format=float32le", f"--rate={RATE}", "--channels=1", str(raw)]
         else:
             arguments = ["paplay", str(sound)]
-        return self._start(arguments[0], "--device=kame_mic_in", *arguments[1:])
+        player = self._start(arguments[0], f"--device={name}_in", *arguments[1:])
+        self._players.setdefault(name, []).append(player)
+        return player
 
     @contextlib.contextmanager
     def record_loudspeaker(self, path: str | Path) -> Iterator[Recording]:
@@ -141,12 +214,7 @@ class VirtualAudio:
 
         On entry the recorder is already running. Its pipe holds some 50 ms: sleep before you leave.
         """
-        recorder = self._start(
-            "parec",
-            *("--device=kame_speaker.monitor", "--raw", "--format=s16le", f"--rate={RATE}", "--channels=1"),
-            "--latency-msec=10",
-            out=subprocess.PIPE,
-        )
+        recorder = self._recorder("kame_speaker")
         recording = Recording(Path(path), recorder)
         try:
             _wait_for(lambda: recording.samples.size > 0, "The loudspeaker's recorder gave no sound.")
@@ -164,6 +232,14 @@ class VirtualAudio:
         """End the server and every player and recorder that this object started."""
         for process in [*self._started, self._server]:
             _end(process)
+
+    def _recorder(self, loudspeaker: str) -> subprocess.Popen:
+        return self._start(
+            "parec",
+            *(f"--device={loudspeaker}.monitor", "--raw", "--format=s16le", f"--rate={RATE}", "--channels=1"),
+            "--latency-msec=10",
+            out=subprocess.PIPE,
+        )
 
     def _start(self, program: str, *arguments: str, out: object = subprocess.DEVNULL) -> subprocess.Popen:
         process = subprocess.Popen([_program(program), *arguments], env=self.env, stdout=out)
@@ -200,7 +276,7 @@ def virtual_audio(rate: int = RATE, devices: bool = True) -> Iterator[VirtualAud
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _modules(rate: int) -> list[str]:
+def _first_modules(rate: int) -> list[str]:
     shape = f"rate={rate} channels=1 format=s16le norewinds=1"
     modules = (
         f"module-null-sink sink_name=kame_speaker {shape} sink_properties=device.description=KAME-Speaker",

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.audio import native
+from app.audio import native, pulse
 from app.audio.devices import find_input, find_output, list_devices, refresh
 from app.audio.errors import DeviceError
 from tests.unit.audio.fake_sounddevice import FakeSoundDevice, PortAudioError
@@ -28,6 +28,8 @@ def plug(monkeypatch: pytest.MonkeyPatch) -> Callable[..., FakeSoundDevice]:
         fake = FakeSoundDevice(*rows, **options)
         monkeypatch.setattr(native, "load", lambda: fake)
         return fake
+
+    monkeypatch.setattr(pulse, "look", lambda: None)  # whatever runs on this machine
 
     return plug
 

@@ -22,6 +22,10 @@ BLOCK = 480
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeSoundDevice:
     fake = FakeSoundDevice(("Mic", "ALSA", 2, 0, 48_000), ("Box", "ALSA", 0, 2, 44_100), default=(0, 1))
     monkeypatch.setattr(native, "load", lambda: fake)
+    # Blocks of a quarter of a frame, two to a cushion, whatever the measurements say is best.
+    monkeypatch.setattr(stream, "BLOCK_SECONDS", 0.02)
+    monkeypatch.setattr(portaudio, "CUSHION_SECONDS", 0.04)
+    monkeypatch.setattr(portaudio, "_cushions", {})
     return fake
 
 
@@ -67,6 +71,19 @@ class TestMicrophone:
             frame = mic.read_frame(2.0)
             late.join()
             assert frame[-1] == 1.0 and frame[0] == 0.0
+
+    def test_muted(self, fake: FakeSoundDevice) -> None:
+        with Microphone() as mic:
+            device = fake.streams[0]
+            device.tick(np.ones((BLOCK, 1), np.float32))
+            mic.muted = True
+            for _ in range(3):
+                device.tick(np.ones((BLOCK, 1), np.float32))
+            assert not mic.read_frame(0.0).any()  # what waited, and what came since
+            mic.muted = False
+            for _ in range(4):
+                device.tick(np.ones((BLOCK, 1), np.float32))
+            assert mic.read_frame(0.0).all()
 
     def test_timeout(self, fake: FakeSoundDevice) -> None:
         with Microphone() as mic:
@@ -233,6 +250,38 @@ class TestLoudspeaker:
             box.write(ramp(0, FRAME_SAMPLES))
             device.tick()
             assert box.underruns == 1
+
+    def test_the_cushion_grows_where_it_was_too_short(self, fake: FakeSoundDevice) -> None:
+        with Loudspeaker() as box:
+            device = fake.streams[0]
+            assert box.cushion_seconds == 0.04
+            for pause, cushion in ((1, 0.05), (20, 0.05), (1, 0.06)):  # 0.4 s: no cushion would have bridged that
+                box.write(ramp(0, FRAME_SAMPLES))
+                while box.queued:
+                    device.tick()
+                for _ in range(pause + 1):
+                    device.tick()
+                box.write(ramp(0, FRAME_SAMPLES))
+                device.tick()
+                box.write(ramp(0, 0))
+                assert box.cushion_seconds == cushion
+                while box.queued:
+                    device.tick()
+                for _ in range(60):
+                    device.tick()
+        with Loudspeaker() as box:
+            assert box.cushion_seconds == 0.06  # remembered for the device
+
+    def test_the_tap_has_all_that_was_played(self, fake: FakeSoundDevice) -> None:
+        fake.refuse = only(24_000, 2)
+        with Loudspeaker() as box:
+            device = fake.streams[0]
+            device.tick()
+            box.write(ramp(1, SAMPLE_RATE))
+            played = [device.tick()[:, 0] for _ in range(3)]
+            heard = np.empty(4 * BLOCK, np.float32)
+            assert box.tap.read_into(heard) == heard.size
+            assert not heard[:BLOCK].any() and (heard[BLOCK:] == np.concatenate(played)).all()
 
     def test_a_pause_between_talks_is_none(self, fake: FakeSoundDevice) -> None:
         with Loudspeaker() as box:

@@ -71,8 +71,8 @@ def test_a_question_that_sounds_finished_is_answered_within_a_quarter_of_a_secon
 
 def test_a_statement_waits_for_its_question_and_an_open_clause_longer() -> None:
     for words, low, high in [
-        ("David has three sisters.", 0.7, 0.9),
-        ("David has three sisters and", 1.3, 1.6),
+        ("David has three sisters.", 1.3, 1.5),
+        ("David has three sisters and", 1.55, 1.75),
     ]:
         talk = Talk()
         _say(talk, words)

@@ -1,0 +1,82 @@
+"""The sound's edge on devices: what comes and goes, what drifts and what echoes, behind one source and one sink.
+
+    microphone -> SteadyDevices -> CleanSource -> frames
+    samples -> DriftSink -> SteadyDevices -> loudspeaker, tapped for CleanSource
+
+Puts these together and knows none of their inner parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from app.audio.clean import CleanSource
+from app.audio.drift import DriftSink
+from app.audio.endpoints import AudioSink, AudioSource
+from app.audio.steady import SteadyDevices
+from app.conversation.sound import DeviceNotice, Processing, SoundHealth
+
+
+class DeviceEdge:
+    """A `SoundEdge` on the machine's devices (names; empty: the system's defaults)."""
+
+    def __init__(
+        self, microphone: str = "", loudspeaker: str = "", processing: Processing | None = None, *, muted: bool = False
+    ) -> None:
+        self._devices = SteadyDevices(microphone or None, loudspeaker or None)
+        self._devices.muted = muted
+        self._clean = CleanSource(self._devices.source, self._devices.tap, processing or Processing())
+        self._even = DriftSink(self._devices.sink)
+        self._problem = ""
+
+    @property
+    def source(self) -> AudioSource:
+        """See `SoundEdge.source`."""
+        return self._clean
+
+    @property
+    def sink(self) -> AudioSink:
+        """See `SoundEdge.sink`."""
+        return self._even
+
+    @property
+    def muted(self) -> bool:
+        """See `SoundEdge.muted`."""
+        return self._devices.muted
+
+    @muted.setter
+    def muted(self, muted: bool) -> None:
+        self._devices.muted = muted
+
+    @property
+    def ready(self) -> bool:
+        """See `SoundEdge.ready`."""
+        return self._devices.ready
+
+    def notices(self) -> Sequence[DeviceNotice]:
+        """See `SoundEdge.notices`."""
+        notices = [*self._devices.notices()]
+        problem = self._clean.problem
+        if problem != self._problem:
+            self._problem = problem
+            if problem:
+                notices.append(DeviceNotice("microphone", "note", self._clean.name, problem))
+        return notices
+
+    def health(self) -> SoundHealth:
+        """See `SoundEdge.health`."""
+        return replace(self._clean.health, underruns=self._devices.underruns)
+
+    @property
+    def cushion_seconds(self) -> float:
+        """How long the first samples of a talk wait before they are played, as of now."""
+        return self._devices.cushion_seconds
+
+    def set_processing(self, processing: Processing) -> None:
+        """See `SoundEdge.set_processing`."""
+        self._clean.set_processing(processing)
+
+    def choose(self, microphone: str, loudspeaker: str) -> None:
+        """See `SoundEdge.choose`."""
+        self._devices.choose(microphone or None, loudspeaker or None)

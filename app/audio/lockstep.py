@@ -1,0 +1,131 @@
+"""Brings what the loudspeaker plays into step with the microphone's frames, sample by sample.
+
+The two devices run by clocks of their own and hand over whole blocks; here the loudspeaker's sound is resampled
+to the microphone's clock, and stays as far behind it as it was at first. Knows nothing of echoes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from app.audio.drift import ClockLoop, RateBender
+from app.audio.endpoints import Tap
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
+
+SPARE = SAMPLE_RATE * 16 // 1000
+"""What is wanted in the queue behind a frame: 16 ms. Less runs dry when a block of 20 ms comes late; more would bring
+the sound later than its own echo, where the devices have only 20 ms of latency. (soxr adds 10 ms.)"""
+
+MOST_SPARE = SAMPLE_RATE * 80 // 1000
+"""More than a whole frame too much is no drift: the microphone has lost something."""
+
+PATIENCE = 3
+"""Frames (0.24 s) that a late block may take to come; after that it is lost, or the clocks have drifted by it."""
+
+
+class Lockstep:
+    """The far end for frame after frame; one thread. `alignments`: how often it was aligned."""
+
+    def __init__(self, tap: Tap) -> None:
+        self._tap = tap
+        self.alignments = 0
+        self._generation: int | None = None
+        self._begin()
+
+    @property
+    def drift_ppm(self) -> float | None:
+        """How much faster the loudspeaker's clock runs than the microphone's; None until it is known."""
+        return self._loop.drift_ppm if self._aligned else None
+
+    def realign(self) -> None:
+        """What comes from the microphone is in no fixed relation any more to what came before."""
+        self._begin()
+        self._tap.take()
+
+    def skip(self, samples: int) -> None:
+        """The microphone's next `samples` samples (24 kHz) are missing: so the loudspeaker's are passed over."""
+        self._owed += round(samples * self._tap.rate / SAMPLE_RATE)
+
+    def next_frame(self, backlog: int = 0) -> np.ndarray:
+        """What the loudspeaker played for this frame of the microphone's: float32 (1920,), zeros while unknown.
+
+        `backlog`: whole frames that wait behind this one; the loudspeaker's sound for them has come already.
+        """
+        if self._tap.generation != self._generation:
+            self._generation = self._tap.generation
+            self._begin()
+        fresh = self._tap.take()
+        if not self._aligned:
+            if not len(fresh):
+                return np.zeros(FRAME_SAMPLES, np.float32)
+            self._align(fresh, backlog)
+        else:
+            paid = min(self._owed, len(fresh))
+            self._owed -= paid
+            self._raw.append(fresh[paid:])
+            self._raw_length += len(fresh) - paid
+        surplus = self._level() - SPARE - FRAME_SAMPLES * (1 + backlog)
+        if abs(surplus) > MOST_SPARE + SPARE and self._watch_range():
+            return np.zeros(FRAME_SAMPLES, np.float32)
+        if abs(surplus) <= MOST_SPARE + SPARE:
+            self._strayed = 0
+        self._bender.bend(self._loop.step(surplus))
+        self._fill()
+        frame, self._ready = self._ready[:FRAME_SAMPLES], self._ready[FRAME_SAMPLES:]
+        self._late = self._late + 1 if self._owed > 0 else 0
+        if self._late >= PATIENCE:
+            # It doesn't come any more: the loudspeaker is that much later from now on.
+            self._owed = self._late = 0
+        return frame
+
+    def _begin(self) -> None:
+        self._aligned = False
+        self._bender = RateBender(self._tap.rate)
+        self._loop = ClockLoop()
+        self._raw: list[np.ndarray] = []
+        self._raw_length = 0
+        self._ready = np.zeros(0, np.float32)
+        self._owed = 0  # samples at the loudspeaker's rate that silence was given for, and that are void when they come
+        self._late = self._strayed = 0
+
+    def _align(self, fresh: np.ndarray, backlog: int) -> None:
+        """Begins with the newest sound, silence before it."""
+        self._aligned = True
+        self.alignments += 1
+        # The resampler is filled with silence first, so that it gives as much as it gets.
+        self._ready = np.zeros(0, np.float32)
+        self._bender.push(np.zeros(self._bender.rate // 10, np.float32))
+        wanted = round((FRAME_SAMPLES * (1 + backlog) + SPARE) * self._tap.rate / SAMPLE_RATE)
+        head = np.zeros(max(0, wanted - len(fresh)), np.float32)
+        self._raw = [np.concatenate([head, fresh[-wanted:]])]
+        self._raw_length = wanted
+        self._owed = 0
+
+    def _level(self) -> float:
+        """Samples at 24 kHz that wait, less those that silence stood in for."""
+        return (self._raw_length - self._owed) * SAMPLE_RATE / self._tap.rate + len(self._ready)
+
+    def _watch_range(self) -> bool:
+        """Whether the level is wrong for good, and everything was begun anew."""
+        self._strayed += 1
+        if self._strayed < PATIENCE:
+            return False
+        self.realign()
+        return True
+
+    def _fill(self) -> None:
+        """Resamples as much as the frame needs; silence stands in for what is late."""
+        while (missing := FRAME_SAMPLES - len(self._ready)) > 0:
+            count = int(missing * self._tap.rate / SAMPLE_RATE) + 2
+            if self._raw_length:
+                piece = self._pull(count)
+            else:
+                piece = np.zeros(count, np.float32)
+                self._owed += count
+            self._ready = np.concatenate([self._ready, self._bender.push(piece)])
+
+    def _pull(self, count: int) -> np.ndarray:
+        queue = self._raw[0] if len(self._raw) == 1 else np.concatenate(self._raw)
+        piece, rest = queue[:count], queue[count:]
+        self._raw, self._raw_length = [rest], len(rest)
+        return piece

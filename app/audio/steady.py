@@ -1,0 +1,350 @@
+"""A talk's microphone and loudspeaker, whatever comes and goes behind them.
+
+`SteadyDevices` gives a source and a sink for the whole talk. One thread, the keeper, opens and closes every device:
+it notices those that are lost, takes others, and takes the chosen ones again when they are back. What to open is
+decided in `Slot` (slot.py); reading and writing happen elsewhere and never wait for it. Knows nothing of frames'
+contents or of sessions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import logging
+import queue
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+
+from app.audio import devices, native, watch
+from app.audio.devices import Device
+from app.audio.endpoints import Tap
+from app.audio.errors import DeviceError
+from app.audio.pulse import PulseServer, PulseState
+from app.audio.slot import Slot
+from app.audio.steady_sink import SteadySink, SteadyTap
+from app.audio.steady_source import SteadySource
+from app.audio.stream import INPUT, OUTPUT
+from app.audio.watch import DeviceWatch
+from app.conversation.sound import DeviceNotice
+
+TICK_SECONDS = 0.1
+"""How often the keeper looks whether devices still give and take."""
+
+ASK_SECONDS = 0.5
+"""How often the sound server is asked without a word from it: for what is muted, and where our streams are."""
+
+FIRST_RETRY_SECONDS, RETRY_SECONDS = 0.5, 1.0
+"""Where nothing could be opened: the pause before the next try, and before each one after that."""
+
+GRACE_SECONDS = 0.5
+"""A sound server moves streams itself to a new default, or back to what came back. It gets so much time for it."""
+
+SERVER_SECONDS = 20.0
+"""A sound server that has been away for so long won't come back: PortAudio's own devices are used from then on."""
+
+PORTAUDIO_RETRY_SECONDS = 10.0
+"""How often a frozen list is looked behind though nothing was heard of a change: it takes a child process."""
+
+
+class SteadyDevices:
+    """Microphone and loudspeaker by name (None or empty: the system's defaults), for as long as a talk lasts.
+
+    Enter `.sink` and `.source`, in any order: opening raises `DeviceError` with a sentence, as `Microphone` does.
+    After that nothing is raised; `notices` tells what happens.
+    """
+
+    def __init__(self, microphone: str | None, loudspeaker: str | None) -> None:
+        self._notices: deque[DeviceNotice] = deque()
+        self.source = SteadySource(lambda: self._enter(self._hears), lambda: self._leave(self._hears))
+        self.sink = SteadySink(lambda: self._enter(self._speaks), lambda: self._leave(self._speaks))
+        self._tap = SteadyTap(self.sink)
+        self._hears = Slot(INPUT, microphone or "", self.source, self._notices.append)
+        self._speaks = Slot(OUTPUT, loudspeaker or "", self.sink, self._notices.append)
+        self._slots = (self._speaks, self._hears)
+        self._requests: queue.SimpleQueue[tuple[Callable[[], None], Future[None]]] = queue.SimpleQueue()
+        self._woken = threading.Event()
+        self._changed = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._stop = False
+        # The keeper's own.
+        self._server = PulseServer()
+        self._through = False
+        self._state: PulseState | None = None
+        self._had_server = False
+        self._asked_at = self._listed_at = self._served_at = 0.0
+
+    @property
+    def tap(self) -> Tap:
+        """What the loudspeaker really plays."""
+        return self._tap
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is a loudspeaker."""
+        return self.sink.ready
+
+    @property
+    def muted(self) -> bool:
+        """While True the microphone's samples are dropped as they come, and the source gives zeros."""
+        return self.source.muted
+
+    @muted.setter
+    def muted(self, muted: bool) -> None:
+        self.source.muted = muted
+
+    @property
+    def overruns(self) -> int:
+        """Samples (24 kHz) of microphones that were lost, over all that were in use."""
+        return self.source.overruns
+
+    @property
+    def underruns(self) -> int:
+        """How often talk was interrupted by silence, over all loudspeakers that were in use."""
+        return self.sink.underruns
+
+    @property
+    def cushion_seconds(self) -> float:
+        """How long the first samples of a talk wait on the loudspeaker in use."""
+        return self.sink.cushion_seconds
+
+    def notices(self) -> Sequence[DeviceNotice]:
+        """What happened since the last call, oldest first. One thread calls."""
+        told = []
+        while self._notices:
+            told.append(self._notices.popleft())
+        return told
+
+    def choose(self, microphone: str | None, loudspeaker: str | None) -> None:
+        """Goes on with these devices (None or empty: the system's defaults). Any thread may call; never waits."""
+
+        def chosen() -> None:
+            for slot, name in ((self._hears, microphone or ""), (self._speaks, loudspeaker or "")):
+                slot.choose(name)
+            self._changed.set()
+
+        self._ask(chosen)
+
+    # Any thread: handing over to the keeper
+
+    def _ask(self, what: Callable[[], None]) -> Future[None]:
+        answer: Future[None] = Future()
+        self._requests.put((what, answer))
+        self._woken.set()
+        return answer
+
+    def _enter(self, slot: Slot) -> None:
+        if self._thread is None:
+            self._stop = False
+            self._thread = threading.Thread(target=self._run, name="audio-keeper", daemon=True)
+            self._thread.start()
+        try:
+            self._ask(lambda: self._begin(slot)).result()
+        except BaseException:
+            self._join_if_unused()
+            raise
+
+    def _leave(self, slot: Slot) -> None:
+        if self._thread is not None:
+            self._ask(slot.end_use).result()
+            self._join_if_unused()
+
+    def _join_if_unused(self) -> None:
+        if self._thread is not None and not any(slot.used for slot in self._slots):
+            self._stop = True
+            self._woken.set()
+            self._thread.join()
+            self._thread = None
+
+    # The keeper's thread
+
+    def _run(self) -> None:
+        with _com(), self._server, DeviceWatch(self._on_change):
+            before = time.monotonic()
+            while not self._stop:
+                self._answer()
+                now = time.monotonic()
+                try:
+                    self._round(now, now - before)
+                except Exception:  # a talk goes on without its keeper's help, and the next round may do better
+                    _log.exception("looking after the sound devices failed")
+                before = now
+                self._woken.wait(TICK_SECONDS)
+                self._woken.clear()
+            self._answer()
+
+    def _round(self, now: float, passed: float) -> None:
+        changed = self._changed.is_set()
+        self._changed.clear()
+        if changed or now - self._asked_at >= ASK_SECONDS:
+            self._look()
+        for slot in self._slots:
+            if slot.used:
+                self._mind(slot, now, passed, changed)
+
+    def _look(self) -> None:
+        """Asks the sound server, if there is one that PortAudio can reach."""
+        now = self._asked_at = time.monotonic()
+        state = self._server.look()
+        if state is not None and not self._through:
+            self._through = devices.through_pulse(devices.own_devices()) is not None
+        self._state = state if self._through else None
+        if self._state is not None:
+            self._had_server, self._served_at = True, now
+        elif now - self._served_at > SERVER_SECONDS:
+            self._had_server = False
+
+    def _on_change(self) -> None:
+        self._changed.set()
+        self._woken.set()
+
+    def _answer(self) -> None:
+        while not self._requests.empty():
+            what, answer = self._requests.get()
+            try:
+                what()
+            except BaseException as error:
+                answer.set_exception(error)
+            else:
+                answer.set_result(None)
+
+    def _begin(self, slot: Slot) -> None:
+        """The first opening: the chosen device or none."""
+        self._look()
+        if self._state is None:
+            native.restart()  # PortAudio's list may be as old as the app; nothing is done while a stream is open
+            self._look()
+        name = slot.wanted or None
+        try:
+            found = slot.find(name, self._state)
+        except DeviceError:
+            if self._state is not None:
+                raise
+            # It came after the other one was opened: look behind the frozen list.
+            with self._restarted(but=slot):
+                found = slot.find(name, self._state)
+        slot.open(found, name is not None)
+        self._look()
+        slot.begin_use(self._state)
+
+    def _mind(self, slot: Slot, now: float, passed: float, changed: bool) -> None:
+        slot.check(self._state, passed)
+        if not slot.is_open:
+            if changed or now >= slot.retry_at:
+                self._reopen(slot, now, changed)
+        elif self._state is not None:
+            if slot.follow(self._state, now, GRACE_SECONDS):
+                self._exchange(slot, now)
+        elif changed and not self._had_server:
+            self._look_behind(slot, now)
+        slot.tell(now, self._state)
+
+    def _exchange(self, slot: Slot, now: float) -> None:
+        """Close one device and open the other."""
+        slot.close()
+        self._reopen(slot, now, changed=True)
+
+    def _reopen(self, slot: Slot, now: float, changed: bool) -> None:
+        slot.retry_at = now + (FIRST_RETRY_SECONDS if slot.tries == 0 else RETRY_SECONDS)
+        slot.tries += 1
+        if self._state is None and not self._had_server:
+            # What is there is behind PortAudio's frozen list. The other device is interrupted only for one's loss, or
+            # for something that can be had.
+            others = any(other.is_open for other in self._slots)
+            if others and slot.tries > 1 and not self._can_be_had(slot, now, changed):
+                return
+            with self._restarted(but=slot):
+                self._open_any(slot)
+        else:
+            self._open_any(slot)
+
+    def _open_any(self, slot: Slot) -> None:
+        """Opens the chosen device, else the default, else any, else none."""
+        if self._state is None and self._had_server:
+            return  # a sound server that is being restarted must find its hardware free
+        tried: set[tuple[str, str]] = set()
+        for device, by_name in self._candidates(slot):
+            key = (device.name, device.pulse_name)
+            if key in tried:
+                continue
+            tried.add(key)
+            try:
+                slot.open(device, by_name)
+            except DeviceError as error:
+                self._look()
+                if self._state is None or not device.pulse_name or slot.is_there(device, self._state):
+                    slot.refused(device, str(error))
+                continue  # or else it went this moment
+            self._look()
+            slot.opened(self._state)
+            return
+
+    def _candidates(self, slot: Slot) -> Iterator[tuple[Device, bool]]:
+        if slot.wanted:
+            with contextlib.suppress(DeviceError):
+                yield slot.find(slot.wanted, self._state), True
+        with contextlib.suppress(DeviceError):
+            yield slot.find(None, self._state), False
+        with contextlib.suppress(DeviceError):
+            for device in devices.list_devices(self._state):
+                if slot.fits(device):
+                    yield device, True
+
+    # Where PortAudio's list is frozen: Windows, and ALSA without a sound server
+
+    def _can_be_had(self, slot: Slot, now: float, changed: bool) -> bool:
+        if not changed and now - self._listed_at < PORTAUDIO_RETRY_SECONDS:
+            return False
+        self._listed_at = now
+        try:
+            return any(slot.fits(device) for device in watch.list_now())
+        except DeviceError:
+            return False
+
+    def _look_behind(self, slot: Slot, now: float) -> None:
+        """Something came or went, or is the default now: whether that is anything that we want."""
+        try:
+            listed = [device for device in watch.list_now() if slot.fits(device)]
+        except DeviceError:
+            return
+        cause = slot.wants_of(listed)
+        if cause:
+            slot.cause = cause
+            slot.close()
+            with self._restarted(but=slot):
+                self._open_any(slot)
+
+    @contextlib.contextmanager
+    def _restarted(self, but: Slot) -> Iterator[None]:
+        """Closes the other devices, restarts PortAudio, and opens them again after the block."""
+        others = [slot for slot in self._slots if slot is not but and slot.is_open]
+        for slot in others:
+            slot.cause = "slow"
+            slot.close()
+        with contextlib.suppress(DeviceError):
+            native.restart()
+        try:
+            yield
+        finally:
+            for slot in others:
+                self._open_any(slot)
+
+
+_log = logging.getLogger(__name__)
+
+
+@contextlib.contextmanager
+def _com() -> Iterator[None]:
+    """On Windows each thread that opens devices must say first that it will."""
+    if sys.platform != "win32":
+        yield
+        return
+    begun = ctypes.windll.ole32.CoInitializeEx(None, 0) >= 0
+    try:
+        yield
+    finally:
+        if begun:
+            ctypes.windll.ole32.CoUninitialize()

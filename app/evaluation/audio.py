@@ -1,0 +1,291 @@
+"""`bench audio`: how long sound takes from the loudspeaker back through the microphone and the app, and where.
+
+Wants a loopback: a cable, a virtual device, or just the loudspeaker beside the microphone. A short chirp is sent on a
+round: whenever the microphone hears it, the frame that answers plays it again, so that the time between two hearings is
+one whole round trip, counted in the microphone's own samples. The devices' part is measured before, by themselves.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from app.audio.edge import DeviceEdge
+from app.audio.endpoints import AudioSink, AudioSource
+from app.audio.errors import DeviceError
+from app.audio.portaudio import Loudspeaker, Microphone
+from app.conversation.frame import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE
+from app.conversation.sound import Processing
+
+CHIRP_SECONDS = 0.01
+CHIRP_HZ = (400.0, 3400.0)
+"""From one to the other: what any headset, also one in call mode at 8 kHz, lets through."""
+CHIRP_PEAK = 0.5
+LIKENESS = 0.6
+"""Normalised correlation (0 to 1) from which a sound is the chirp: noise of any loudness stays below 0.3."""
+LOST_SECONDS = 1.5
+"""A chirp that hasn't come back by then never will: no device is that slow."""
+SETTLE_SECONDS = 0.5
+GOAL_MS = 40.0
+"""What the app may add to one frame."""
+
+
+def make_chirp() -> np.ndarray:
+    """The chirp: float32 of shape (240,), with soft ends."""
+    count = round(CHIRP_SECONDS * SAMPLE_RATE)
+    at = np.arange(count) / SAMPLE_RATE
+    low, high = CHIRP_HZ
+    phase = 2 * np.pi * (low * at + (high - low) / (2 * CHIRP_SECONDS) * at**2)
+    return (CHIRP_PEAK * np.sin(phase) * np.hanning(count)).astype(np.float32)
+
+
+class ChirpEar:
+    """Finds the chirp in frames; after a hearing it is deaf for 60 ms, so that a room's tail is not heard twice."""
+
+    def __init__(self, chirp: np.ndarray) -> None:
+        self._chirp = chirp / np.sqrt(np.sum(np.square(chirp)))
+        self._rest = np.zeros(len(chirp) - 1, np.float32)
+        self._deaf = 0
+
+    def hear(self, frame: np.ndarray) -> int | None:
+        """The sample of `frame` at which a chirp has just ended, or None."""
+        sound = np.concatenate([self._rest, frame])
+        self._rest = sound[-len(self._rest) :].copy()
+        match = np.correlate(sound, self._chirp, "valid")
+        energy = np.convolve(np.square(sound, dtype=np.float64), np.ones(len(self._chirp)), "valid")
+        likeness = np.abs(match) / np.sqrt(np.maximum(energy, 1e-7))
+        likeness[: max(0, self._deaf)] = 0.0
+        self._deaf -= len(frame)
+        at = int(np.argmax(likeness))
+        if likeness[at] < LIKENESS or self._deaf > 0:
+            return None
+        self._deaf = at + round(0.06 * SAMPLE_RATE) - len(frame)
+        return at
+
+
+@dataclass(slots=True)
+class AudioResult:
+    """Milliseconds of each round. `beyond`: what the app adds to its one frame."""
+
+    microphone: str
+    loudspeaker: str
+    device: list[float] = field(default_factory=list)
+    trips: list[float] = field(default_factory=list)
+    ring: list[float] = field(default_factory=list)
+    step: list[float] = field(default_factory=list)
+    stated: float = 0.0
+    canceller: float = 0.0
+    lost: int = 0
+    underruns: int = 0
+    cushion: float = 0.0
+
+    @property
+    def beyond(self) -> float:
+        """Median milliseconds that the app adds to the devices' part and one frame."""
+        return statistics.median(self.trips) - statistics.median(self.device) - FRAME_MS
+
+    @property
+    def ok(self) -> bool:
+        """Whether that is within the goal."""
+        return self.beyond <= GOAL_MS
+
+    def rows(self) -> list[tuple[str, float, float, float]]:
+        """(stage, median, p95, worst) in milliseconds."""
+        stages = (
+            ("devices, out and in, by themselves", self.device),
+            ("one frame", [FRAME_MS]),
+            ("step", self.step),
+            ("ring before the loudspeaker", self.ring),
+            ("round trip", self.trips),
+        )
+        return [(name, statistics.median(times), _p95(times), max(times)) for name, times in stages if times]
+
+    def table(self) -> str:
+        """For people."""
+        lines = [
+            f"{self.microphone} ← {self.loudspeaker}: {len(self.trips)} rounds, {self.lost} lost, "
+            f"{self.underruns} underruns",
+            f"{'':36} {'median':>8} {'p95':>8} {'worst':>8}",
+        ]
+        lines += [f"{name:36} {mid:8.1f} {high:8.1f} {most:8.1f}" for name, mid, high, most in self.rows()]
+        lines += [
+            f"{'the app beyond one frame':36} {self.beyond:8.1f} ms (goal {GOAL_MS:.0f})",
+            f"The devices state {self.stated:.0f} ms of latency; cushion in force {self.cushion:.0f} ms; echo "
+            f"cancellation, when it is on, adds {self.canceller:.1f} ms.",
+        ]
+        return "\n".join(lines)
+
+    def document(self) -> dict[str, Any]:
+        """For programs; milliseconds."""
+        return {
+            "microphone": self.microphone, "loudspeaker": self.loudspeaker, "rounds": len(self.trips),
+            "lost": self.lost, "underruns": self.underruns, "cushion_ms": round(self.cushion, 1),
+            "stated_ms": round(self.stated, 1), "canceller_ms": round(self.canceller, 1),
+            "beyond_ms": round(self.beyond, 1), "within_goal": self.ok,
+            "stages": {name: {"median": round(a, 2), "p95": round(b, 2), "worst": round(c, 2)}
+                       for name, a, b, c in self.rows()},
+        }  # fmt: skip
+
+
+def run_audio(
+    microphone: str = "", loudspeaker: str = "", *, rounds: int = 40, progress: Callable[[str], None] = lambda _: None
+) -> AudioResult:
+    """Measures on these devices (names; empty: the system's defaults). Raises DeviceError."""
+    progress("the devices by themselves")
+    with Loudspeaker(loudspeaker or None) as sink, Microphone(microphone or None) as source:
+        result = AudioResult(source.name, sink.name, stated=(source.latency + sink.latency) * 1000)
+        _measure_devices(source, sink, max(5, rounds // 4), result)
+    progress("round trips")
+    edge = DeviceEdge(microphone, loudspeaker, Processing(echo=False))
+    with edge.sink as out, edge.source as ears:
+        _go_round(ears, out, rounds, result)
+        health = edge.health()
+        result.underruns, result.cushion = health.underruns, edge.cushion_seconds * 1000
+    result.canceller = canceller_delay()
+    return result
+
+
+def _measure_devices(source: Microphone, sink: Loudspeaker, times: int, result: AudioResult) -> None:
+    """From the moment at which the loudspeaker's callback has the chirp to that at which the microphone's has it."""
+    chirp = make_chirp()
+    ear = ChirpEar(chirp)
+    _hear_for(source, ear, SETTLE_SECONDS)
+    lost = 0
+    tap = np.empty(SAMPLE_RATE, np.float32)
+    while len(result.device) < times:
+        while sink.tap.read_into(tap):
+            pass
+        sink.write(chirp)
+        handed = 0.0
+        give_up = time.perf_counter() + LOST_SECONDS
+        while True:
+            if not handed:
+                got = sink.tap.read_into(tap)
+                if got and np.abs(tap[:got]).max() > 0.001:
+                    handed = time.perf_counter()  # a talk begins with a block, which is handed over whole
+            frame = source.take()
+            if frame is not None:
+                now = time.perf_counter()
+                at = ear.hear(frame)
+                if at is not None and handed:
+                    ended = now - (FRAME_SAMPLES - at) / SAMPLE_RATE
+                    result.device.append((ended - CHIRP_SECONDS - handed) * 1000)
+                    break
+            if time.perf_counter() > give_up:
+                lost += 1
+                _check_lost(lost, len(result.device), source.name, sink.name)
+                break
+            time.sleep(0.0005)
+        # Another place in the devices' blocks each time.
+        _hear_for(source, ear, 0.1 + 0.0037 * len(result.device))
+
+
+def _go_round(source: AudioSource, sink: AudioSink, rounds: int, result: AudioResult) -> None:
+    """Plays the chirp again whenever it comes, as a front-end answers: a frame out for each frame in."""
+    chirp = make_chirp()
+    ear = ChirpEar(chirp)
+    position, heard_at = 0, None
+    play_at: int | None = round(SETTLE_SECONDS * SAMPLE_RATE)
+    spill = np.zeros(0, np.float32)
+    silent_since = 0
+    while len(result.trips) < rounds:
+        frame = source.read_frame(0.5)
+        begun = time.perf_counter()
+        if frame is None:
+            raise DeviceError(f"The microphone “{source.name}” gives no sound. Choose another one, then try again.")
+        ended = ear.hear(frame)
+        if ended is not None:
+            now = position + ended
+            if heard_at is not None:
+                result.trips.append((now - heard_at - len(chirp)) * 1000 / SAMPLE_RATE)
+            heard_at, play_at, silent_since = now, now, now
+        elif position - silent_since > (LOST_SECONDS + SETTLE_SECONDS) * SAMPLE_RATE:
+            result.lost += 1
+            _check_lost(result.lost, len(result.trips), source.name, sink.name)
+            heard_at, play_at, silent_since = None, position, position
+        out = np.zeros(FRAME_SAMPLES + len(chirp), np.float32)
+        out[: len(spill)] += spill
+        if play_at is not None and position <= play_at < position + FRAME_SAMPLES:
+            out[play_at - position : play_at - position + len(chirp)] += chirp
+            play_at = None
+        spill = out[FRAME_SAMPLES:].copy()
+        waiting = sink.queued
+        result.step.append((time.perf_counter() - begun) * 1000)
+        if position > SAMPLE_RATE // 2:
+            result.ring.append(waiting * 1000 / SAMPLE_RATE)
+        sink.write(out[:FRAME_SAMPLES])
+        position += FRAME_SAMPLES
+
+
+def _check_lost(lost: int, heard: int, microphone: str, loudspeaker: str) -> None:
+    if lost > 3 + heard // 2:
+        raise DeviceError(
+            f"What “{loudspeaker}” plays doesn't come back through “{microphone}”, so there is nothing to measure. Put "
+            "the loudspeaker beside the microphone and turn it up, or join the two with a cable, then try again."
+        )
+
+
+def _hear_for(source: Microphone, ear: ChirpEar, seconds: float) -> None:
+    end = time.perf_counter() + seconds
+    while (left := end - time.perf_counter()) > 0:
+        frame = source.read_frame(left)
+        if frame is not None:
+            ear.hear(frame)
+
+
+def canceller_delay() -> float:
+    """Milliseconds by which echo cancellation delays the microphone's sound, with nothing to cancel.
+
+    Found as the place of the highest correlation of noise before and after.
+    """
+    from app.audio.clean import CleanSource
+
+    noise = np.random.default_rng(3).standard_normal(FRAME_SAMPLES * 25).astype(np.float32) * 0.05
+    frames = list(noise.reshape(-1, FRAME_SAMPLES))
+    with CleanSource(_Frames(frames), _NoTap(), Processing()) as clean:
+        out = np.concatenate([clean.read_frame(0.0) for _ in range(len(noise) // FRAME_SAMPLES)])
+    half = len(noise) // 2
+    piece = noise[half : half + SAMPLE_RATE // 2]
+    lags = [float(np.dot(out[half + lag : half + lag + len(piece)], piece)) for lag in range(SAMPLE_RATE // 20)]
+    return int(np.argmax(lags)) * 1000 / SAMPLE_RATE
+
+
+class _Frames:
+    """A source of given frames."""
+
+    name = "noise"
+    overruns = backlog = 0
+
+    def __init__(self, frames: Sequence[np.ndarray]) -> None:
+        self._frames = list(frames)
+
+    def read_frame(self, timeout: float) -> np.ndarray | None:
+        return self._frames.pop(0).copy()
+
+    def drop_to_newest(self) -> int:
+        return 0
+
+    def __enter__(self) -> _Frames:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+class _NoTap:
+    """A loudspeaker that says nothing."""
+
+    rate = SAMPLE_RATE
+    generation = 0
+
+    def take(self) -> np.ndarray:
+        return np.zeros(FRAME_SAMPLES, np.float32)
+
+
+def _p95(times: Sequence[float]) -> float:
+    return float(np.percentile(np.asarray(times), 95))

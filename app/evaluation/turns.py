@@ -1,0 +1,240 @@
+"""`bench turns`: how often a speaker who pauses is cut off, and how soon after the end the floor is taken.
+
+Real voice detector, recogniser and judge listen to spoken questions with pauses put in (see `pauses`). What they
+find is told to the turn tracker as late as it would be, in the sound's own time: each look at the words takes
+`DECODE_SECONDS` and each judgement `JUDGE_SECONDS`, so that the figures are the same on every machine.
+"""
+
+from __future__ import annotations
+
+import heapq
+import statistics
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import soxr
+
+from app.conversation import events as e
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
+from app.conversation.turn import TurnSettings, TurnTracker
+from app.evaluation.pauses import Case, bench_cases, spoken_cases
+from app.stt.base import EndOfTurn, TranscriptUpdate, VoiceActivity
+from app.stt.streaming import Decoder, StreamingTranscriber
+
+DECODE_SECONDS = 0.13
+"""A look of tiny.en at 3 to 6 s of sound on one core of a laptop."""
+JUDGE_SECONDS = 0.05
+"""A judgement of Smart Turn on one core (30 to 60 ms)."""
+
+
+class _TimedWorker:
+    """Works at once, and gives its results out when they would have come: one piece of work after another."""
+
+    def __init__(self, ears: TimedEars, seconds: float) -> None:
+        self._ears = ears
+        self._seconds = seconds
+        self._free_at = 0.0
+
+    def submit(self, work: Callable[..., Any], *args: object) -> Future[Any]:
+        self._free_at = max(self._free_at, self._ears.now) + self._seconds
+        self._ears.due = self._free_at
+        work(*args)
+        return Future()
+
+
+class TimedEars(StreamingTranscriber):
+    """The app's own ears with their threads taken out: answers come `decode` or `judge` seconds of sound later."""
+
+    def __init__(
+        self, decoder: Decoder, judge: EndOfTurn, *, decode: float = DECODE_SECONDS, judged: float = JUDGE_SECONDS
+    ) -> None:
+        super().__init__("timed", lambda: (decoder, judge), self._keep)
+        self.now = self.due = 0.0
+        self._answers: list[tuple[float, int, Callable[[], None]]] = []
+        self._count = 0
+        self._decoder, self._judge = decoder, judge
+        self._worker = _TimedWorker(self, decode)  # type: ignore[assignment]
+        self._judge_worker = _TimedWorker(self, judged)  # type: ignore[assignment]
+
+    def _keep(self, answer: Callable[[], None]) -> None:
+        self._count += 1
+        heapq.heappush(self._answers, (self.due, self._count, answer))
+
+    def deliver(self, until: float) -> None:
+        """Gives out what has come by `until`, in order; what an answer sets going begins when it came."""
+        while self._answers and self._answers[0][0] <= until + 1e-9:
+            at, _, answer = heapq.heappop(self._answers)
+            self.now = at
+            answer()
+        self.now = until
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What became of a case. `cuts`: when a turn was ended before the true end, seconds from the sound's start;
+    `delay`: from the true end to the turn's end (None: it never ended); `words`: as they were at that end.
+    """
+
+    case: Case
+    cuts: tuple[float, ...]
+    delay: float | None
+    words: str
+    reason: str = ""
+
+
+def follow(
+    case: Case,
+    make_voice: Callable[[], VoiceActivity],
+    decoder: Decoder,
+    judge: EndOfTurn,
+    settings: TurnSettings | None = None,
+    *,
+    eager: bool = True,
+) -> Heard:
+    """Listens to one case as a session does, frame by frame."""
+    tracker = TurnTracker(settings, eager=eager)
+    voice, ears = make_voice(), TimedEars(decoder, judge)
+    words = ""
+
+    def hear(update: TranscriptUpdate) -> None:
+        nonlocal words
+        words = " ".join(part for part in (update.stable, update.unstable) if part)
+        tracker.hint_words(update.turn, words, update.heard_until)
+
+    ears.on_update = hear
+    ears.on_finished = tracker.hint_finished
+    cuts: list[float] = []
+    delay, reason, at_end = None, "", ""
+    for index in range(len(case.samples) // FRAME_SAMPLES):
+        frame = Frame(index, case.samples[index * FRAME_SAMPLES : (index + 1) * FRAME_SAMPLES])
+        ears.deliver(frame.at)
+        windows = voice.hear(frame)
+        facts = tracker.hear(frame.at, windows, assistant_speaks=False)
+        ears.push(frame, any(w.probability >= 0.5 for w in windows))
+        for fact in facts:
+            match fact:
+                case e.UserStarted(at, turn):
+                    ears.begin(turn, at)
+                case e.UserPaused(_, turn, speech_end):
+                    ears.pause(turn, speech_end)
+                case e.UserResumed(_, turn):
+                    ears.resume(turn)
+                case e.UserEnded(at, turn, speech_end, why):
+                    if at < case.end:
+                        cuts.append(at)
+                    elif delay is None:
+                        delay, reason, at_end = at - case.end, why, words
+                    ears.end(turn, speech_end)
+    return Heard(case, tuple(cuts), delay, at_end, reason)
+
+
+@dataclass(slots=True)
+class TurnsResult:
+    """What a run of the bench gave."""
+
+    heard: list[Heard] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+    def rows(self) -> list[tuple[str, list[Heard]]]:
+        """The groups that the table shows, by name."""
+        groups: dict[str, list[Heard]] = {}
+        for one in self.heard:
+            source = one.case.name.split()[0]
+            groups.setdefault(f"{source}, {one.case.kind}, {one.case.making}", []).append(one)
+        out = sorted(groups.items())
+        # A question that is whole before the pause may be all: nobody can tell, so these are told apart.
+        told = [one for one in self.heard if one.case.kind != "phrase"]
+        for making in ("flow", "apart"):
+            group = [one for one in told if one.case.making == making]
+            out.append((f"something open before the pause, {making}", group))
+        out.append(("something open before the pause, both", told))
+        out.append(("whole before the pause (`phrase`)", [one for one in self.heard if one.case.kind == "phrase"]))
+        out.append(("all", self.heard))
+        return [(name, group) for name, group in out if group]
+
+    def table(self) -> str:
+        """For people: Markdown."""
+        lines = [
+            "| questions with pauses | cases | cut off | % | delay p50, ms | p75 | p90 | worst |",
+            "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        ]
+        for name, group in self.rows():
+            f = figures(group)
+            lines.append(
+                f"| {name} | {f['cases']} | {f['cut_off']} | {100 * f['share']:.1f} |"
+                + "".join(f" {1000 * f[key]:.0f} |" for key in ("p50", "p75", "p90", "worst"))
+            )
+        for sentence in self.left_out:
+            lines += ["", sentence]
+        return "\n".join(lines)
+
+    def document(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "decode_seconds": DECODE_SECONDS,
+            "judge_seconds": JUDGE_SECONDS,
+            "groups": {name: figures(group) for name, group in self.rows()},
+            "cut_off": [
+                {"case": one.case.name, "text": one.case.text, "at": [round(cut, 3) for cut in one.cuts]}
+                for one in self.heard
+                if one.cuts
+            ],
+            "left_out": self.left_out,
+        }
+
+
+def figures(group: Sequence[Heard]) -> dict[str, Any]:
+    """Cases, how many were cut off at least once, and the delays in seconds; a turn that never ended counts as 9 s."""
+    delays = sorted(9.0 if one.delay is None else one.delay for one in group)
+    cut = sum(bool(one.cuts) for one in group)
+    quantile = {f"p{q}": round(float(np.quantile(delays, q / 100)), 3) for q in (75, 90)}
+    return {
+        "cases": len(group),
+        "cut_off": cut,
+        "share": round(cut / max(1, len(group)), 4),
+        "p50": round(statistics.median(delays), 3),
+        **quantile,
+        "worst": round(delays[-1], 3),
+    }
+
+
+class _Hearing:
+    """A recogniser for `pauses`, which gives it sound at 24 kHz."""
+
+    def __init__(self, decoder: Decoder) -> None:
+        self._decoder = decoder
+
+    def __call__(self, samples: np.ndarray) -> str:
+        return self._decoder.decode(soxr.resample(samples, SAMPLE_RATE, 16_000).astype(np.float32))
+
+
+def run_turns(
+    ears: Path, judge: Path, voice: Path, *, half: int | None = 1, progress: Callable[[str], None] = lambda text: None
+) -> TurnsResult:
+    """Listens to the bench's questions and to what the voice says. `half` 1, the default: those that nothing was
+    tuned on; 0: those that it was; None: all. Raises VoiceError; without a voice only the recordings are heard.
+    """
+    from app.stt.silero import SileroVoiceActivity
+    from app.stt.smart_turn import SmartTurn
+    from app.stt.whisper_decoder import WhisperDecoder
+    from app.tts.piper import PiperVoice
+
+    decoder, judging = WhisperDecoder(ears), SmartTurn(judge)
+    result = TurnsResult()
+    cases, left_out = bench_cases(_Hearing(decoder), half)
+    if voice.is_file():
+        with PiperVoice(voice) as speaker:
+            spoken, more = spoken_cases(lambda text: speaker.synthesize(text).result().samples, _Hearing(decoder), half)
+        cases, left_out = cases + spoken, left_out + more
+    else:
+        result.left_out.append("The voice is not installed, so only the recordings were heard.")
+    if left_out:
+        result.left_out.append(f"{len(left_out)} could not be cut between two words: {', '.join(left_out)}.")
+    for number, case in enumerate(cases, 1):
+        progress(f"case {number} of {len(cases)}")
+        result.heard.append(follow(case, SileroVoiceActivity, decoder, judging))
+    return result

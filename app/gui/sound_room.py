@@ -1,0 +1,227 @@
+"""Carries what the user wants of sound to the session and the settings, and shows what the edge tells.
+
+Devices, mute, processing, the talk button's keys, and the dialog about all of it. Knows the session by its protocol
+and devices by their names.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QWidget
+
+from app.conversation import events as e
+from app.conversation.sound import Processing
+from app.gui.choice import keep_processing
+from app.gui.errands import Errands
+from app.gui.keeper import SessionKeeper
+from app.gui.menu import TalkMenu
+from app.gui.message_bar import MessageBar
+from app.gui.setup_bar import SetupBar
+from app.gui.sound_dialog import SoundDialog
+from app.gui.talk_bar import TalkBar
+from app.session.desks import SoundDesk
+from app.settings import Settings
+
+GOOD_NEWS_MS = 8_000
+"""How long it is shown that a device is back: nobody has to do anything about it."""
+
+LIST_SECONDS = 8.0
+"""How long a look for devices may take: where it needs a process of its own, that has to start first."""
+
+DeviceLister = Callable[[], tuple[list[str], list[str]]]
+"""Names of the microphones and the loudspeakers. Called off the window's thread: it may take its time."""
+
+_log = logging.getLogger(__name__)
+
+
+class SoundRoom(QObject):
+    """Changes `settings`, and says so: `changed` when they are to be saved soon."""
+
+    changed = Signal()
+    talk_mode_changed = Signal(str)
+    hotkeys_changed = Signal(str, str)
+    keys_typed = Signal(bool)
+    _devices_changed = Signal()
+
+    def __init__(
+        self,
+        settings: Settings,
+        keeper: SessionKeeper,
+        setup: SetupBar,
+        talk_bar: TalkBar,
+        menu: TalkMenu,
+        messages: MessageBar,
+        list_devices: DeviceLister,
+        errands: Errands,
+        desk: SoundDesk | None,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._keeper = keeper
+        self._setup = setup
+        self._talk_bar = talk_bar
+        self._menu = menu
+        self._messages = messages
+        self._list_devices = list_devices
+        self._errands = errands
+        self._desk = desk
+        self._window = parent
+        self.dialog: SoundDialog | None = None
+        self._health: e.SoundMeasured | None = None
+        self._trouble = ""
+        self.good_news_ms = GOOD_NEWS_MS
+        self._looking: asyncio.Task[None] | None = None
+        self._look_again = False
+        setup.devices_picked.connect(self._pick_devices)
+        talk_bar.mute.toggled.connect(self.set_muted)
+        menu.mute.connect(self.set_muted)
+        menu.sound.connect(self.open_dialog)
+        talk_bar.sound.clicked.connect(self.open_dialog)
+        for way_in in (menu.sound_action, talk_bar.sound):
+            way_in.setVisible(desk is not None)
+        # A watcher tells from a thread of its own: a signal brings its word to this one.
+        self._devices_changed.connect(self._look_for_devices)
+
+    # -- devices
+
+    def devices_changed(self) -> None:
+        """Something was plugged in or out, or another device is the default. Any thread may tell."""
+        self._devices_changed.emit()
+
+    async def list_devices(self) -> None:
+        """Has the pickers offer the devices that there are now."""
+        try:
+            found = asyncio.get_running_loop().run_in_executor(None, self._list_devices)
+            self._setup.set_devices(*await asyncio.wait_for(found, LIST_SECONDS))
+        except Exception as error:  # the session itself will tell what is wrong with its devices
+            _log.warning("the devices could not be listed: %r", error)
+
+    async def close(self) -> None:
+        """Ends what is under way."""
+        if self._looking is not None and not self._looking.done():
+            self._looking.cancel()
+            await asyncio.wait([self._looking])
+
+    def _look_for_devices(self) -> None:
+        if self._looking is not None and not self._looking.done():
+            self._look_again = True
+            return
+
+        async def look() -> None:
+            self._look_again = True
+            while self._look_again:
+                self._look_again = False
+                await self.list_devices()
+
+        self._looking = asyncio.get_running_loop().create_task(look(), name="look for devices")
+
+    def _pick_devices(self, microphone: str, loudspeaker: str) -> None:
+        if (self._settings.microphone, self._settings.loudspeaker) != (microphone, loudspeaker):
+            self._settings.microphone, self._settings.loudspeaker = microphone, loudspeaker
+            for kind in ("microphone", "loudspeaker"):
+                self._messages.clear_topic(kind)  # it was about another one
+            self._keeper.set_devices(microphone, loudspeaker)
+            if self.dialog is not None:
+                self.dialog.show_devices(microphone, loudspeaker)
+            self.changed.emit()
+
+    # -- the microphone
+
+    def set_muted(self, muted: bool) -> None:
+        """Mutes the microphone or no longer; whichever switch was used, all show it."""
+        self._talk_bar.mute.setChecked(muted)
+        self._menu.mute_action.setChecked(muted)
+        if self._keeper.wanted.muted != muted:
+            self._keeper.set_muted(muted)
+
+    def toggle_mute(self) -> None:
+        """For a key that does both."""
+        self.set_muted(not self._keeper.wanted.muted)
+
+    def set_processing(self, processing: Processing) -> None:
+        """Processes the microphone's sound in this way from now on."""
+        keep_processing(self._settings, processing)
+        self._keeper.set_processing(processing)
+        self._messages.clear_topic("echo")
+        self.changed.emit()
+
+    # -- the dialog
+
+    def open_dialog(self) -> None:
+        """Everything about sound in one place."""
+        if self._desk is None:
+            return
+        if self.dialog is None:
+            self.dialog = SoundDialog(self._settings, self._desk, self._errands, self._window)
+            self.dialog.test_began.connect(lambda: self._listen_to_test(True))
+            self.dialog.test_ended.connect(lambda: self._listen_to_test(False))
+            self.dialog.processing_changed.connect(self.set_processing)
+            self.dialog.talk_mode_changed.connect(self._set_talk_mode)
+            self.dialog.hotkeys_changed.connect(self._set_hotkeys)
+            self.dialog.keys_typed.connect(self.keys_typed)
+        self.dialog.show_health(self._health)
+        self.dialog.open_afresh()
+        self.dialog.show_hotkey_trouble(self._trouble)
+
+    def close_dialog(self) -> None:
+        """Closes it, if it is open."""
+        if self.dialog is not None:
+            self.dialog.close()
+
+    def show_key_trouble(self, sentence: str) -> None:
+        """Why a hotkey can't be had; empty when they are tried anew."""
+        self._trouble = sentence
+        if self.dialog is not None:
+            self.dialog.show_hotkey_trouble(sentence)
+        if sentence:
+            self._messages.say(sentence, topic="hotkey")
+        else:
+            self._messages.clear_topic("hotkey")
+
+    def _listen_to_test(self, testing: bool) -> None:
+        """What is said for a test is no turn of the talk."""
+        if self._keeper.session is not None:
+            self._keeper.session.set_muted(testing or self._keeper.wanted.muted)
+
+    def _set_talk_mode(self, mode: str) -> None:
+        self._settings.talk_mode = mode
+        self.talk_mode_changed.emit(mode)
+        self.changed.emit()
+
+    def _set_hotkeys(self, talk: str, mute: str) -> None:
+        self._settings.talk_hotkey, self._settings.mute_hotkey = talk, mute
+        self.hotkeys_changed.emit(talk, mute)
+        self.changed.emit()
+
+    # -- from the session
+
+    def begin(self) -> None:
+        """A new talk runs, or the last one is over: nothing is measured."""
+        self._health = None
+        if self.dialog is not None:
+            self.dialog.show_health(None)
+
+    def show_levels(self, event: e.LevelMeasured) -> None:
+        """Shows how loud both sides are."""
+        self._talk_bar.microphone.set_level(event.user_dbfs, event.at, event.clipped)
+        self._talk_bar.loudspeaker.set_level(event.assistant_dbfs, event.at)
+        if self.dialog is not None and self.dialog.isVisible():
+            self.dialog.show_level(event.user_dbfs, event.assistant_dbfs, event.at, event.clipped)
+
+    def apply(self, event: e.DeviceChanged | e.SoundMeasured) -> None:
+        """Shows what the edge tells."""
+        if isinstance(event, e.DeviceChanged):
+            self._messages.say(event.sentence, topic=event.kind)
+            if event.change == "back":
+                QTimer.singleShot(self.good_news_ms, self, lambda: self._messages.forget(event.sentence))
+            return
+        self._health = event
+        if self.dialog is not None:
+            self.dialog.show_health(event)
+        if not event.echo_remains and event.erle_db is not None:
+            self._messages.clear_topic("echo")

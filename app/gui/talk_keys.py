@@ -1,0 +1,70 @@
+"""The talk button and mute from outside of the window: by hotkeys, and by what other processes tell.
+
+Joins `Hotkeys` and a started instance's orders to the talk button and the microphone. Knows nothing of how keys are
+taken, nor of the session.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from app.gui.hotkeys import Hotkeys
+from app.gui.instance import Order
+from app.gui.push_to_talk import PushToTalk
+from app.gui.sound_room import SoundRoom
+from app.gui.talk_state import TalkState
+
+
+class TalkKeys(QObject):
+    """`trouble`: why a hotkey can't be had, in a sentence; empty once others are tried."""
+
+    trouble = Signal(str)
+
+    def __init__(
+        self, push: PushToTalk, sound: SoundRoom, talk: TalkState, parent: QObject, *, hotkeys: Hotkeys | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._push = push
+        self._sound = sound
+        self._talk = talk
+        self._hotkeys = hotkeys or Hotkeys(self)
+        self._keys = ("", "")
+        self._typing = False
+        self._hotkeys.talk_pressed.connect(lambda: push.hold("hotkey"))
+        self._hotkeys.talk_released.connect(lambda: push.let_go("hotkey"))
+        self._hotkeys.mute_pressed.connect(sound.toggle_mute)
+        self._hotkeys.failed.connect(self.trouble)
+
+    def set_keys(self, talk: str, mute: str) -> None:
+        """Takes these keys from now on; Qt's portable text, empty for none."""
+        self._keys = (talk, mute)
+        if not self._typing:
+            self.trouble.emit("")
+            self._hotkeys.set_keys(talk, mute)
+
+    def let_type(self, typing: bool) -> None:
+        """Takes no keys while some are typed for the settings: what is taken never reaches a field."""
+        if typing != self._typing:
+            self._typing = typing
+            if typing:
+                self._hotkeys.set_keys("", "")
+            else:
+                self.set_keys(*self._keys)
+
+    def obey(self, order: Order) -> None:
+        """Does what another process wants, and answers it."""
+        if order.command in ("mute", "unmute"):
+            self._sound.set_muted(order.command == "mute")
+            order.answer()
+        elif self._push.command(order.command):
+            order.answer()
+        elif self._talk.phase == "loading":
+            order.answer(self.tr("The talk is still getting ready. Try again in a moment."))
+        elif self._talk.phase == "running" and self._talk.duplex:
+            order.answer(self.tr("Full duplex is on, so there is no button to press: just talk."))
+        else:
+            order.answer(self.tr("No talk is running. Start a new one in KAME's window."))
+
+    def close(self) -> None:
+        """Gives the keys back."""
+        self._hotkeys.close()

@@ -1,0 +1,366 @@
+"""Words to the running app, between real processes: answered, refused, garbled; a crash before, a stranger beside."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app import summon
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="speaks to a Unix socket")
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 10.0
+NOBODY = 65534
+
+WINDOW = """
+import os, signal, sys
+from PySide6.QtCore import QCoreApplication, QSocketNotifier
+from app import summon
+from app.gui import instance
+
+def say(word):
+    print(word, flush=True)
+
+def obey(order):
+    say(order.command)
+    if order.command == "mute":
+        return  # for ever
+    order.answer("No talk is running." if order.command == "toggle" else "")
+    order.answer("A second answer.")
+
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+instance.SPEAK_MS = int(os.environ["SPEAK_MS"])
+app = QCoreApplication([])
+one = instance.Instance()
+one.raised.connect(lambda: say("raised"))
+one.commanded.connect(obey)
+if one.listen():
+    say("listening")
+    ending = QSocketNotifier(sys.stdin.fileno(), QSocketNotifier.Type.Read)
+    ending.activated.connect(lambda *_: app.quit())
+    app.exec()
+    one.close()
+    say("closed")
+else:
+    say("another one")
+    say(summon.tell("raise"))
+"""
+
+PTT = "import sys; from app.cli_ptt import main; raise SystemExit(main(sys.argv[1:]))"
+
+
+class Window:
+    """A process that listens as the app does, or tries to; `heard` is what it has said."""
+
+    def __init__(self, runtime: Path, speak_ms: int = 400) -> None:
+        env = {**os.environ, "XDG_RUNTIME_DIR": str(runtime), "SPEAK_MS": str(speak_ms)}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", WINDOW], cwd=ROOT, env=env, text=True, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        self.heard: list[str] = []
+        self._lines: queue.Queue[str] = queue.Queue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def wait(self, *words: str) -> None:
+        """Waits until it has said exactly these."""
+        until = time.monotonic() + SECONDS
+        while len(self.heard) < len(words):
+            with contextlib.suppress(queue.Empty):
+                self.heard.append(self._lines.get(timeout=max(0.01, until - time.monotonic())))
+            assert time.monotonic() < until, f"heard {self.heard}"
+        assert self.heard == list(words)
+
+    def leave(self) -> int:
+        """Asks it to end, and waits; its exit code."""
+        self.process.stdin.close()
+        return self.process.wait(SECONDS)
+
+    def end(self) -> None:
+        """Whatever happened."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self._reader.join(SECONDS)
+        for pipe in (self.process.stdin, self.process.stdout):
+            pipe.close()
+
+    def _read(self) -> None:
+        for line in self.process.stdout:
+            self._lines.put(line.rstrip("\n"))
+
+
+@pytest.fixture
+def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The user's runtime folder, with a short path: a Unix socket's has 107 bytes at most."""
+    with tempfile.TemporaryDirectory(prefix="sm") as folder:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        yield Path(folder)
+
+
+@pytest.fixture
+def start(runtime: Path) -> Iterator[Callable[..., Window]]:
+    made: list[Window] = []
+
+    def begin(speak_ms: int = 400) -> Window:
+        made.append(Window(runtime, speak_ms))
+        return made[-1]
+
+    yield begin
+    for window in made:
+        window.end()
+
+
+@pytest.fixture
+def window(start: Callable[..., Window]) -> Window:
+    made = start()
+    made.wait("listening")
+    return made
+
+
+def raw(data: bytes, *, wait: float = SECONDS) -> bytes:
+    """What comes back for `data`, until the other side hangs up."""
+    heard = b""
+    with socket.socket(socket.AF_UNIX) as one:
+        one.settimeout(wait)
+        one.connect(summon.address())
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            one.sendall(data)
+            while more := one.recv(4096):
+                heard += more
+    return heard
+
+
+def ptt(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", PTT, *words], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS
+    )
+
+
+def test_words_arrive_and_are_answered(window: Window) -> None:
+    for word in ("press", "release", "unmute"):
+        answer = summon.tell(word)
+        assert answer.ok and answer.sentence == ""
+    answer = summon.tell("toggle")
+    assert not answer.ok and answer.sentence == "No talk is running."
+    assert summon.tell("raise").ok
+    window.wait("listening", "press", "release", "unmute", "toggle", "raised")
+
+
+def test_the_command_says_what_the_app_says(window: Window) -> None:
+    done = ptt("press")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    done = ptt("toggle")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "No talk is running.\n")
+    done = ptt("--json", "toggle")
+    assert done.returncode == 2 and json.loads(done.stdout) == {"ok": False, "error": "No talk is running."}
+    done = ptt("release", "--json")
+    assert done.returncode == 0 and json.loads(done.stdout) == {"ok": True}
+    window.wait("listening", "press", "toggle", "toggle", "release")
+
+
+def test_the_command_without_a_window(runtime: Path) -> None:
+    done = ptt("press")
+    assert done.returncode == 2 and "KAME is not running" in done.stderr and "Traceback" not in done.stderr
+    with pytest.raises(summon.NotRunning):
+        summon.tell("press")
+
+
+def test_the_command_imports_next_to_nothing(window: Window) -> None:
+    """A key that is pressed waits for it."""
+    code = (
+        "import sys; from app.cli_ptt import main; code = main(['press']); "
+        "print(sorted({name.partition('.')[0] for name in sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 0, done.stderr
+    heavy = {"PySide6", "argparse", "asyncio", "dataclasses", "numpy", "pathlib", "platformdirs", "typing"}
+    assert not heavy & set(json.loads(done.stdout.replace("'", '"')))
+    window.wait("listening", "press")
+
+
+def test_a_second_start_raises_the_first(window: Window, start: Callable[..., Window]) -> None:
+    second = start()
+    second.wait("another one", "Answer(True, '')")
+    assert second.process.wait(SECONDS) == 0
+    window.wait("listening", "raised")
+    assert window.leave() == 0
+    window.wait("listening", "raised", "closed")
+    third = start()
+    third.wait("listening")
+
+
+def test_after_a_crash_the_next_one_takes_its_place(window: Window, start: Callable[..., Window]) -> None:
+    window.process.kill()
+    window.process.wait(SECONDS)
+    assert Path(summon.address()).is_socket(), "the crash has left no socket, so this tests nothing"
+    with pytest.raises(summon.NotRunning):
+        summon.tell("press")
+    second = start()
+    second.wait("listening")
+    assert summon.tell("press").ok
+    second.wait("listening", "press")
+
+
+def test_an_app_that_hangs_is_not_waited_for(window: Window) -> None:
+    os.kill(window.process.pid, signal.SIGSTOP)
+    try:
+        before = time.monotonic()
+        with pytest.raises(summon.NoAnswer):
+            summon.tell("press", timeout=0.3)
+        assert 0.25 < time.monotonic() - before < 2
+    finally:
+        os.kill(window.process.pid, signal.SIGCONT)
+
+
+def test_an_order_that_nobody_answers_ends_in_time(window: Window) -> None:
+    before = time.monotonic()
+    with pytest.raises(summon.NoAnswer):
+        summon.tell("mute", timeout=SECONDS)
+    assert time.monotonic() - before < SECONDS / 2
+    assert summon.tell("press").ok
+    window.wait("listening", "mute", "press")
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [b"\n", b"   \n", b"sing\n", b"PRESS\n", b"press release\n", b"\x00\xff\xfe" * 30 + b"\n", b"x" * 100_000,
+     b"press" + b" " * 400 + b"\n", "prëss\n".encode(), b"{}\n"],
+    ids=repr,
+)  # fmt: skip
+def test_garbage_is_answered_politely(garbage: bytes, window: Window) -> None:
+    heard = raw(garbage)
+    if heard or len(garbage) < 1000:  # who goes on and on may be hung up on
+        answer = json.loads(heard)
+        assert answer["ok"] is False and "does not know" in answer["error"]
+    assert summon.tell("press").ok
+    window.wait("listening", "press")
+
+
+def test_a_line_may_come_in_pieces_and_only_one_counts(start: Callable[..., Window]) -> None:
+    window = start(speak_ms=60_000)
+    window.wait("listening")
+    with socket.socket(socket.AF_UNIX) as one:
+        one.connect(summon.address())
+        one.sendall(b"mu")
+        assert summon.tell("release").ok  # others are heard meanwhile
+        one.sendall(b"te\n")
+        window.wait("listening", "release", "mute")  # which is not answered
+        one.sendall(b"press\npress\n")
+        assert summon.tell("unmute").ok
+        window.wait("listening", "release", "mute", "unmute")
+
+
+def test_who_says_nothing_is_sent_away(window: Window) -> None:
+    with socket.socket(socket.AF_UNIX) as one:
+        one.settimeout(SECONDS)
+        one.connect(summon.address())
+        assert one.recv(10) == b""
+    assert summon.tell("press").ok
+    window.wait("listening", "press")
+
+
+def test_only_so_many_are_heard_at_a_time(start: Callable[..., Window]) -> None:
+    window = start(speak_ms=60_000)
+    window.wait("listening")
+    silent = [socket.socket(socket.AF_UNIX) for _ in range(16)]
+    try:
+        for one in silent:
+            one.connect(summon.address())
+        with pytest.raises(summon.NoAnswer):
+            summon.tell("press")
+    finally:
+        for one in silent:
+            one.close()
+    until = time.monotonic() + SECONDS
+    while True:  # it may not have noticed yet that they have gone
+        with contextlib.suppress(summon.NoAnswer):
+            assert summon.tell("press").ok
+            break
+        assert time.monotonic() < until
+    window.wait("listening", "press")
+
+
+def test_a_folder_that_is_open_to_others_is_closed(runtime: Path) -> None:
+    folder = runtime / "kame-desktop"
+    folder.mkdir()
+    folder.chmod(0o755)
+    assert summon.make_folder() == str(folder)
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_only_this_user_may_reach_it(window: Window, runtime: Path) -> None:
+    address = Path(summon.address())
+    assert address.parent == runtime / "kame-desktop"
+    assert address.parent.stat().st_mode & 0o077 == 0
+    assert address.stat().st_mode & 0o077 == 0
+    assert (address.parent / "window.lock").stat().st_mode & 0o077 == 0
+
+
+STRANGER = f"""
+import os, socket, sys
+one = socket.socket(socket.AF_UNIX)
+one.settimeout(5)
+os.setgroups([])
+os.setgid({NOBODY})
+os.setuid({NOBODY})
+try:
+    one.connect(sys.argv[1])
+    one.sendall(b"press\\n")
+    print("heard", one.recv(100))
+except OSError as error:
+    print(type(error).__name__)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="needs root, to become somebody else")
+def test_another_user_is_kept_out(window: Window, runtime: Path) -> None:
+    def stranger() -> str:
+        command = [sys.executable, "-c", STRANGER, summon.address()]
+        return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS).stdout.strip()
+
+    runtime.chmod(0o755)
+    assert stranger() == "PermissionError"
+    # Were the folder open: the socket is not. Were it too: who speaks is asked of the system.
+    Path(summon.address()).parent.chmod(0o755)
+    assert stranger() == "PermissionError"
+    Path(summon.address()).chmod(0o666)
+    assert stranger() in ("heard b''", "ConnectionResetError", "BrokenPipeError")
+    assert summon.tell("release").ok
+    window.wait("listening", f"user {NOBODY} is not let in", "release")
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="needs root, to act as somebody else")
+def test_a_folder_that_another_user_has_made_is_not_trusted(runtime: Path) -> None:
+    (runtime / "kame-desktop").mkdir()
+    os.chown(runtime / "kame-desktop", NOBODY, NOBODY)
+    with pytest.raises(PermissionError):
+        summon.make_folder()
+    with pytest.raises(PermissionError):
+        summon.tell("press")
+    done = ptt("press")
+    assert done.returncode == 2 and "another user" in done.stderr
+
+
+def test_the_address_fits_wherever_the_runtime_folder_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    long = tmp_path / ("x" * 120)
+    long.mkdir()
+    for place in ("", "relative", str(long), str(tmp_path / "absent")):
+        monkeypatch.setenv("XDG_RUNTIME_DIR", place)
+        assert len(os.fsencode(summon.address())) < 104
+        assert str(os.getuid()) in summon.address()

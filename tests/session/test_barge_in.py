@@ -1,0 +1,149 @@
+"""Barge-in in whole talks, with the real voice detector: speech stops the assistant, other sounds don't.
+
+What is measured here is strict: also a mere hold, which silences the assistant for a moment, counts as stopping it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from app.audio.endpoints import EndOfAudio
+from app.backend.scripted import ScriptedBackend, answer
+from app.conversation import events as e
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
+from app.evaluation.pauses import BENCH, VOICE_FLOOR
+from app.frontend.cascade import CascadeFrontEnd
+from app.session.clock import run_simulated
+from app.session.parts import SessionConfig, SessionParts
+from app.session.session import Session
+from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
+from app.tts.scripted import ScriptedVoice
+from tests.support.noises import SPEECH_DBFS, noise
+from tests.support.sounds import question, room
+from tests.support.talks import LoopSpeaker
+
+pytest.importorskip("faster_whisper")
+
+ASKED = ScriptedTurn(0.1, 3.2, "Can you explain why the above question is interesting?")
+"""What the scripted ears hear of the recording that begins each talk."""
+SPEAKS_BY = 6.0
+"""The answer has long begun by then, and the question can't be taken up again any more."""
+WITHIN = 0.3
+SEEDS = 10
+
+
+class SoundSource:
+    """A microphone that hears `samples`."""
+
+    name = "sound"
+    overruns = backlog = 0
+
+    def __init__(self, samples: np.ndarray) -> None:
+        self._frames = list(samples[: len(samples) // FRAME_SAMPLES * FRAME_SAMPLES].reshape(-1, FRAME_SAMPLES))
+
+    def read_frame(self, timeout: float) -> np.ndarray | None:
+        if not self._frames:
+            raise EndOfAudio
+        return self._frames.pop(0)
+
+    def drop_to_newest(self) -> int:
+        return 0
+
+    def __enter__(self) -> SoundSource:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+def _talk(sounds: Sequence[np.ndarray], *, every: float = 3.0) -> tuple[list[e.Event], list[float]]:
+    """A question, an answer without end, and over it the sounds, `every` seconds apart: events, and when each began."""
+    from app.stt.silero import SileroVoiceActivity
+
+    starts = [SPEAKS_BY + n * every + 0.013 * (n % 6) for n in range(len(sounds))]
+    samples = room(SPEAKS_BY + every * len(sounds) + 1)
+    asked = question("103_2")
+    samples[: len(asked)] += asked
+    for start, sound in zip(starts, sounds, strict=True):
+        place = round(start * SAMPLE_RATE)
+        sound = sound[: len(samples) - place]
+        samples[place : place + len(sound)] += sound
+
+    async def run() -> list[e.Event]:
+        words = "This is an answer that goes on and on for ever. " * (10 + 2 * len(sounds) * int(every))
+        parts = SessionParts(
+            frontend=CascadeFrontEnd(ScriptedVoice(), "thinking"),
+            transcriber=ScriptedTranscriber([ASKED]),
+            voice_activity=SileroVoiceActivity(),
+            backend=ScriptedBackend(lambda request: answer(words, every=0.0)),
+            source=SoundSource(samples),
+            sink=LoopSpeaker(),
+        )
+        session = Session(parts, SessionConfig(pace="simulated", max_answer_seconds=0.1))
+        events: list[e.Event] = []
+        async with session:
+            session.add_listener(events.append)
+            await session.ended()
+        return events
+
+    return run_simulated(run()), starts
+
+
+def _stops(events: list[e.Event], start: float, until: float) -> list[float]:
+    """When the assistant was silenced between two times."""
+    return [
+        x.at for x in events
+        if start <= x.at < until
+        and (isinstance(x, e.AssistantHeld) or (isinstance(x, e.AssistantEnded) and x.interrupted))
+    ]  # fmt: skip
+
+
+def _onset(samples: np.ndarray) -> np.ndarray:
+    return samples[np.flatnonzero(np.abs(samples) > VOICE_FLOOR)[0] :]
+
+
+@pytest.mark.parametrize(
+    ("kind", "below"),
+    [("cough", 0), ("throat", 0), ("keys", 0), ("clicks", 0), ("thump", 0), ("breath", 0), ("hum", 0), ("hum", 15),
+     ("cough", 20), ("music", 20)],
+)  # fmt: skip
+def test_what_is_no_speech_does_not_even_hold(kind: str, below: float) -> None:
+    """Of 100 seeds of each at most 2 may hold; of these ten none does, but one cough or throat is let pass."""
+    sounds = [noise(kind, 200 + seed, below_speech=below) for seed in range(SEEDS)]
+    events, starts = _talk(sounds)
+    spoke = [x for x in events if isinstance(x, e.AssistantStarted)]
+    assert spoke and spoke[0].at < SPEAKS_BY
+    held = sum(bool(_stops(events, start, start + 3.0)) for start in starts)
+    assert held <= (1 if kind in ("cough", "throat") else 0)
+
+
+def test_speech_over_the_assistant_silences_it_within_300_ms() -> None:
+    files = {(cut.file, cut.begin): cut for cut in BENCH}
+    took: list[float] = []
+    for number, cut in enumerate(files.values()):
+        said = question(cut.file)[round(cut.begin * SAMPLE_RATE) : round(cut.end * SAMPLE_RATE)]
+        said = _onset(said)[: SAMPLE_RATE]
+        loud = np.sqrt(np.square(said[np.abs(said) > VOICE_FLOOR]).mean())
+        for below in (0.0, 6.0):
+            level = 10 ** ((SPEECH_DBFS - below) / 20) / loud
+            events, [start] = _talk([np.concatenate([np.zeros(97 * number, np.float32), said * level])], every=2.0)
+            start += 97 * number / SAMPLE_RATE
+            stops = _stops(events, start, start + 2.0)
+            took.append(stops[0] - start if stops else 9.0)
+    within = sum(one <= WITHIN for one in took)
+    assert len(took) >= 24 and within >= 0.9 * len(took), sorted(took)[-6:]
+    assert np.median(took) <= 0.22
+
+
+def test_a_talk_over_silence_is_never_held() -> None:
+    """The measure itself: without any sound nothing stops the assistant, with a loud word something does."""
+    quiet, [start] = _talk([np.zeros(SAMPLE_RATE, np.float32)])
+    assert not _stops(quiet, start, start + 3.0)
+    word = _onset(question("141_2"))[:SAMPLE_RATE]
+    loud, [start] = _talk([word])
+    assert _stops(loud, start, start + 1.0)
+    assert dataclasses.is_dataclass(quiet[0])

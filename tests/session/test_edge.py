@@ -1,0 +1,179 @@
+"""What a talk does when its devices come, go, echo and are muted; the edge itself is scripted here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import numpy as np
+
+from app.audio.endpoints import AudioSource
+from app.backend.base import ChatRequest
+from app.backend.scripted import ScriptedAnswer, answer
+from app.conversation import events as e
+from app.conversation.frame import SAMPLE_RATE
+from app.conversation.sound import DeviceNotice, Processing, SoundHealth
+from app.session.session import Session
+from app.stt.scripted import ScriptedTurn
+from tests.support.talks import LoopSpeaker, Talk, simulate
+
+QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
+ANSWER = "The capital of France is Paris. It lies on the river Seine, and two million people live in it today."
+GONE = DeviceNotice("loudspeaker", "lost", "", "The loudspeaker “Headphones” is gone.")
+BACK = DeviceNotice("loudspeaker", "back", "Headphones", "The loudspeaker “Headphones” is back.")
+
+
+class Mouth:
+    """A source that hears a voice all the time, so that muting it shows."""
+
+    name = "mouth"
+    overruns = backlog = 0
+
+    def __init__(self, inner: AudioSource, edge: ScriptedEdge) -> None:
+        self._inner, self._edge = inner, edge
+
+    def read_frame(self, timeout: float) -> np.ndarray | None:
+        frame = self._inner.read_frame(timeout)
+        return np.zeros_like(frame) if self._edge.zeros and frame is not None else frame
+
+    def drop_to_newest(self) -> int:
+        return 0
+
+    def __enter__(self) -> Mouth:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+class ScriptedEdge:
+    """Loses its loudspeaker from `gone` to `back` (seconds), and tells; the rest is set by the test."""
+
+    def __init__(self, source: AudioSource, sink: LoopSpeaker, gone: float = 1e9, back: float = 1e9) -> None:
+        self.source: AudioSource = Mouth(source, self)
+        self.sink = sink
+        self.muted = False
+        self.zeros = False
+        self.state = SoundHealth()
+        self.calls: list[object] = []
+        self._gone, self._back = gone, back
+        self._told = 0
+        self._lost = False
+
+    @property
+    def ready(self) -> bool:
+        now = asyncio.get_running_loop().time()
+        away = self._gone <= now < self._back
+        if away and not self._lost:
+            self.sink.flush()  # what it had not played went with it
+        self._lost = away
+        return not away
+
+    def notices(self) -> list[DeviceNotice]:
+        now = asyncio.get_running_loop().time()
+        due = [notice for at, notice in ((self._gone, GONE), (self._back, BACK)) if at <= now][self._told :]
+        self._told += len(due)
+        return due
+
+    def health(self) -> SoundHealth:
+        return self.state
+
+    def set_processing(self, processing: Processing) -> None:
+        self.calls.append(processing)
+
+    def choose(self, microphone: str, loudspeaker: str) -> None:
+        self.calls.append((microphone, loudspeaker))
+
+
+def reply(request: ChatRequest) -> ScriptedAnswer:
+    return answer(ANSWER)
+
+
+def talk_with(made: list[ScriptedEdge], *, seconds: float = 20.0, during: Callable[[Session], None] | None = None,
+              **times: float) -> Talk:  # fmt: skip
+    def edge(source: AudioSource, sink: LoopSpeaker) -> ScriptedEdge:
+        made.append(ScriptedEdge(source, sink, **times))
+        return made[0]
+
+    return simulate(QUESTION, reply, seconds=seconds, edge=edge, during=during)
+
+
+def at(seconds: float, do: Callable[[Session], object]) -> Callable[[Session], None]:
+    def during(session: Session) -> None:
+        asyncio.get_running_loop().call_later(seconds, do, session)
+
+    return during
+
+
+def seconds_heard(talk: Talk) -> float:
+    return sum(np.count_nonzero(samples) for _, samples in talk.speaker.heard) / SAMPLE_RATE
+
+
+def test_an_answer_waits_for_its_loudspeaker_and_is_said_whole() -> None:
+    talk = talk_with([], gone=5.03, back=8.0)
+    [first, second] = talk.of(e.DeviceChanged)
+    assert (first.change, first.sentence) == ("lost", GONE.sentence)
+    assert (second.change, second.name) == ("back", "Headphones")
+    assert not talk.speaker.sounding(5.1, 7.9) and talk.speaker.sounding(8.1, 8.5)
+    assert talk.said(1) == ANSWER
+    assert talk.transcript.turns[-1].text == ANSWER
+    [ended] = talk.of(e.AssistantEnded)
+    assert not ended.interrupted
+    # What went with the loudspeaker, unplayed, was said again: no less was heard than in one go.
+    assert talk.speaker.flushed > 900
+    assert seconds_heard(talk) >= seconds_heard(talk_with([]))
+
+
+def test_what_was_asked_while_there_was_no_loudspeaker_is_answered_when_there_is_one() -> None:
+    talk = talk_with([], gone=2.0, back=8.0)
+    assert talk.of(e.TranscriptFinal)[0].text == "What is the capital of France?"
+    [started] = talk.of(e.AssistantStarted)
+    assert 8.0 <= started.at <= 8.3
+    assert talk.said(1) == ANSWER
+
+
+def test_muted_is_told_when_the_frames_are_silent_and_not_before() -> None:
+    made: list[ScriptedEdge] = []
+
+    def mute(session: Session) -> None:
+        session.set_muted(True)
+        asyncio.get_running_loop().call_later(0.5, lambda: setattr(made[0], "zeros", True))
+        asyncio.get_running_loop().call_later(2.0, session.set_muted, False)
+
+    talk = talk_with(made, during=at(6.0, mute))
+    muted, unmuted = talk.of(e.MicrophoneMuted)
+    assert muted.muted and 6.5 <= muted.at <= 6.7
+    assert not unmuted.muted and 8.0 <= unmuted.at <= 8.2
+
+
+def test_remaining_echo_is_said_once_with_what_to_do_and_only_in_full_duplex() -> None:
+    def remains(made: list[ScriptedEdge]) -> Callable[[Session], None]:
+        return at(4.0, lambda _: setattr(made[0], "state", SoundHealth(erle_db=4.0, echo_remains=True)))
+
+    made: list[ScriptedEdge] = []
+    talk = talk_with(made, seconds=60, during=remains(made))
+    [told] = [event for event in talk.of(e.Failure) if event.about == "echo"]
+    assert not told.fatal and "headphones" in told.sentence and 4.0 <= told.at <= 5.2
+    measured = talk.of(e.SoundMeasured)
+    assert len(measured) >= 55 and measured[-1].erle_db == 4.0 and measured[-1].echo_remains
+
+    held: list[ScriptedEdge] = []
+
+    def with_button(session: Session) -> None:
+        session.set_duplex(False)
+        remains(held)(session)
+
+    talk = talk_with(held, seconds=60, during=with_button)
+    assert talk.of(e.SoundMeasured)[-1].echo_remains
+    assert not [event for event in talk.of(e.Failure) if event.about == "echo"]
+
+
+def test_devices_and_processing_reach_the_edge() -> None:
+    made: list[ScriptedEdge] = []
+
+    def change(session: Session) -> None:
+        session.set_devices("Headset", "")
+        session.set_processing(Processing(noise=True))
+
+    talk_with(made, during=at(1.0, change))
+    assert made[0].calls == [("Headset", ""), Processing(noise=True)]

@@ -1,0 +1,48 @@
+"""Speakers who pause, through the real voice detector, recogniser and judge: a small part of `bench turns`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import soxr
+
+from app.conversation.frame import SAMPLE_RATE
+from app.conversation.turn import TurnSettings
+from app.evaluation.pauses import Case, bench_cases
+from app.evaluation.turns import figures, follow
+from app.offline_models import model_path
+
+pytest.importorskip("faster_whisper")
+pytestmark = pytest.mark.skipif(
+    not (model_path("ears").is_dir() and model_path("end of turn").is_file()), reason="the models are not installed"
+)
+
+
+@pytest.fixture(scope="module")
+def parts() -> tuple:
+    from app.stt.silero import SileroVoiceActivity
+    from app.stt.smart_turn import SmartTurn
+    from app.stt.whisper_decoder import WhisperDecoder
+
+    return SileroVoiceActivity, WhisperDecoder(model_path("ears")), SmartTurn(model_path("end of turn"))
+
+
+@pytest.fixture(scope="module")
+def cases(parts: tuple) -> list[Case]:
+    decoder = parts[1]
+    found, _ = bench_cases(lambda x: decoder.decode(soxr.resample(x, SAMPLE_RATE, 16_000).astype(np.float32)), 1)
+    return [case for case in found if case.kind == "clause" and case.end < 7][:6]
+
+
+def test_a_pause_in_mid_clause_cuts_nobody_off(parts: tuple, cases: list[Case]) -> None:
+    heard = [follow(case, *parts) for case in cases]
+    assert len(heard) == 6 and all(case.pauses for case in cases)
+    assert figures(heard)["cut_off"] == 0, [(one.case.text, one.cuts) for one in heard if one.cuts]
+    assert all(one.delay is not None for one in heard)
+
+
+def test_a_hasty_tracker_would_cut_them_off(parts: tuple, cases: list[Case]) -> None:
+    """The measure itself: whoever takes every silence for the end is told so."""
+    hasty = TurnSettings(quick_silence=0.1, normal_silence=0.1, unfinished_silence=0.1, request_silence=0.1)
+    heard = [follow(case, *parts, hasty) for case in cases[:2]]
+    assert all(one.cuts for one in heard)

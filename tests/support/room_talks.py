@@ -1,0 +1,221 @@
+"""Whole talks in a room: real echo path, canceller, voice detector and front-end, with scripted ears and brain.
+
+The app speaks with recorded voices, so that its echo is speech. `barge_ins` and `monologue` are for tests and for
+sweeps by hand.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from app.audio.clean import CleanSource
+from app.audio.endpoints import AudioSource
+from app.backend.base import ChatRequest
+from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
+from app.conversation import events as e
+from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
+from app.conversation.sound import Processing, SoundHealth
+from app.frontend.cascade import CascadeFrontEnd
+from app.resources import resource
+from app.session.clock import run_simulated
+from app.session.parts import SessionConfig, SessionParts
+from app.session.session import Session
+from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
+from app.stt.silero import SileroVoiceActivity
+from app.tts.base import Clip, place_words
+from tests.support.room import Room
+from tests.support.sounds import question
+
+APP_SPEAKS = ("101_1", "154_1", "149_1", "144_1", "108_1")
+"""What the app says: a woman's voice, 48 s."""
+
+USER_SPEAKS = ("103_2", "141_2", "146_2", "151_2", "156_2")
+"""What the user says: a man's voice."""
+
+APP_PEAK = 0.7
+
+
+def text_of(name: str) -> str:
+    """The words of a spoken question."""
+    questions = json.loads(resource("bench", "questions.json").read_text())
+    [text] = [q["text"] for q in questions if q["file"] == f"questions/{name}.flac"]
+    return " ".join(text.split())
+
+
+def onset_of(samples: np.ndarray) -> float:
+    """Seconds until the first 20 ms that are louder than 40 dB below the loudest sample."""
+    block = SAMPLE_RATE // 50
+    peaks = np.abs(samples[: len(samples) // block * block].reshape(-1, block)).max(axis=1)
+    return int(np.argmax(peaks > 0.01 * peaks.max())) * 0.02
+
+
+class RecordedVoice:
+    """A voice that says, whatever it is asked, the next one of some recordings, at a peak of 0.7."""
+
+    name = "recorded"
+
+    def __init__(self, first: int = 0) -> None:
+        clips = [question(name) for name in APP_SPEAKS]
+        clips = clips[first % len(clips) :] + clips[: first % len(clips)]
+        self._clips = itertools.cycle([(APP_PEAK / np.abs(clip).max() * clip).astype(np.float32) for clip in clips])
+
+    def synthesize(self, text: str) -> Future[Clip]:
+        """The next recording, done already."""
+        samples = next(self._clips)
+        future: Future[Clip] = Future()
+        future.set_result(Clip(samples, place_words(text, len(samples))))
+        return future
+
+    def __enter__(self) -> RecordedVoice:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+class _Listened:
+    """Keeps what a source gave, and how it did meanwhile."""
+
+    overruns = backlog = 0
+    name = "room"
+
+    def __init__(self, source: AudioSource) -> None:
+        self._source = source
+        self.frames: list[np.ndarray] = []
+        self.health: list[SoundHealth] = []
+
+    def read_frame(self, timeout: float) -> np.ndarray | None:
+        frame = self._source.read_frame(timeout)
+        if frame is not None:
+            self.frames.append(frame)
+            if isinstance(self._source, CleanSource):
+                self.health.append(self._source.health)
+        return frame
+
+    def drop_to_newest(self) -> int:
+        return self._source.drop_to_newest()
+
+    def __enter__(self) -> _Listened:
+        self._source.__enter__()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._source.__exit__(None, None, None)
+
+
+@dataclass
+class RoomTalk:
+    """What a talk in a room left. `heard`: the microphone's sound after processing, float32 24 kHz."""
+
+    room: Room
+    heard: np.ndarray
+    health: list[SoundHealth]
+    events: list[e.Event]
+    said: list[tuple[str, float, float]] = field(default_factory=list)
+    """What the user said over the app: recording, its true onset and its end in seconds."""
+
+    def of(self, *types: type) -> list:
+        """The events of some types, in order."""
+        return [event for event in self.events if isinstance(event, types)]
+
+    @property
+    def self_interruptions(self) -> int:
+        """How often the app took its own voice for the user: voice heard while nobody spoke."""
+        starts = [event.at for event in self.of(e.UserStarted, e.UserResumed)]
+        return sum(not any(on - 0.1 <= at <= end + 0.5 for _, on, end in self.said) for at in starts)
+
+    @property
+    def sounding_share(self) -> float:
+        """The share of the loudspeaker's blocks, from the first answer on, within 0.5 s of which something sounded."""
+        loud = np.array(self.room.sounding) > 0.01
+        loud = loud[int(np.argmax(loud)) :]
+        around = np.convolve(loud, np.ones(25), "same") > 0
+        return float(around.mean())
+
+    @property
+    def delays(self) -> list[float | None]:
+        """For each time that the user spoke over the app: seconds from the onset to silence, None if it went on."""
+        out: list[float | None] = []
+        for _, onset, end in self.said[1:]:
+            first = min((at for at in self.room.sink.flushes if at >= onset), default=None)
+            stopped = first is not None and first < end and self.room.loudest(first + 0.04, first + 0.3) < 0.01
+            out.append(first - onset if stopped and first is not None else None)
+        return out
+
+
+def talk_in_room(
+    room: Room,
+    said: list[tuple[str, float]],
+    *,
+    gain_db: float = 0.0,
+    processing: Processing | None = None,
+    app_first: int = 0,
+) -> RoomTalk:
+    """Runs a talk: the user says recordings at some seconds, and each is answered at length."""
+    script, spans = [], []
+    for name, at in said:
+        samples = (question(name) * 10 ** (gain_db / 20)).astype(np.float32)
+        room.say(samples, at)
+        onset, end = at + onset_of(samples), at + len(samples) / SAMPLE_RATE
+        script.append(ScriptedTurn(onset, end, text_of(name)))
+        spans.append((name, onset, end))
+
+    def reply(request: ChatRequest) -> ScriptedAnswer:
+        return answer(" ".join(f"This is sentence number {n} of all." for n in "abcdefghijklmnopqrstuvwxyz"))
+
+    async def run() -> RoomTalk:
+        source = _Listened(CleanSource(room.source, room.tap, processing))
+        parts = SessionParts(
+            frontend=CascadeFrontEnd(RecordedVoice(app_first), "after"),
+            transcriber=ScriptedTranscriber(script),
+            voice_activity=SileroVoiceActivity(),
+            backend=ScriptedBackend(reply, concurrent=True, enough_words=0, least_interval=0.1),
+            source=source,
+            sink=room.sink,
+        )
+        events: list[e.Event] = []
+        async with Session(parts, SessionConfig(manner="after", pace="simulated", max_answer_seconds=0.1)) as session:
+            session.add_listener(events.append)
+            await session.ended()
+        return RoomTalk(room, np.concatenate(source.frames), source.health, events, spans)
+
+    return run_simulated(run())
+
+
+def frames(seconds: float) -> int:
+    """Whole frames in so many seconds."""
+    return round(seconds / FRAME_SECONDS)
+
+
+def monologue(seconds: float, *, app_first: int = 0, processing: Processing | None = None, **room: object) -> RoomTalk:
+    """The user asks something, the app talks for the rest of the time."""
+    place = Room(frames(seconds), keep=True, **room)  # type: ignore[arg-type]
+    return talk_in_room(place, [("151_2", 0.5)], app_first=app_first, processing=processing)
+
+
+def barge_ins(times: int, *, gain_db: float = 0.0, app_first: int = 0, **room: object) -> RoomTalk:
+    """The user speaks over the app `times` times; each answer has gone on for 5 to 9 s by then."""
+    rng = np.random.default_rng(int(room.get("seed", 0)) + 77)  # type: ignore[call-overload]
+    said, at = [("151_2", 0.5)], 3.2
+    for n in range(times):
+        name = USER_SPEAKS[(n + app_first) % len(USER_SPEAKS)]
+        at += float(rng.uniform(6.0, 10.0))
+        said.append((name, at))
+        at += len(question(name)) / SAMPLE_RATE
+    place = Room(frames(at + 1.0), **room)  # type: ignore[arg-type]
+    return talk_in_room(place, said, gain_db=gain_db, app_first=app_first)
+
+
+def erle_db(talk: RoomTalk, begin: float, end: float) -> float:
+    """How much quieter the echo was made between two seconds in which nobody spoke, less the room's noise: dB."""
+    part = slice(round(begin * SAMPLE_RATE), round(end * SAMPLE_RATE))
+    sounds = (np.concatenate(talk.room.echo), talk.heard)
+    echo, left = (float(np.mean(samples[part].astype(np.float64) ** 2)) for samples in sounds)
+    noise = talk.room.noise_power
+    # What lies under the noise can't be told from it: a residue of a twentieth of it is the least that is counted.
+    return float(10.0 * np.log10(echo / max(left - noise, 0.05 * noise)))

@@ -1,0 +1,138 @@
+"""Two clocks that don't agree: the loop finds out by how much, the sink makes up for it, and nobody hears it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from app.audio.drift import ClockLoop, DriftSink, RateBender
+from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
+from tests.support.room import BLOCK, Room
+
+
+@pytest.mark.parametrize("ppm", [-300, -100, 20, 100, 300])
+@pytest.mark.parametrize("phase", [0.02, 0.5, 0.98])
+def test_the_loop_finds_the_drift_behind_whole_blocks_and_late_threads(ppm: int, phase: float) -> None:
+    rng = np.random.default_rng(1)
+    loop, taken, wanted = ClockLoop(), 0.0, 700.0
+    offsets, found = [], []
+    for n in range(round(40 * 60 / FRAME_SECONDS)):
+        exact = ((n + 1) * FRAME_SAMPLES + phase * BLOCK) * (1 + ppm * 1e-6)
+        given = BLOCK * (math.floor(exact / BLOCK) + 1)
+        taken = taken or given - wanted
+        offsets.append(exact - taken)
+        late = BLOCK * rng.integers(1, 3) if rng.random() < 0.01 else 0
+        rate = loop.step(given - taken + late - wanted)
+        assert abs(rate) <= 1000
+        found.append(loop.drift_ppm)
+        taken += FRAME_SAMPLES * (1 + rate * 1e-6)
+    minute = round(60 / FRAME_SECONDS)
+    assert found[minute] is None and found[10 * minute] is not None
+    assert abs(found[-1] - ppm) <= 5
+    # What the loudspeaker plays stays in its place: 20 ms while the drift is found, 12 ms afterwards.
+    assert np.ptp(offsets) <= 0.025 * SAMPLE_RATE
+    assert np.ptp(offsets[15 * minute :]) <= 0.015 * SAMPLE_RATE
+
+
+def test_bending_makes_no_sound_of_its_own() -> None:
+    bender = RateBender()
+    tone = np.sin(2 * np.pi * 1000 * np.arange(20 * SAMPLE_RATE) / SAMPLE_RATE).astype(np.float32)
+    out = []
+    for n in range(0, len(tone), FRAME_SAMPLES):
+        bender.bend(300 * math.sin(n / 1e4))
+        out.append(bender.push(tone[n : n + FRAME_SAMPLES]))
+    assert _roughness(np.concatenate(out)[1000:], 1000) < -60
+
+
+def _roughness(tone: np.ndarray, hertz: float) -> float:
+    """The largest sample that a pure tone's two neighbours don't foretell, in dB below the tone."""
+    tone = tone.astype(np.float64)
+    error = tone[2:] + tone[:-2] - 2 * math.cos(2 * math.pi * hertz / SAMPLE_RATE) * tone[1:-1]
+    return 20 * math.log10(np.abs(error).max() / np.abs(tone).max() + 1e-12)
+
+
+class _Kept:
+    """Counts as a sink does, and keeps what it was given."""
+
+    def __init__(self, room: Room) -> None:
+        self.inner = room.sink
+        self.given: list[np.ndarray] = []
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.inner, name)
+
+    def write(self, samples: np.ndarray) -> None:
+        self.given.append(samples.copy())
+        self.inner.write(samples)
+
+    def __enter__(self) -> _Kept:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+def _play(ppm: float, minutes: float, wave: np.ndarray | None = None) -> tuple[DriftSink, _Kept, list[int]]:
+    count = round(minutes * 60 / FRAME_SECONDS)
+    room = Room(count, attenuation_db=None, drift_ppm=ppm)
+    kept = _Kept(room)
+    sink, queued, played = DriftSink(kept), [], 0  # type: ignore[arg-type]
+    silence = np.zeros(FRAME_SAMPLES, np.float32)
+    with sink:
+        for n in range(count):
+            room.next_frame()
+            queued.append(sink.queued)
+            sink.write(silence if wave is None else wave[n * FRAME_SAMPLES : (n + 1) * FRAME_SAMPLES])
+            assert sink.written == sink.played + sink.queued + sink.flushed + sink.overruns
+            assert sink.played >= played
+            played = sink.played
+    return sink, kept, queued
+
+
+@pytest.mark.parametrize("ppm", [-300.0, -100.0, 100.0, 300.0])
+def test_twenty_minutes_without_pause_neither_runs_dry_nor_grows_late(ppm: float) -> None:
+    sink, kept, queued = _play(ppm, 20)
+    assert sink.bending and kept.inner.underruns == 0
+    assert min(queued[25:]) > 0
+    settled = np.array(queued[25:])
+    assert np.ptp(settled) <= FRAME_SAMPLES
+    # The words' places stay true: what was played here is what the device took, but for the drift.
+    assert abs(sink.played - kept.inner.played * (1 - ppm * 1e-6)) < FRAME_SAMPLES
+
+
+def test_without_drift_every_sample_passes_as_it_is() -> None:
+    noise = np.random.default_rng(2).standard_normal(round(120 / FRAME_SECONDS) * FRAME_SAMPLES).astype(np.float32)
+    sink, kept, _ = _play(0.0, 2, noise)
+    assert not sink.bending
+    assert np.array_equal(np.concatenate(kept.given), noise)
+
+
+def test_nobody_hears_when_it_begins_to_bend() -> None:
+    seconds = 160
+    tone = np.sin(2 * np.pi * 1000 * np.arange(seconds * SAMPLE_RATE) / SAMPLE_RATE).astype(np.float32)
+    sink, kept, _ = _play(300.0, seconds / 60, tone)
+    assert sink.bending
+    assert _roughness(np.concatenate(kept.given), 1000) < -60
+
+
+def test_a_flush_takes_back_what_the_resampler_holds_and_begins_anew() -> None:
+    sink, kept, _ = _play(300.0, 3)
+    assert sink.bending
+    queued = sink.queued
+    assert sink.flush() == queued and sink.queued == 0 and not sink.bending
+    assert sink.written == sink.played + sink.flushed
+    sink.write(np.ones(FRAME_SAMPLES, np.float32))
+    assert np.array_equal(kept.given[-1], np.ones(FRAME_SAMPLES, np.float32))
+
+
+def test_at_the_end_of_a_talk_the_last_sample_is_let_out() -> None:
+    tone = np.sin(np.arange(round(160 / FRAME_SECONDS) * FRAME_SAMPLES) / 9).astype(np.float32)
+    sink, kept, _ = _play(300.0, 160 / 60, tone)
+    assert sink.bending
+    sink.write(np.zeros(0, np.float32))
+    assert not sink.bending
+    assert abs(sink.queued - kept.inner.queued) <= 2  # what was played once stays played: rounded up
+    assert abs(sum(map(len, kept.given)) - len(tone) * (1 + 3e-4)) < FRAME_SAMPLES
+    assert np.abs(np.concatenate(kept.given)[-100:-2] - tone[-100:-2]).max() < 0.05

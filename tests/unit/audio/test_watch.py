@@ -1,0 +1,99 @@
+"""What tells of devices that come and go, over stand-ins for the system."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+import pytest
+
+from app.audio import watch
+from app.audio.pulse import PulseDevice, PulseServer, PulseState, distinct_names
+from app.audio.watch import DeviceWatch, signature, windows_names
+
+
+class WinMM:
+    """Windows' oldest sound interface: the default comes first. A name of None can't be asked for."""
+
+    def __init__(self, inputs: list[str | None], outputs: list[str | None]) -> None:
+        self.inputs, self.outputs = inputs, outputs
+        self.sizes: set[int] = set()
+
+    def waveInGetNumDevs(self) -> int:
+        return len(self.inputs)
+
+    def waveOutGetNumDevs(self) -> int:
+        return len(self.outputs)
+
+    def waveInGetDevCapsW(self, number, caps, size: int) -> int:
+        return self._tell(self.inputs, number, caps, size)
+
+    def waveOutGetDevCapsW(self, number, caps, size: int) -> int:
+        return self._tell(self.outputs, number, caps, size)
+
+    def _tell(self, names, number, caps, size: int) -> int:
+        self.sizes.add(size)
+        if names[number.value] is None:
+            return 2  # MMSYSERR_BADDEVICEID: it went while the list was read
+        caps._obj.name = names[number.value]
+        return 0
+
+
+def test_windows_names_the_default_first() -> None:
+    system = WinMM(["Headset (USB)", None, "Microphone (Realtek High Defini"], ["Speakers"])
+    before = windows_names(system)
+    assert before == (("Headset (USB)", "Microphone (Realtek High Defini"), ("Speakers",))
+    small, large = sorted(system.sizes)
+    assert large - small == 4  # what a loudspeaker tells has one number more
+    system.inputs.reverse()
+    assert windows_names(system) != before
+
+
+def device(name: str, *, default: bool = False, rate: int = 48_000, muted: bool = False) -> PulseDevice:
+    return PulseDevice("microphone", name, name.upper(), rate, 1, muted, False, default, 0)
+
+
+def state(*devices: PulseDevice) -> PulseState:
+    return PulseState(devices, ())
+
+
+def test_the_signature_differs_with_devices_defaults_and_rates_only() -> None:
+    plain = signature(state(device("a"), device("b")))
+    assert plain == signature(state(device("a", muted=True), device("b")))
+    others = [
+        state(device("a")),
+        state(device("a", default=True), device("b")),
+        state(device("a", rate=16_000), device("b")),
+    ]
+    assert len({plain, *map(signature, others)}) == 4
+
+
+def test_the_watch_tells_of_a_change_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = [state(device("a"))]
+    told = threading.Semaphore(0)
+    monkeypatch.setattr(PulseServer, "look", lambda self: seen[0])
+    monkeypatch.setattr(PulseServer, "wait", lambda self, seconds: not threading.Event().wait(0.01))
+    with DeviceWatch(told.release):
+        assert not told.acquire(timeout=0.2)
+        seen[0] = state(device("a"), device("b"))
+        assert told.acquire(timeout=2) and not told.acquire(timeout=0.2)
+        seen[0] = None  # the server's death
+        assert told.acquire(timeout=2)
+    assert not any(thread.name == "audio-watch" for thread in threading.enumerate())
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads ALSA's files")
+def test_without_a_server_alsas_files_count(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    cards = tmp_path / "cards"
+    monkeypatch.setattr(watch, "ALSA_FILES", (str(cards),))
+    none = signature(None)
+    cards.write_text(" 0 [PCH ]: HDA-Intel")
+    assert signature(None) != none
+
+
+def test_twins_keep_their_names_as_long_as_they_are_there() -> None:
+    twins = {"usb.1": "Twin", "usb.2": "Twin", "other": "Other"}
+    assert distinct_names("microphone", twins) == {"usb.1": "Twin", "usb.2": "Twin (2)", "other": "Other"}
+    assert distinct_names("microphone", {"usb.2": "Twin"}) == {"usb.2": "Twin (2)"}
+    assert distinct_names("microphone", {"usb.2": "Twin", "usb.3": "Twin"}) == {"usb.2": "Twin (2)", "usb.3": "Twin"}
+    assert distinct_names("loudspeaker", {"usb.2": "Twin"}) == {"usb.2": "Twin"}
