@@ -53,7 +53,7 @@ class ChirpEar:
         self._deaf = 0
 
     def hear(self, frame: np.ndarray) -> int | None:
-        """The sample of `frame` at which a chirp has just ended, or None."""
+        """The sample of `frame`, 1 to its length, before which a chirp has just ended; None if there was none."""
         sound = np.concatenate([self._rest, frame])
         self._rest = sound[-len(self._rest) :].copy()
         match = np.correlate(sound, self._chirp, "valid")
@@ -65,7 +65,7 @@ class ChirpEar:
         if likeness[at] < LIKENESS or self._deaf > 0:
             return None
         self._deaf = at + round(0.06 * SAMPLE_RATE) - len(frame)
-        return at
+        return at + 1
 
 
 @dataclass(slots=True)

@@ -204,7 +204,7 @@ def test_devices_are_listed_by_name() -> None:
             capture_output=True, text=True, cwd=ROOT, env={**os.environ, **audio.env}, timeout=60,
         )  # fmt: skip
     names = [device["name"] for device in json.loads(done.stdout)["devices"]]
-    assert done.returncode == 0 and "kame_mic" in names and "kame_speaker" in names
+    assert done.returncode == 0 and "KAME-Mic" in names and "KAME-Speaker" in names
 
 
 @pytest.mark.parametrize(("words", "stops"), [("Uh-huh.", False), ("Okay.", False), ("Stop, wait a moment.", True)])
@@ -224,7 +224,8 @@ def test_over_a_real_answer_uh_huh_lets_it_go_on_and_stop_stops_it(words: str, s
     assert code == 0, stderr
     first = next(t for t in document["turns"] if t["speaker"] == "assistant")
     begin = (len(question) + 3.5 * 24_000) / 24_000
-    held = next(x.at for x in Replay(tmp_path / "rec").events() if isinstance(x, e.AssistantHeld))
-    assert begin < held <= begin + 0.35
+    held = [x.at for x in Replay(tmp_path / "rec").events() if isinstance(x, e.AssistantHeld)]
+    assert held or not stops  # a hum need not even be a pause
+    assert all(begin < at <= begin + 0.35 for at in held)
     assert first["interrupted"] is stops
     assert (first["text"] == answer.strip()) is not stops
