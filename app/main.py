@@ -266,18 +266,11 @@ def open_window() -> int:
 
     from app.audio.watch import DeviceWatch, list_now
     from app.desk import Desk
-    from app.gui.app import bring_forward_or_be, leave, run_window
+    from app.gui.app import leave, run_window
     from app.gui.choice import WindowChoices
     from app.gui.instance import Instance
     from app.secrets import key_store
     from app.sound_desk import SoundBooth
-
-    instance = Instance()
-    mine, sentence = bring_forward_or_be(instance)
-    if not mine:
-        if sentence:
-            raise UserError(sentence)
-        return 0
 
     def devices() -> tuple[list[str], list[str]]:
         found = list_now()
@@ -295,8 +288,8 @@ def open_window() -> int:
         weighty=tuple(key for key, spec in FRONT_ENDS.items() if spec.weights),
     )
     settings = Settings.load()
-    settings.notice = " ".join(filter(None, (settings.notice, problem, brains.price_table()[1], sentence)))
+    settings.notice = " ".join(filter(None, (settings.notice, problem, brains.price_table()[1])))
     return leave(run_window(
         device_session, settings, list_devices=devices, choices=choices, weights=Weights(settings), desk=desk,
-        sound_desk=SoundBooth(), watch_devices=DeviceWatch, instance=instance, argv=sys.argv[:1],
+        sound_desk=SoundBooth(), watch_devices=DeviceWatch, instance=Instance(), argv=sys.argv[:1],
     ))  # fmt: skip

@@ -8,14 +8,59 @@ Puts these together and knows none of their inner parts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+import numpy as np
 
 from app.audio.clean import CleanSource
 from app.audio.drift import DriftSink
 from app.audio.endpoints import AudioSink, AudioSource
 from app.audio.steady import SteadyDevices
 from app.conversation.sound import DeviceNotice, Processing, SoundHealth
+
+
+class MutedSource:
+    """`source`, or zeros while `muted()`: whatever stands before it holds some sound back, or adds noise of its own."""
+
+    def __init__(self, source: AudioSource, muted: Callable[[], bool]) -> None:
+        self._source = source
+        self._muted = muted
+
+    @property
+    def name(self) -> str:
+        """See `AudioSource`."""
+        return self._source.name
+
+    @property
+    def overruns(self) -> int:
+        """See `AudioSource`."""
+        return self._source.overruns
+
+    @property
+    def backlog(self) -> int:
+        """See `AudioSource`."""
+        return self._source.backlog
+
+    def read_frame(self, timeout: float) -> np.ndarray | None:
+        """See `AudioSource`."""
+        frame = self._source.read_frame(timeout)
+        return np.zeros_like(frame) if frame is not None and self._muted() else frame
+
+    def drop_to_newest(self) -> int:
+        """See `AudioSource`."""
+        return self._source.drop_to_newest()
+
+    def __enter__(self) -> Self:
+        self._source.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._source.__exit__(kind, error, trace)
 
 
 class DeviceEdge:
@@ -28,12 +73,13 @@ class DeviceEdge:
         self._devices.muted = muted
         self._clean = CleanSource(self._devices.source, self._devices.tap, processing or Processing())
         self._even = DriftSink(self._devices.sink)
+        self._shut = MutedSource(self._clean, lambda: self._devices.muted)
         self._problem = ""
 
     @property
     def source(self) -> AudioSource:
         """See `SoundEdge.source`."""
-        return self._clean
+        return self._shut
 
     @property
     def sink(self) -> AudioSink:

@@ -23,6 +23,7 @@ from app.gui.sound_room import DeviceLister
 from app.gui.window import MainWindow
 from app.session.control import SessionFactory, WeightsStore
 from app.session.desks import BrainDesk, SoundDesk
+from app.session.errors import UserError
 from app.settings import APP_NAME, Settings
 
 DeviceWatcher = Callable[[Callable[[], None]], AbstractContextManager[object]]
@@ -33,7 +34,7 @@ SIGNAL_POLL_MS = 200
 
 _log = logging.getLogger(__name__)
 
-__all__ = ["WindowChoices", "bring_forward_or_be", "leave", "run_window"]
+__all__ = ["WindowChoices", "leave", "run_window"]
 
 
 def run_window(
@@ -52,11 +53,19 @@ def run_window(
     """Shows the window and runs until it is closed; returns the exit code.
 
     `list_devices` is called on a background thread. `instance`: what other processes reach the window through, from
-    the start to its closing. Threads that still load when the window is closed are daemons and are left behind.
+    the start to its closing; where this user's window is there already, that one is brought forward instead (UserError
+    with a sentence if it doesn't answer). Threads that still load when the window is closed are daemons and are left behind.
     """
     app = QApplication.instance() or QApplication(list(argv) or [APP_NAME])
     QCoreApplication.setApplicationName(APP_NAME)
     QApplication.setApplicationDisplayName("KAME")
+    if instance is not None:  # behind the application: its sockets need what dispatches Qt's events
+        mine, sentence = _bring_forward_or_be(instance)
+        if not mine:
+            if sentence:
+                raise UserError(sentence)
+            return 0
+        settings.notice = " ".join(filter(None, (settings.notice, sentence)))
     # The loop ends when the session has ended, not when the window has gone.
     QApplication.setQuitOnLastWindowClosed(False)
     loop = QEventLoop(app)
@@ -90,7 +99,7 @@ def run_window(
         loop.close()
 
 
-def bring_forward_or_be(instance: Instance) -> tuple[bool, str]:
+def _bring_forward_or_be(instance: Instance) -> tuple[bool, str]:
     """Whether this process is to show the window, and a sentence for the user, if there is one to say.
 
     It is not where this user's window is there already: that one has been brought forward.

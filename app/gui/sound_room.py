@@ -29,6 +29,9 @@ from app.settings import Settings
 GOOD_NEWS_MS = 8_000
 """How long it is shown that a device is back: nobody has to do anything about it."""
 
+NEWS_MS = 20_000
+"""How long it is shown that the talk has moved to another device: it goes on, but one may want to choose otherwise."""
+
 LIST_SECONDS = 8.0
 """How long a look for devices may take: where it needs a process of its own, that has to start first."""
 
@@ -74,7 +77,7 @@ class SoundRoom(QObject):
         self.dialog: SoundDialog | None = None
         self._health: e.SoundMeasured | None = None
         self._trouble = ""
-        self.good_news_ms = GOOD_NEWS_MS
+        self.news_ms = {"back": GOOD_NEWS_MS, "moved": NEWS_MS}
         self._looking: asyncio.Task[None] | None = None
         self._look_again = False
         setup.devices_picked.connect(self._pick_devices)
@@ -217,8 +220,8 @@ class SoundRoom(QObject):
         """Shows what the edge tells."""
         if isinstance(event, e.DeviceChanged):
             self._messages.say(event.sentence, topic=event.kind)
-            if event.change == "back":
-                QTimer.singleShot(self.good_news_ms, self, lambda: self._messages.forget(event.sentence))
+            if shown_ms := self.news_ms.get(event.change):
+                QTimer.singleShot(shown_ms, self, lambda: self._messages.forget(event.sentence))
             return
         self._health = event
         if self.dialog is not None:

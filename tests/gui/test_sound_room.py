@@ -72,7 +72,7 @@ async def test_what_happens_to_a_device_is_said_in_one_place_and_good_news_goes_
         say(window, factory, e.DeviceChanged(1.0, "microphone", "moved", "Built-in", GONE))
         say(window, factory, e.DeviceChanged(2.0, "loudspeaker", "lost", "", "No loudspeaker."))
         assert window.messages.sentences() == [GONE, "No loudspeaker."]
-        window.sound.good_news_ms = 50
+        window.sound.news_ms["back"] = 50
         say(window, factory, e.DeviceChanged(3.0, "microphone", "back", "Headset", BACK))
         assert window.messages.sentences() == ["No loudspeaker.", BACK]
         await until(lambda: window.messages.sentences() == ["No loudspeaker."])

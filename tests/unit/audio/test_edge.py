@@ -1,0 +1,65 @@
+"""The edge as a whole, over stand-ins for its devices: muted means zeros, whatever stands in between."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from app.audio.clean import CleanSource
+from app.audio.edge import MutedSource
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
+from app.conversation.sound import Processing
+from tests.support import sounds
+
+
+class Desk:
+    """A microphone at a desk; zeros while muted, as the real one's callback writes them."""
+
+    name = "desk"
+    overruns = backlog = 0
+
+    def __init__(self, sound: np.ndarray) -> None:
+        self._frames = list(sound[: len(sound) // FRAME_SAMPLES * FRAME_SAMPLES].reshape(-1, FRAME_SAMPLES))
+        self.muted = False
+
+    def read_frame(self, timeout: float) -> np.ndarray | None:
+        frame = self._frames.pop(0).copy()
+        return np.zeros_like(frame) if self.muted else frame
+
+    def drop_to_newest(self) -> int:
+        return 0
+
+    def __enter__(self) -> Desk:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+class Voice:
+    """A loudspeaker on which the app talks all the time."""
+
+    rate = SAMPLE_RATE
+    generation = 0
+
+    def __init__(self, sound: np.ndarray) -> None:
+        self._sound = sound
+
+    def take(self) -> np.ndarray:
+        taken, self._sound = self._sound[:FRAME_SAMPLES], self._sound[FRAME_SAMPLES:]
+        return taken.copy()
+
+
+def test_muted_in_the_middle_of_words_gives_zeros_at_once_and_to_the_last_sample() -> None:
+    question = sounds.question("103_2")
+    desk = Desk(np.tile(question, 4))
+    clean = CleanSource(desk, Voice(np.tile(sounds.question("141_2") * 0.5, 4)), Processing(noise=True, gain=True))
+    with MutedSource(clean, lambda: desk.muted) as source:
+        heard = np.concatenate([source.read_frame(0.0) for _ in range(60)])
+        assert np.abs(heard[-10 * FRAME_SAMPLES :]).max() > 0.001
+        desk.muted = True
+        for _ in range(12):
+            frame = source.read_frame(0.0)
+            assert frame is not None and not frame.any()
+        desk.muted = False
+        back = np.concatenate([source.read_frame(0.0) for _ in range(20)])
+        assert np.abs(back[FRAME_SAMPLES:]).max() > 0.001
