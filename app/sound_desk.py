@@ -147,7 +147,7 @@ class SoundBooth:
         self._recorded: np.ndarray | None = None
         self._sentence: np.ndarray | None = None
         self._turn = asyncio.Lock()
-        self._job: _Job | None = None
+        self._jobs: set[_Job] = set()
 
     async def test_microphone(self, name: str, seconds: float, report: Callable[[float, bool], None]) -> MicrophoneTest:
         """See `SoundDesk.test_microphone`. Raises UserError."""
@@ -175,26 +175,29 @@ class SoundBooth:
 
     def stop(self) -> None:
         """See `SoundDesk.stop`."""
-        if self._job is not None:
-            self._job.stop.set()
+        for job in self._jobs:
+            job.stop.set()
 
     async def _do(self, work: Callable[[_Job], _T]) -> _T:
         """What `work` gives, on a thread; when cancelled, it ends only once that has ended."""
-        async with self._turn:
-            job = self._job = _Job()
-            done = asyncio.ensure_future(asyncio.get_running_loop().run_in_executor(None, work, job))
-            try:
-                return await asyncio.shield(done)
-            except (AudioError, TranscriberError, VoiceError) as error:
-                raise UserError(str(error)) from error
-            except asyncio.CancelledError:
-                job.drop()
-                while not done.done():
-                    with contextlib.suppress(asyncio.CancelledError):
-                        await asyncio.wait([done])
-                raise
-            finally:
-                self._job = None
+        job = _Job()
+        self._jobs.add(job)  # before its turn comes: it can be stopped while it waits for that
+        try:
+            async with self._turn:
+                done = asyncio.ensure_future(asyncio.get_running_loop().run_in_executor(None, work, job))
+                try:
+                    return await asyncio.shield(done)
+                except (AudioError, TranscriberError, VoiceError) as error:
+                    raise UserError(str(error)) from error
+                except asyncio.CancelledError:
+                    job.drop()
+                    while not done.done():
+                        with contextlib.suppress(asyncio.CancelledError):
+                            await asyncio.wait([done])
+                    _ = done.cancelled() or done.exception()  # nobody is left to hear of it
+                    raise
+        finally:
+            self._jobs.discard(job)
 
     # -- on a thread of the executor
 
@@ -207,6 +210,8 @@ class SoundBooth:
             heard = microphone.name
         if job.dropped:
             return MicrophoneTest(heard, "no speech")
+        if job.stop.is_set() and samples.size < SHORTEST_SECONDS * SAMPLE_RATE:
+            raise DeviceError("The test was stopped before anything was heard. Try again, and speak while it listens.")
         self._recorded = samples
         if not _spoken(windows):  # a very quiet voice is noticed once it is made louder
             windows = _listen_closer(samples, self._detector())

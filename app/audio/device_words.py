@@ -36,13 +36,21 @@ def lost(kind: DeviceKind, name: str, problem: str = "") -> DeviceNotice:
     return DeviceNotice(kind, "lost", "", sentence if not problem else f"{sentence} ({problem})")
 
 
-def changed(kind: DeviceKind, old: str, new: str, cause: Cause, wanted: str, problem: str = "") -> DeviceNotice:
-    """The device `new` is in use instead of `old` (empty: of none). `wanted`: the chosen one; empty: the default."""
+def changed(
+    kind: DeviceKind, old: str, new: str, cause: Cause, wanted: str, problem: str = "", refused: bool = False
+) -> DeviceNotice:
+    """The device `new` is in use instead of `old` (empty: of none). `wanted`: the chosen one; empty: the default.
+
+    `problem`: the sentence of why it can't be opened, where that is the cause; `refused`: that was told before.
+    """
     yours = bool(wanted) and wanted != new
-    again = f" “{wanted}” is taken when it is there." if yours else ""
+    again = f" “{wanted}” is taken when it is there." if yours and not refused else ""
     what: DeviceChange = "moved"
     if cause == "refused":
-        sentence = f"{problem} The talk goes on with the {kind} “{new}” meanwhile."
+        sentence = (
+            f"{problem} The talk goes on with the {kind} “{new}” meanwhile. “{wanted}” is tried once more when you "
+            "choose it again, or when it was unplugged and is plugged in again."
+        )
     elif cause == "chosen":
         sentence = f"The {kind} is now “{new}”."
     elif cause == "absent":
@@ -70,6 +78,23 @@ def back(kind: DeviceKind, name: str) -> DeviceNotice:
     return DeviceNotice(kind, "back", name, f"The {kind} “{name}” is back, and in use again.")
 
 
+def deaf(kind: DeviceKind, name: str) -> str:
+    """Why a device that can be opened is of no use."""
+    what = "gives no sound" if kind == "microphone" else "takes no sound"
+    return f"The {kind} “{name}” {what}. See that it is switched on, and that no other program has it for itself."
+
+
+def suspended(kind: DeviceKind, name: str, is_suspended: bool) -> DeviceNotice:
+    """The system has stopped the device for a while, or lets it go on."""
+    sentence = (
+        f"The {kind} “{name}” is suspended in the system, so {_MEANS[kind]}. It goes on by itself when the system lets "
+        f"it; if it doesn't, choose another {kind}."
+        if is_suspended
+        else f"The {kind} “{name}” is no longer suspended, and in use again."
+    )
+    return DeviceNotice(kind, "note" if is_suspended else "back", name, sentence)
+
+
 def narrow(name: str, rate: int) -> DeviceNotice:
     """A microphone that hears like a telephone; `rate` in hertz."""
     return DeviceNotice(
@@ -87,4 +112,4 @@ def muted(name: str, is_muted: bool) -> DeviceNotice:
         if is_muted
         else f"The microphone “{name}” is no longer muted in the system: you are heard again."
     )
-    return DeviceNotice("microphone", "note", name, sentence)
+    return DeviceNotice("microphone", "note" if is_muted else "back", name, sentence)

@@ -67,6 +67,7 @@ class SessionKeeper(QObject):
         """Whether the last start failed: another brain may get it going."""
         self.model = ""
         """The model that drives, as the session names it; empty before it has."""
+        self._deaf = False
         self._factory = factory
         self._heard = heard
         self._session: SessionControl | None = None
@@ -125,6 +126,7 @@ class SessionKeeper(QObject):
             await asyncio.wait(older)
         await self._end_session(STOP_SECONDS)
         try:
+            choice = replace(choice, muted=choice.muted or self._deaf)
             session = await self._factory(choice, lambda words: self._report(number, words))
         except UserError as error:
             self._give_up(number, str(error))
@@ -155,8 +157,8 @@ class SessionKeeper(QObject):
             session.set_manner(self.wanted.manner)
         if self.wanted.duplex != built.duplex:
             session.set_duplex(self.wanted.duplex)
-        if self.wanted.muted != built.muted:
-            session.set_muted(self.wanted.muted)
+        if (self.wanted.muted or self._deaf) != built.muted:
+            session.set_muted(self.wanted.muted or self._deaf)
         if self.wanted.processing != built.processing:
             session.set_processing(self.wanted.processing)
         if (self.wanted.microphone, self.wanted.loudspeaker) != (built.microphone, built.loudspeaker):
@@ -229,8 +231,16 @@ class SessionKeeper(QObject):
     def set_muted(self, muted: bool) -> None:
         """Mutes the microphone or no longer, now and in the talks to come."""
         self.wanted = replace(self.wanted, muted=muted)
+        self._mute_session()
+
+    def set_deaf(self, deaf: bool) -> None:
+        """Mutes it for a while, whatever the user wants: what is said then is not for a talk."""
+        self._deaf = deaf
+        self._mute_session()
+
+    def _mute_session(self) -> None:
         if self.session is not None:
-            self.session.set_muted(muted)
+            self.session.set_muted(self.wanted.muted or self._deaf)
 
     def set_devices(self, microphone: str, loudspeaker: str) -> None:
         """Goes on with these devices: live if a session runs; one that could not be built begins anew."""

@@ -151,12 +151,12 @@ class MessageBar(QWidget):
         self._drop_all(row for row in self.rows if row.brain is not None and row.aside == aside)
 
     def clear_topic(self, topic: str) -> None:
-        """Takes away what was said on a topic, or with "" on any: it has been got over."""
-        self._drop_all(row for row in self.rows if row.topic and topic in ("", row.topic))
+        """Takes away what was said on a topic: it has been got over."""
+        self._drop_all(row for row in self.rows if row.topic == topic)
 
-    def forget(self, sentence: str) -> None:
-        """Takes away one that has been read, if it is still there."""
-        self._drop_all(row for row in self.rows if row.sentence == sentence)
+    def clear_talk(self) -> None:
+        """Takes away what was said about the last talk; the hotkeys are there without any."""
+        self._drop_all(row for row in self.rows if row.topic not in ("", "hotkey"))
 
     def _drop_all(self, rows: Iterable[MessageRow]) -> None:
         for row in list(rows):

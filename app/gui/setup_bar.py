@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.gui.brain_picker import BrainPicker
@@ -11,6 +11,8 @@ from app.gui.model_lists import ModelLists
 from app.gui.pick_list import PickList
 from app.session.control import BackendChoice
 from app.settings import Settings
+
+LATER_MS = 300
 
 
 class SetupBar(QWidget):
@@ -88,6 +90,10 @@ class SetupBar(QWidget):
             (self.microphone, microphones, self._settings.microphone),
             (self.loudspeaker, loudspeakers, self._settings.loudspeaker),
         )
+        if any(picker.view().isVisible() for picker, _, _ in pairs):
+            # Somebody is choosing: the list must not change under their hands.
+            QTimer.singleShot(LATER_MS, self, lambda: self.set_devices(microphones, loudspeakers))
+            return
         for picker, names, current in pairs:
             with QSignalBlocker(picker):
                 picker.clear()

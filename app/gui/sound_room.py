@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
@@ -48,6 +49,8 @@ class SoundRoom(QObject):
     talk_mode_changed = Signal(str)
     hotkeys_changed = Signal(str, str)
     keys_typed = Signal(bool)
+    testing = Signal(bool)
+    """A device is being tried out, or no longer: meanwhile the talk hears nothing."""
     _devices_changed = Signal()
 
     def __init__(
@@ -78,6 +81,10 @@ class SoundRoom(QObject):
         self._health: e.SoundMeasured | None = None
         self._trouble = ""
         self.news_ms = {"back": GOOD_NEWS_MS, "moved": NEWS_MS}
+        self._news: dict[str, QTimer] = {}
+        for kind in ("microphone", "loudspeaker"):
+            timer = self._news[kind] = QTimer(self, singleShot=True)
+            timer.timeout.connect(partial(messages.clear_topic, kind))
         self._looking: asyncio.Task[None] | None = None
         self._look_again = False
         setup.devices_picked.connect(self._pick_devices)
@@ -178,18 +185,18 @@ class SoundRoom(QObject):
 
     def show_key_trouble(self, sentence: str) -> None:
         """Why a hotkey can't be had; empty when they are tried anew."""
-        self._trouble = sentence
+        self._trouble = f"{self._trouble} {sentence}".strip() if sentence else ""
         if self.dialog is not None:
-            self.dialog.show_hotkey_trouble(sentence)
+            self.dialog.show_hotkey_trouble(self._trouble)
         if sentence:
-            self._messages.say(sentence, topic="hotkey")
+            self._messages.say(self._trouble, topic="hotkey")
         else:
             self._messages.clear_topic("hotkey")
 
     def _listen_to_test(self, testing: bool) -> None:
         """What is said for a test is no turn of the talk."""
-        if self._keeper.session is not None:
-            self._keeper.session.set_muted(testing or self._keeper.wanted.muted)
+        self._keeper.set_deaf(testing)
+        self.testing.emit(testing)
 
     def _set_talk_mode(self, mode: str) -> None:
         self._settings.talk_mode = mode
@@ -220,8 +227,9 @@ class SoundRoom(QObject):
         """Shows what the edge tells."""
         if isinstance(event, e.DeviceChanged):
             self._messages.say(event.sentence, topic=event.kind)
+            self._news[event.kind].stop()
             if shown_ms := self.news_ms.get(event.change):
-                QTimer.singleShot(shown_ms, self, lambda: self._messages.forget(event.sentence))
+                self._news[event.kind].start(shown_ms)
             return
         self._health = event
         if self.dialog is not None:

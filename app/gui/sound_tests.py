@@ -72,7 +72,7 @@ class SoundTests(QWidget):
         return self._pressed is not None
 
     def show_devices(self, microphone: str, loudspeaker: str) -> None:
-        """Names the devices that are in use and will be tried; empty: the system's defaults."""
+        """Names the devices that are chosen and will be tried; empty: the system's defaults."""
         self._microphone, self._loudspeaker = microphone, loudspeaker
         for label, name in ((self.microphone_name, microphone), (self.loudspeaker_name, loudspeaker)):
             label.setText(name or self.tr("The system's default"))

@@ -55,7 +55,10 @@ class TalkBar(QWidget):
             "hearing": (self.tr("Hearing you"), ""),
             "thinking": (self.tr("Thinking"), ""),
             "speaking": (self.tr("Speaking"), ""),
-            "muted": (self.tr("Muted"), self.tr("nothing you say is heard")),
+            "muted": (
+                (self.tr("Trying out"), self.tr("the talk hears nothing meanwhile")) if state.testing
+                else (self.tr("Muted"), self.tr("nothing you say is heard"))
+            ),
             "stopped": (self.tr("Stopped"), self.tr("“New talk” starts again")),
         }
         hold = self._hint(state)
@@ -65,12 +68,12 @@ class TalkBar(QWidget):
         self.button.show_state(state.word, text, hint)
         # In full duplex the voice opens and closes turns, and the button only tells the state.
         self.button.setEnabled(state.phase == "running" and not state.duplex)
-        self.mute.confirm(state.muted)
+        self.mute.confirm(state.muted and not state.testing)
         self.microphone.set_muted(state.muted)
 
     def _hint(self, state: TalkState) -> str:
         """What can be done in this state."""
-        if state.muted:
+        if state.muted and not state.testing:
             return self.tr("you are muted")
         if state.held:
             return self.tr("press again when you are done") if state.toggles else self.tr("let go when you are done")

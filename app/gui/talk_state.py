@@ -17,13 +17,14 @@ Word = Literal["loading", "ready", "listening", "hearing", "thinking", "speaking
 @dataclass(slots=True)
 class TalkState:
     """The talk as the window shows it. `phase`, `duplex`, `toggles` (the button is pressed once to talk and once to
-    end) and `held` are set by the window.
+    end), `held` and `testing` (a device is tried out, and the talk hears nothing) are set by the window.
     """
 
     phase: Phase = "loading"
     duplex: bool = False
     toggles: bool = False
     held: bool = False
+    testing: bool = False
     user_open: bool = False
     speaking: bool = False
     awaiting: bool = False

@@ -124,8 +124,8 @@ class MainWindow(QMainWindow):
         self.sound.close_dialog()
         self.keys.close()
         await self.sound.close()
-        await self.errands.close()
-        await self.keeper.close(seconds)
+        # What is being tried out may take a while to end: the talk's microphone is not to stay open so long.
+        await asyncio.gather(self.errands.close(), self.keeper.close(seconds))
         self.pump.flush()
 
     def _start_fresh(self, *, as_before: bool = False) -> None:
@@ -231,12 +231,13 @@ class MainWindow(QMainWindow):
             self.transcript.begin()
             self.oracle.begin()
             self.messages.clear_retries()
-            self.messages.clear_topic("")  # of the last talk
+            self.messages.clear_talk()
         else:
             self.transcript.end()
             self.oracle.end()
         self.sound.begin()
         if phase != "running":
+            self.talk.muted = False  # nothing is heard anyway
             self.talk_bar.microphone.clear()
             self.talk_bar.loudspeaker.clear()
         self._show_state()
@@ -293,6 +294,10 @@ class MainWindow(QMainWindow):
         self.messages.clear_topic("echo")
         self._show_state()
         self._save_timer.start()
+
+    def _show_test(self, testing: bool) -> None:
+        self.talk.testing = testing
+        self._show_state()
 
     def _set_talk_mode(self, mode: str) -> None:
         self.talk.toggles = mode == "toggle"
@@ -415,6 +420,7 @@ class MainWindow(QMainWindow):
         self.sound.changed.connect(self._save_timer.start)
         self.sound.talk_mode_changed.connect(self._set_talk_mode)
         self.sound.hotkeys_changed.connect(self.keys.set_keys)
+        self.sound.testing.connect(self._show_test)
         self.sound.keys_typed.connect(self.keys.let_type)
         self.keys.trouble.connect(self.sound.show_key_trouble)
 

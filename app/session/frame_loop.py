@@ -164,7 +164,8 @@ class FrameStepper:
                 case SwapFrontEnd(frontend):
                     self.frontend = frontend
                     # What came before in this drain is in the turn's record, too.
-                    inputs = [item for item in (*self._waiting, *inputs) if not _belongs_to_turn(item)]
+                    waited = [item for item in self._waiting if not isinstance(item, floor.FloorCommand)]
+                    inputs = [item for item in (*waited, *inputs) if not _belongs_to_turn(item)]
                     self._waiting = []
                     inputs = [*self._of_turn, *inputs]
                     events.append(e.FrontEndChanged(frame.at, frontend.name))
@@ -202,11 +203,12 @@ class FrameStepper:
             end = self._written - FRAME_SAMPLES + said.end
             event = e.AssistantSaid(frame.at, said.turn, said.text, said.revision, said.glued)
             self._pending.append(_Pending(end, event))
-        marks = [self._mark_event(frame.at, mark) for mark in step.marks]
-        ending = [m for m in marks if isinstance(m, e.AssistantEnded)]
-        events += [m for m in marks if not isinstance(m, e.AssistantEnded)]
-        events += self._heard(frame.at, everything=bool(ending))
-        events += ending
+        for mark in step.marks:
+            event = self._mark_event(frame.at, mark)
+            if isinstance(event, e.AssistantEnded):
+                events += self._heard(frame.at, up_to_turn=event.turn)
+            events.append(event)
+        events += self._heard(frame.at)
         events += self._of_model(frame, step)
         if step.problem:
             events.append(e.Failure(frame.at, "tts", step.problem))
@@ -300,6 +302,7 @@ class FrameStepper:
 
     def _flush(self) -> int:
         """Silences what is not played yet; what nobody heard was not said."""
+        self._take_back()  # a loudspeaker may go at this very moment
         reached = self._written - self._sink.queued
         thrown = self._sink.flush()
         self._was_unheard(reached, thrown)
@@ -321,12 +324,13 @@ class FrameStepper:
         unheard = [p for p in self._pending if p.end > reached]
         for _ in unheard:
             self._pending.pop()
-        self.frontend.unheard(min(thrown, 2 * FRAME_SAMPLES), len(unheard))
+        self.frontend.unheard(thrown, len(unheard))
 
-    def _heard(self, at: float, *, everything: bool) -> list[e.AssistantSaid]:
+    def _heard(self, at: float, *, up_to_turn: int = 0) -> list[e.AssistantSaid]:
+        """The words that have been played by now; all of the turns that are over, up to this one."""
         reached = self._written - self._sink.queued
         out: list[e.AssistantSaid] = []
-        while self._pending and (everything or self._pending[0].end <= reached):
+        while self._pending and (self._pending[0].event.turn <= up_to_turn or self._pending[0].end <= reached):
             event = self._pending.popleft().event
             self.tracker.said(event.text, at)
             out.append(dataclasses.replace(event, at=at))

@@ -11,7 +11,7 @@ from app.conversation import events as e
 from app.gui.choice import session_choice
 from app.gui.look import STATE_COLOURS
 from app.settings import Settings
-from tests.gui.fakes import FakeFactory, two_devices
+from tests.gui.fakes import FakeFactory, FakeSoundDesk, two_devices
 from tests.gui.helpers import say, shown, until
 
 GONE = "The microphone “Headset” is gone. The talk goes on with “Built-in”; yours is taken again when it is back."
@@ -49,6 +49,64 @@ async def test_a_new_talk_begins_muted_when_the_last_one_was() -> None:
         await until(lambda: factory.session is not first and window.keeper.session is not None)
         assert factory.session.choice.muted
         assert window.talk_bar.mute.isChecked() and not window.talk_bar.mute.confirmed
+
+
+async def test_what_is_said_to_try_a_microphone_out_is_for_no_talk() -> None:
+    factory = FakeFactory()
+    desk = FakeSoundDesk()
+    async with shown(factory, Settings(duplex=True), sound_desk=desk) as window:
+        window.sound.open_dialog()
+        dialog = window.sound.dialog
+        assert dialog is not None
+        dialog.tests.say_button.click()
+        await until(lambda: desk.calls)
+        assert factory.session.calls == [("set_muted", True)]
+        say(window, factory, e.MicrophoneMuted(1.0, True))
+        assert window.talk_bar.button.text() == "Trying out" and not window.talk_bar.mute.confirmed
+        # Neither a new talk nor a hand on the switch lets it be heard.
+        window.talk_bar.mute.click()
+        window.talk_bar.mute.click()
+        assert factory.session.calls == [("set_muted", True)] * 3
+        window.setup.new_button.click()
+        await until(lambda: len(factory.sessions) == 2 and window.keeper.session is not None)
+        assert factory.session.choice.muted
+        desk.gate.set()
+        await until(lambda: factory.session.calls == [("set_muted", False)])
+        say(window, factory, e.MicrophoneMuted(2.0, False))
+        assert window.talk_bar.button.text() == "Listening"
+
+
+async def test_nothing_is_said_to_be_muted_when_no_talk_runs() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        window.talk_bar.mute.click()
+        say(window, factory, e.MicrophoneMuted(1.0, True))
+        assert window.talk_bar.mute.confirmed
+        window.setup.stop_button.click()
+        assert not window.talk_bar.mute.confirmed and not window.talk_bar.microphone.muted
+
+
+async def test_a_list_that_is_open_does_not_change_under_the_hand() -> None:
+    async with shown(FakeFactory(), list_devices=two_devices) as window:
+        picker = window.setup.microphone
+        await until(lambda: picker.count() == 2)
+        picker.showPopup()
+        window.setup.set_devices(["Desk microphone", "Headset"], ["Headphones"])
+        assert picker.count() == 2
+        picker.hidePopup()
+        await until(lambda: picker.count() == 3)
+
+
+async def test_why_a_hotkey_cannot_be_had_outlasts_the_start_of_a_talk() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        window.sound.show_key_trouble("")
+        window.sound.show_key_trouble("No key to talk.")
+        window.sound.show_key_trouble("No key to mute.")
+        say(window, factory, e.DeviceChanged(1.0, "microphone", "lost", "", "No microphone."))
+        window.setup.new_button.click()
+        await until(lambda: len(factory.sessions) == 2 and window.keeper.session is not None)
+        assert window.messages.sentences() == ["No key to talk. No key to mute."]
 
 
 async def test_devices_change_in_mid_talk_without_a_new_one(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from app.audio.endpoints import AudioSource
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
-from app.conversation.frame import SAMPLE_RATE
+from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.sound import DeviceNotice, Processing, SoundHealth
 from app.session.session import Session
 from app.stt.scripted import ScriptedTurn
@@ -121,6 +121,27 @@ def test_an_answer_waits_for_its_loudspeaker_and_is_said_whole() -> None:
     assert not ended.interrupted
     # What went with the loudspeaker, unplayed, was said again: no less was heard than in one go.
     assert talk.speaker.flushed > 900
+    assert seconds_heard(talk) >= seconds_heard(talk_with([]))
+
+
+def test_a_loudspeaker_that_takes_a_second_of_sound_with_it_has_it_said_again() -> None:
+    """One that stalls is found out late: what was written meanwhile was never heard."""
+
+    class Stalling(ScriptedEdge):
+        def __init__(self, source: AudioSource, sink: LoopSpeaker) -> None:
+            super().__init__(source, sink, gone=6.03, back=6.5)
+            begin = sink.write
+
+            def write(samples: np.ndarray) -> None:
+                begin(samples)
+                if 5.0 <= asyncio.get_running_loop().time() < 6.03:
+                    sink._dry_at += FRAME_SECONDS  # nothing of it is played
+
+            sink.write = write  # type: ignore[method-assign]
+
+    talk = simulate(QUESTION, reply, edge=Stalling)
+    assert talk.speaker.flushed > SAMPLE_RATE // 2
+    assert talk.said(1) == ANSWER
     assert seconds_heard(talk) >= seconds_heard(talk_with([]))
 
 

@@ -267,7 +267,23 @@ async def test_stopped_at_once_it_blames_no_device() -> None:
     test = asyncio.create_task(place.test())
     await until(lambda: place.source.dropped)
     place.booth.stop()
-    assert (await test).verdict == "no speech"
+    with pytest.raises(UserError, match="stopped before anything was heard"):
+        await test
+    assert place.source.open == 0
+
+
+async def test_one_that_still_waits_for_its_turn_can_be_stopped() -> None:
+    place = Booth(spoken())
+    place.source.go.clear()
+    first = asyncio.create_task(place.test())
+    await until(lambda: place.source.dropped)
+    second = asyncio.create_task(place.test())
+    await asyncio.sleep(0)
+    place.booth.stop()
+    for test in (first, second):
+        with pytest.raises(UserError, match="stopped before"):
+            await test
+    assert place.source.open == 0
 
 
 async def test_cancelled_it_ends_with_its_microphone_closed_and_says_nothing_more() -> None:
