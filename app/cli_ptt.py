@@ -10,7 +10,7 @@ import sys
 from app import summon
 
 COMMANDS = ("ptt",)
-WORDS = ("press", "release", "toggle", "mute", "unmute")
+WORDS = ("press", "release", "toggle", "mute", "unmute", "mute-toggle")
 
 
 def main(argv: list[str]) -> int | None:
@@ -26,7 +26,7 @@ def add_commands(commands, common) -> None:  # type: ignore[no-untyped-def]  # a
     ptt = commands.add_parser(
         "ptt", parents=[common], help="press or release the running window's talk button, or mute it",
         description="For keys of your desktop: bind one to “ptt press” and its release to “ptt release”, or one to "
-        "“ptt toggle”.",
+        "“ptt toggle”. A key for “ptt mute-toggle” mutes, and the next time no longer.",
     )  # fmt: skip
     ptt.add_argument("word", metavar="|".join(WORDS), choices=WORDS)
 
@@ -42,7 +42,7 @@ def perform(word: str, *, as_json: bool) -> int:
     if as_json:
         import json
 
-        print(json.dumps({"ok": True} if answer.ok else {"ok": False, "error": answer.sentence}, ensure_ascii=False))
+        print(json.dumps({"ok": True} if answer.ok else {"ok": False, "error": answer.sentence}))
     elif not answer.ok:
         print(answer.sentence, file=sys.stderr)
     return 0 if answer.ok else 2

@@ -101,7 +101,7 @@ class Settings:
         "Ctrl+Alt+Space", "Talk hotkey", "Talks while another window has the focus; empty for none."
     )
     mute_hotkey: str = _setting(
-        "Ctrl+Alt+M", "Mute hotkey", "Mutes the microphone while another window has the focus; empty for none."
+        "Ctrl+Alt+Shift+M", "Mute hotkey", "Mutes the microphone while another window has the focus; empty for none."
     )
     keep_recordings: bool = _setting(False, "Keep recordings", "Saves each talk's sound and events on disk.")
 

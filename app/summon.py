@@ -10,7 +10,7 @@ import os
 import sys
 
 NAME = "kame-desktop"
-WORDS = ("press", "release", "toggle", "mute", "unmute", "raise")
+WORDS = ("press", "release", "toggle", "mute", "unmute", "mute-toggle", "raise")
 TIMEOUT_SECONDS = 2.0
 LONGEST_LINE = 4096
 """Bytes that an answer may have."""
@@ -37,7 +37,7 @@ class NotRunning(Exception):
     """Nobody listens; `str(error)` is a sentence."""
 
     def __init__(self) -> None:
-        super().__init__("KAME is not running, so there is nothing to tell. Start it first: kame-desktop.")
+        super().__init__(f"KAME is not running, so there is nothing to tell. Start it first: “{command()}”.")
 
 
 class NoAnswer(Exception):
@@ -61,6 +61,18 @@ def tell(word: str, timeout: float = TIMEOUT_SECONDS) -> Answer:
         return Answer(bool(answer["ok"]), str(answer.get("error", "")))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise NoAnswer from None
+
+
+def command() -> str:
+    """What runs this app's commands here, as one types it: words may follow."""
+    import shutil
+
+    if shutil.which(NAME):
+        return NAME
+    launcher = os.path.join(os.path.dirname(sys.executable), NAME + (".cmd" if _WINDOWS else ""))
+    if os.path.isfile(launcher):
+        return f'"{launcher}"' if " " in launcher else launcher
+    return f'"{sys.executable}" -m app'
 
 
 def address() -> str:
@@ -147,7 +159,7 @@ def _through_pipe(line: bytes, timeout: float) -> bytes:
             try:
                 with open(address(), "r+b", buffering=0) as pipe:
                     pipe.write(line)
-                    heard.append(pipe.readline(LONGEST_LINE))
+                    heard.append(pipe.read(LONGEST_LINE))  # an answer is written in one piece
                 return
             except OSError as error:
                 # All of the pipe's ends may be taken for a moment, by others who speak: Windows' error 231.

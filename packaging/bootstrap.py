@@ -5,11 +5,11 @@
     python3 packaging/bootstrap.py setup
     python3 packaging/bootstrap.py lock
 
-Find a Python that fits, make `.venv`, fill it from the hashed locks beside this file, add what is
-missing of the system's libraries, and hand over. Do nothing of it twice: a stamp in `.venv` says what
-is already there.
+Find a Python that fits, make `.venv`, fill it from the hashed locks beside this file, put the command
+`kame-desktop` there, add what is missing of the system's libraries, and hand over. Do nothing of it
+twice: a stamp in `.venv` says what is already there.
 
-Know nothing of the app but its name, `app`, and the names of the locks. Use the standard library only
+Know nothing of the app but its name, `app`, its command's, and those of the locks. Use the standard library only
 and run on Python 3.8 and newer, since this file is what runs before anything is installed. The folder
 has no `__init__.py`, so that it never hides the library that is called `packaging` too.
 """
@@ -23,6 +23,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -88,6 +89,7 @@ class Places:
         suffix = ".exe" if WINDOWS else ""
         self.python = scripts / f"python{suffix}"
         self.uv = scripts / f"uv{suffix}"
+        self.launcher = scripts / ("kame-desktop.cmd" if WINDOWS else "kame-desktop")
         self.stamp = self.venv / "bootstrap.json"
         self.unfinished = self.venv / "bootstrap.unfinished"
         self.log = self.venv / "bootstrap.log"
@@ -913,6 +915,33 @@ class Setup:
         self.tool(uv, "pip", "install", "--python", self.places.python, "--torch-backend=auto", torch)
 
 
+# Holds neither a double quote nor a dollar or percent sign: it stands in double quotes, for both shells.
+LAUNCH = (
+    "import os, sys; sys.argv[0] = 'kame-desktop'; "
+    "sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(sys.executable)))); "
+    "from app.__main__ import main; sys.exit(main())"
+)
+
+
+def write_launcher(places: Places) -> None:
+    """Put the command `kame-desktop` beside the environment's Python, anew if it is another than it was.
+
+    It works from any working folder. The app does without it where it can't be written.
+    """
+    if WINDOWS:
+        script = f'@"%~dp0python.exe" -P -c "{LAUNCH}" %*\r\n'
+    else:
+        script = f'#!/bin/sh\nexec {shlex.quote(str(places.python))} -P -c "{LAUNCH}" "$@"\n'
+    wanted = os.fsencode(script)
+    with contextlib.suppress(OSError):
+        if places.launcher.exists() and places.launcher.read_bytes() == wanted:
+            return
+        half = places.launcher.with_suffix(".new")
+        half.write_bytes(wanted)
+        half.chmod(0o755)
+        os.replace(str(half), str(places.launcher))
+
+
 def split_torch(lock: str) -> tuple:
     """Split a lock into the lock without torch, and torch's own pin."""
     blocks = re.split(r"(?m)^(?=[A-Za-z0-9])", lock)
@@ -994,6 +1023,7 @@ def prepare(places: Places, env: Mapping[str, str], command: str, use_gpu: bool)
     stamp = read_stamp(places)
     parts = system_parts(command)
     if is_ready(places, env, command, use_gpu, stamp):
+        write_launcher(places)
         if command == "run" and not stamp.get("missing"):
             return
     else:
@@ -1001,6 +1031,7 @@ def prepare(places: Places, env: Mapping[str, str], command: str, use_gpu: bool)
             # The one that we waited for may have done it all.
             if not is_ready(places, env, command, use_gpu, read_stamp(places)):
                 set_up(Setup(places, steps, env, hold), command, use_gpu)
+            write_launcher(places)
     missing = complete_system(steps, env, parts)
     stamp = read_stamp(places)
     names = sorted(part.look for part in missing)

@@ -84,6 +84,11 @@ def completeness(words: str) -> Completeness:
     return _judge(joined)
 
 
+def ends_open(words: str) -> bool:
+    """Whether the last word is one that nobody ends on, or hardly ever."""
+    return fold(words)[-1:] != () and fold(words)[-1] in _TAILS
+
+
 def _without_leads(words: list[str]) -> list[str]:
     place = 0
     while place < len(words) and words[place] in _LEADS:

@@ -1,7 +1,7 @@
 """Who holds the floor: onset, endpointing, barge-in, backchannel.
 
 Fed once a frame with what a voice detector says of the user's sound; told, whenever they come, what
-the words are and how finished they sound. Time is the sound's own. Pure: no model, no clock.
+the words are and how finished the turn seems. Time is the sound's own. Pure: no model, no clock.
 
 A turn may be taken early: when the user goes on within `reopen_seconds`, the same turn is open again
 and the assistant yields. That is what makes a quick answer affordable: pauses inside a question can't
@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.conversation import events as e
-from app.conversation.complete import completeness
 from app.conversation.words import fold, is_backchannel, is_echo
 
 
@@ -80,11 +79,11 @@ class TurnSettings:
     tests' noises against 168 beginnings of speech: at most 2 in 100 coughs at the level of speech get there, and
     96 in 100 beginnings within 300 ms. A run of `doubtful_seconds` is speech, however unsure.
 
-    Endpointing (see `end_silence`; tuned on half of `bench turns`): `pause_seconds` is one window of silence.
-    `normal_silence` is longer than the pauses that speakers make within a turn (up to 1.2 s there, and what the
-    detector is late), `unfinished_silence` what an open clause gets. `covered_seconds`: the words may account for
-    this much less than the sound, the fading end of the last one. `ask_again`: silence after which the judge is
-    asked once more about words that are whole, because it hears more in the silence.
+    Endpointing (see `end_silence`; tuned on the first two parts of `bench turns`): `pause_seconds` is one window of
+    silence. `normal_silence` is longer than the pauses that speakers make within a turn (up to 1.2 s there, and what
+    the detector is late), `unfinished_silence` what those get who surely go on. From
+    `surely_finished` on at most 3 in 100 speakers of those parts are cut off. `ask_again`: silence after which the
+    judge is asked once more, because it hears more in the silence.
     """
 
     onset_probability: float = 0.5
@@ -98,12 +97,10 @@ class TurnSettings:
     hum_seconds: float = 0.64
     pause_seconds: float = 0.032
     quick_silence: float = 0.096
-    request_silence: float = 0.72
     normal_silence: float = 1.36
     unfinished_silence: float = 1.6
-    question_finished: float = 0.5
-    request_finished: float = 0.95
-    covered_seconds: float = 0.16
+    surely_finished: float = 0.85
+    surely_unfinished: float = 0.05
     ask_again: tuple[float, ...] = (0.1, 0.18, 0.26, 0.4, 0.56)
     plain_silence: float = 0.48
     reopen_seconds: float = 1.6
@@ -111,24 +108,17 @@ class TurnSettings:
     hold_silence: float = 0.72
 
 
-def end_silence(words: str, finished: float | None, settings: TurnSettings, *, known: bool = True) -> float:
-    """Seconds of silence after which `words` are taken as a complete turn.
+def end_silence(finished: float | None, settings: TurnSettings) -> float:
+    """Seconds of silence after which a turn is taken as complete that is `finished` with this probability.
 
-    `finished` is how finished the sound is (Smart Turn's probability), None while unknown; `known`: whether the
-    words account for the sound up to the pause. Only a whole question that also sounds finished is answered at
-    once. What may be followed by more (a statement by its question, a request by what it is about) waits longer
-    than speakers pause within a turn, and an open clause longest.
+    None: nothing is known yet. Who has surely finished is answered at once; who has surely not gets longest; between
+    them a wait is longer than speakers pause within a turn, since a wrong guess costs more than a late one.
     """
-    if not words or finished is None or not known:
+    if finished is None:
         return settings.normal_silence
-    kind = completeness(words)
-    if kind == "open":
-        return settings.unfinished_silence
-    if kind == "question":
-        return settings.quick_silence if finished >= settings.question_finished else settings.normal_silence
-    if kind == "request":
-        return settings.request_silence if finished >= settings.request_finished else settings.normal_silence
-    return settings.normal_silence
+    if finished >= settings.surely_finished:
+        return settings.quick_silence
+    return settings.normal_silence if finished >= settings.surely_unfinished else settings.unfinished_silence
 
 
 _RECENT_WINDOWS = 32
@@ -145,7 +135,7 @@ class TurnTracker:
     """Follows the floor, frame by frame.
 
     `duplex` on: the voice alone opens and closes turns. Off: `press` and `release` do (push-to-talk).
-    `eager` on: words and sound tell a turn's end (`end_silence`). Off: a plain silence does, as in a cascade.
+    `eager` on: how finished the turn seems tells its end (`end_silence`). Off: a plain silence does, as in a cascade.
     `hear` returns what happened, in order: events for everyone, and commands for the front-end.
     """
 
@@ -187,7 +177,7 @@ class TurnTracker:
             self._words, self._words_until = text, heard_until
 
     def hint_finished(self, turn: int, probability: float, speech_end: float) -> None:
-        """How finished the turn sounded at the pause that began at `speech_end`."""
+        """How surely the turn was finished, by its sound and its words, at the pause that began at `speech_end`."""
         if turn == self.turn and abs(speech_end - self._last_voice) < 1e-6:
             self._finished = probability
 
@@ -309,19 +299,18 @@ class TurnTracker:
         if self._held:
             self._settle_hold(at, quiet, out)
         elif quiet + 1e-9 >= self._silence_wanted():
-            known = self.eager and self._finished is not None and bool(self._words)
+            known = self.eager and self._finished is not None
             self._close(at, "words" if known and quiet + 1e-6 < s.normal_silence else "silence", out)
         elif self.eager and self._asked < len(s.ask_again) and quiet >= s.ask_again[self._asked]:
             # The judge hears more in the silence that follows: it is asked once more.
             self._asked += 1
-            if self._finished is not None and completeness(self._words) in ("question", "request"):
+            if self._finished is not None:
                 out.append(e.UserPaused(at, self.turn, self._last_voice))
 
     def _silence_wanted(self) -> float:
         if not self.eager:
             return self.settings.plain_silence
-        known = self._words_until >= self._last_voice - self.settings.covered_seconds
-        return end_silence(self._words, self._finished, self.settings, known=known)
+        return end_silence(self._finished, self.settings)
 
     def _settle_hold(self, at: float, quiet: float, out: list[TurnEvent | FloorCommand]) -> None:
         """The user spoke briefly over the assistant: the words tell whether it goes on."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ import soxr
 
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.words import fold
+from app.evaluation.sayings import BENCH, FRESH, RECORDED, SAYINGS, WHOLE_INSIDE
 from app.resources import resource
 from app.tts.base import place_words
 
@@ -39,22 +41,6 @@ SPEEDS = (0.93, 1.0, 1.0, 1.08)
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
-    """Something that is said with pauses: `parts` in order, a pause between each two. `kind` tells where they are:
-    `clause` in the middle of a clause, `um` behind a filled hesitation, `phrase` before a last phrase, `statement`
-    between a statement and the question or request about it.
-    """
-
-    kind: str
-    parts: tuple[str, ...]
-
-    @property
-    def text(self) -> str:
-        """All of it, without the pauses."""
-        return " ".join(self.parts)
-
-
-@dataclass(frozen=True, slots=True)
 class Case:
     """A sound to listen to: float32 24 kHz. The voice ends `end` seconds after the first sample; `pauses`: begin
     and end of each pause that was put in, in seconds.
@@ -68,206 +54,37 @@ class Case:
     end: float
     pauses: tuple[tuple[float, float], ...]
 
-
-def _sayings(kind: str, *texts: str) -> list[Saying]:
-    return [Saying(kind, tuple(part.strip() for part in text.split("|"))) for text in texts]
-
-
-SAYINGS: tuple[Saying, ...] = (
-    *_sayings(
-        "clause",
-        "What is the | capital of | Australia?",
-        "How many people | live in Norway?",
-        "Can you tell me | how a | refrigerator works?",
-        "Why does the | moon change its shape?",
-        "Who wrote the | opera about the barber of Seville?",
-        "Tell me something | about the history of | chess.",
-        "Where can I | find good bread in this town?",
-        "Explain the difference between | a virus and | a bacterium.",
-        "Is it true that | cats always land on their feet?",
-        "How do I | remove a red wine stain from | a white shirt?",
-        "What would happen if the | earth stopped spinning?",
-        "Could you please | give me a recipe for | onion soup?",
-        "When was the first | railway opened?",
-        "Translate good morning into | Italian and | Portuguese.",
-        "How far is it from | London to | Edinburgh?",
-        "I would like to know | how vaccines work.",
-        "Which planet has the | most moons?",
-        "Write a short poem about | the sea in winter.",
-        "Does anybody know why | leaves turn red in | autumn?",
-        "What is the name of the | longest river in Asia?",
-        "Give me three | reasons to learn a | second language.",
-        "How long does it take to | boil an egg?",
-        "Do you think that | robots will ever | have feelings?",
-        "Please compare the | two largest cities of Japan.",
-        "Should I buy | a used car or | lease a new one?",
-        "What's the best way to | get from the airport to the | old town?",
-        "Why are there so many | different kinds of beetles?",
-        "Name the five | biggest countries in | South America.",
-        "Are there any | trains to Vienna tonight?",
-        "How does a | microwave oven heat | food?",
-    ),
-    *_sayings(
-        "um",
-        "What is the, um, | capital of Mongolia?",
-        "How do I, uh, | change a flat tyre?",
-        "Can you explain, um, | how the stock market works?",
-        "Who was the, uh, | first woman in space?",
-        "I need a, um, | recipe for pancakes.",
-        "Tell me about the, uh, | Battle of Hastings.",
-        "Why do we, um, | dream at night?",
-        "Where did the, uh, | Olympic Games begin?",
-        "So, um, | what is a black hole?",
-        "Is there a, uh, | cure for hay fever?",
-        "Could you, um, | help me with my | homework?",
-        "Which, uh, | instrument is the easiest to learn?",
-        "How old is, um, | the universe?",
-        "What did, uh, | Newton discover?",
-        "Well, um, | how would you | describe the colour blue?",
-        "Give me a, uh, | good name for a black dog.",
-        "Does, um, | chocolate contain caffeine?",
-        "When should I, uh, | plant tomatoes?",
-    ),
-    *_sayings(
-        "phrase",
-        "What is the capital of France | in the Middle Ages?",
-        "How much does a house cost | on average in Denmark?",
-        "Who won the world cup | in nineteen sixty six?",
-        "Explain how photosynthesis works | to a small child.",
-        "What should I wear | to a job interview on Monday?",
-        "Tell me a story | about a dragon who is afraid of fire.",
-        "Can I grow lemons | on a north facing balcony?",
-        "How do birds find their way | across the ocean?",
-        "What do you know about volcanoes | on other planets?",
-        "Write a letter to my landlord | about the broken heating.",
-        "Why is the sky red | just before the sun sets?",
-        "Where do whales go | when the winter comes?",
-        "What are the rules of tennis | if it starts to rain?",
-        "How can I learn to swim | without taking lessons?",
-        "Which book should I read | if I like detective stories?",
-        "Give me an example of irony | from a famous play.",
-        "Is it healthy to run | every single day?",
-        "When do the shops open | on a public holiday?",
-        "How many bones are there | in a human hand?",
-        "Describe the city of Rome | as it was two thousand years ago.",
-        "What can I cook | with rice and two eggs?",
-        "Do plants sleep | at night like we do?",
-        "Suggest a present | for somebody who has everything.",
-        "Who invented the telephone | and in which year?",
-        "List all the planets | and tell me how large they are.",
-    ),
-    *_sayings(
-        "statement",
-        "My sister is getting married in June. | What should I give her?",
-        "I have two apples and three oranges. | How many pieces of fruit do I have?",
-        "The car makes a strange noise when I brake. | What could that be?",
-        "We are going to Portugal next month. | Which towns should we visit?",
-        "I can't sleep at night. | Do you have any advice?",
-        "My son is afraid of dogs. | How can I help him?",
-        "A train leaves at noon and travels at fifty miles an hour. | Where is it at three?",
-        "I read a book about the Romans. | Why did their empire fall?",
-        "There is a spider in my kitchen. | Is it dangerous?",
-        "I've been learning the piano for a year. | What should I practise next?",
-        "It has been raining for a week. | When will it stop?",
-        "My computer is very slow. | Tell me what I can do about it.",
-        "David has three sisters. Each of them has one brother. | How many brothers does David have?",
-        "I bought too many tomatoes. | Give me a recipe for all of them.",
-        "We have a meeting tomorrow morning. | Please write a short agenda.",
-        "The numbers are three, nine and twenty seven. | What comes next?",
-        "I don't understand fractions. | Can you explain them?",
-        "My flight was cancelled. | What are my rights?",
-        "Our cat doesn't eat any more. | Should we see a doctor?",
-        "I work at night and sleep by day. | Is that bad for me?",
-        "Yesterday I saw a bright green light in the sky. | What was it?",
-        "She wants to become a pilot. | How long does that take?",
-        "I'm writing a story about a lighthouse. | Suggest a good title for it.",
-        "They say that money can't buy happiness. | Do you agree with that?",
-        "I have a guest from Japan. | What could I cook for him?",
-    ),
-    *_sayings(
-        "whole",
-        "What time is it in New York?",
-        "Who painted the Mona Lisa?",
-        "Tell me a joke.",
-        "How tall is Mount Everest?",
-        "What does the word serendipity mean?",
-        "Explain gravity in one sentence.",
-        "Can dogs eat grapes?",
-        "Give me a quick summary of Hamlet.",
-        "Are you there?",
-        "Why?",
-        "I want to hear a song.",
-        "Please continue.",
-    ),
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """A stretch of a bench recording, seconds, and what is said in it; `|` marks where a pause is put."""
-
-    file: str
-    begin: float
-    end: float
-    kind: str
-    text: str
-
-
-BENCH: tuple[Cut, ...] = (
-    Cut("101_1", 0.0, 7.45, "statement",
-        "Imagine you are participating in a race with a group of people. | If you have just overtaken the second "
-        "person, what's your current position?"),
-    Cut("101_1", 3.7, 7.45, "clause",
-        "If you have just overtaken the | second person, what's your current position?"),
-    Cut("101_1", 3.7, 7.45, "clause",
-        "If you have just overtaken the second person, | what's your | current position?"),
-    Cut("101_1", 7.85, 9.81, "clause", "Where is the | person you just overtook?"),
-    Cut("101_1", 7.85, 9.81, "phrase", "Where is the person | you just overtook?"),
-    Cut("103_2", 0.0, 3.43, "clause", "Can you explain | why the above question is interesting?"),
-    Cut("103_2", 0.0, 3.43, "clause", "Can you explain why the | above question is | interesting?"),
-    Cut("108_1", 0.0, 1.9, "clause", "Which word | does not belong with | the others?"),
-    Cut("108_1", 0.0, 1.9, "phrase", "Which word does not belong | with the others?"),
-    Cut("141_2", 0.0, 2.55, "clause", "What assumptions | have you made in your response?"),
-    Cut("141_2", 0.0, 2.55, "phrase", "What assumptions have you made | in your response?"),
-    Cut("141_2", 2.75, 3.78, "clause", "Are they | valid?"),
-    Cut("144_1", 0.0, 2.9, "clause", "What is the | central dogma of | molecular biology?"),
-    Cut("144_1", 0.0, 2.9, "phrase", "What is the central dogma | of molecular biology?"),
-    Cut("144_1", 3.25, 4.85, "clause", "What processes | are involved?"),
-    Cut("144_1", 5.1, 5.91, "clause", "Who named | this?"),
-    Cut("146_2", 0.0, 2.4, "clause", "Can a process | involve both | reactions?"),
-    Cut("149_1", 0.0, 2.6, "clause", "Please describe | the concept of machine learning."),
-    Cut("149_1", 0.0, 2.6, "clause", "Please describe the concept of | machine learning."),
-    Cut("149_1", 3.05, 8.7, "clause",
-        "Could you elaborate on | the differences between supervised, | unsupervised, and reinforcement learning?"),
-    Cut("149_1", 3.05, 8.7, "clause",
-        "Could you elaborate on the differences between | supervised, unsupervised, | and reinforcement learning?"),
-    Cut("149_1", 9.1, 11.43, "phrase", "Provide real-world examples | of each."),
-    Cut("151_2", 0.0, 2.51, "clause", "Now, | explain them | again like I'm five."),
-    Cut("151_2", 0.0, 2.51, "phrase", "Now, explain them again | like I'm five."),
-    Cut("156_2", 0.0, 4.93, "clause",
-        "Provide a detailed | plan for an election | campaign using the first example."),
-    Cut("156_2", 0.0, 4.93, "phrase",
-        "Provide a detailed plan for an election campaign | using the first example."),
-    Cut("154_1", 0.0, 5.4, "clause",
-        "Create a lesson plan that integrates | drama, mime or theater techniques into a | history class."),
-    Cut("154_1", 0.0, 5.4, "phrase",
-        "Create a lesson plan that integrates drama, mime or theater techniques | into a history class."),
-)  # fmt: skip
+    @property
+    def voice(self) -> str:
+        """Who speaks: `Kokoro` in the recordings, `Piper` in what the app's voice says."""
+        return "Kokoro" if self.name.split()[0] in ("bench", "recorded") else "Piper"
 
 
 Hear = Callable[[np.ndarray], str]
 """Sound (float32 24 kHz) to words: a recogniser, which checks that a cut lies between two words."""
 
 
-def bench_cases(hear: Hear, half: int | None = None) -> tuple[list[Case], list[str]]:
-    """The bench's recordings with pauses put in, and what could not be cut; `half` 0 or 1: every second of them."""
-    out, left_out = [], []
+PARTS = ("tuning", "held out", "final")
+"""What the constants were tuned on; what they were chosen by; and what was listened to once, at the end."""
+
+
+def part_of(source: str, number: int) -> int:
+    """To which of PARTS number `number` of a source belongs: `bench`, `spoken`, `fresh` or `recorded`."""
+    return (0, 1, 2, 2)[number % 4] if source in ("fresh", "recorded") else number % 2
+
+
+def bench_cases(hear: Hear, part: int | None = None, most: int = 0) -> tuple[list[Case], list[str]]:
+    """The bench's recordings with pauses put in, and what could not be cut; `part`: one of PARTS, by its place;
+    `most`: no more than so many cases, if it is not 0.
+    """
+    out: list[Case] = []
+    left_out: list[str] = []
     for number, cut in enumerate(BENCH):
-        if half is not None and number % 2 != half:
+        if (part is not None and part_of("bench", number) != part) or (most and len(out) >= most):
             continue
         samples, _ = soundfile.read(resource("bench", "questions", f"{cut.file}.flac"), dtype="float32")
         piece = _trimmed(samples[round(cut.begin * SAMPLE_RATE) : round(cut.end * SAMPLE_RATE)])
-        parts = tuple(part.strip() for part in cut.text.split("|"))
+        parts = tuple(text.strip() for text in cut.text.split("|"))
         pieces = _cut(piece, parts, hear)
         name = f"bench {number} {cut.file}"
         if pieces is None:
@@ -278,28 +95,59 @@ def bench_cases(hear: Hear, half: int | None = None) -> tuple[list[Case], list[s
     return out, left_out
 
 
+def recorded_cases(folder: Path, hear: Hear, part: int | None = None) -> tuple[list[Case], list[str]]:
+    """MT-Bench's turns as spoken in `folder` (`VOICE/QUESTION_TURN.flac`, 24 kHz), and what could not be cut."""
+    out, left_out = [], []
+    for number, (file, text) in enumerate(RECORDED):
+        if part is not None and part_of("recorded", number) != part:
+            continue
+        parts = tuple(piece.strip() for piece in text.replace("^", "|").split("|"))
+        ends = list(itertools.accumulate(1 + sentence.count("|") for sentence in text.split("^")))
+        for voice in sorted(folder.iterdir()):
+            samples, _ = soundfile.read(voice / f"{file}.flac", dtype="float32")
+            pieces = _cut(_trimmed(samples), parts, hear)
+            name = f"recorded {number} {voice.name} {file}"
+            if pieces is None:
+                left_out.append(name)
+                continue
+            for place, (begin, end) in enumerate(itertools.pairwise((0, *ends))):
+                kind = "statement" if any(said.endswith(".") for said in parts[begin : end - 1]) else "clause"
+                kind = "phrase" if (file, place) in WHOLE_INSIDE else kind
+                rng = np.random.default_rng([31, number, place, *voice.name.encode()])
+                said = " ".join(parts[begin:end])
+                out.append(_lay_out(f"{name} {place}", kind, "flow", said, pieces[begin:end], rng))
+    return out, left_out
+
+
 def spoken_cases(
     say: Callable[[str], np.ndarray],
     hear: Hear,
-    half: int | None = None,
+    part: int | None = None,
     makings: Sequence[Making] = ("flow", "apart"),
+    most: int = 0,
 ) -> tuple[list[Case], list[str]]:
-    """SAYINGS as `say` speaks them (float32 24 kHz), each in every making, and what could not be cut; `half` 0 or 1:
-    every second saying.
+    """The sayings as `say` speaks them (float32 24 kHz), each in every making, and what could not be cut; `most`: no
+    more than so many cases, if it is not 0.
     """
-    out, left_out = [], []
-    for number, saying in enumerate(SAYINGS):
-        if half is not None and number % 2 != half:
+    out: list[Case] = []
+    left_out: list[str] = []
+    for source, number, saying in (
+        *(("spoken", number, saying) for number, saying in enumerate(SAYINGS)),
+        *(("fresh", number, saying) for number, saying in enumerate(FRESH)),
+    ):
+        if part is not None and part_of(source, number) != part:
             continue
         for making in makings:
-            rng = np.random.default_rng([23, number, making == "apart"])
-            name = f"spoken {number} {making}"
+            if most and len(out) >= most:
+                break
+            rng = np.random.default_rng([23 if source == "spoken" else 29, number, making == "apart"])
+            name = f"{source} {number} {making}"
             if len(saying.parts) == 1 and making == "apart":
                 continue
             if making == "flow":
                 pieces = _cut(_trimmed(say(saying.text)), saying.parts, hear)
             else:
-                pieces = [_trimmed(say(part)) for part in saying.parts]
+                pieces = [_trimmed(say(text)) for text in saying.parts]
             if pieces is None:
                 left_out.append(name)
                 continue

@@ -2,7 +2,7 @@
 
 Real voice detector, recogniser and judge listen to spoken questions with pauses put in (see `pauses`). What they
 find is told to the turn tracker as late as it would be, in the sound's own time: each look at the words takes
-`DECODE_SECONDS` and each judgement `JUDGE_SECONDS`, so that the figures are the same on every machine.
+`DECODE_SECONDS`, each judgement `JUDGE_SECONDS` or `WORDS_SECONDS`, so that the figures are the same on every machine.
 """
 
 from __future__ import annotations
@@ -21,14 +21,17 @@ import soxr
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
 from app.conversation.turn import TurnSettings, TurnTracker
-from app.evaluation.pauses import Case, bench_cases, spoken_cases
-from app.stt.base import EndOfTurn, TranscriptUpdate, VoiceActivity
-from app.stt.streaming import Decoder, StreamingTranscriber
+from app.evaluation.pauses import Case, bench_cases, recorded_cases, spoken_cases
+from app.offline_models import model_path
+from app.stt.base import EndOfTurn, TranscriberError, TranscriptUpdate, VoiceActivity
+from app.stt.streaming import Decoder, StreamingTranscriber, WordsJudge
 
 DECODE_SECONDS = 0.13
 """A look of tiny.en at 3 to 6 s of sound on one core of a laptop."""
 JUDGE_SECONDS = 0.05
 """A judgement of Smart Turn on one core (30 to 60 ms)."""
+WORDS_SECONDS = 0.03
+"""A judgement of the words by the language model on one core, when they go on from the last ones (20 to 40 ms)."""
 
 
 class _TimedWorker:
@@ -50,7 +53,14 @@ class TimedEars(StreamingTranscriber):
     """The app's own ears with their threads taken out: answers come `decode` or `judge` seconds of sound later."""
 
     def __init__(
-        self, decoder: Decoder, judge: EndOfTurn, *, decode: float = DECODE_SECONDS, judged: float = JUDGE_SECONDS
+        self,
+        decoder: Decoder,
+        judge: EndOfTurn,
+        words: WordsJudge | None = None,
+        *,
+        decode: float = DECODE_SECONDS,
+        judged: float = JUDGE_SECONDS,
+        weighed: float = WORDS_SECONDS,
     ) -> None:
         super().__init__("timed", lambda: (decoder, judge), self._keep)
         self.now = self.due = 0.0
@@ -59,6 +69,8 @@ class TimedEars(StreamingTranscriber):
         self._decoder, self._judge = decoder, judge
         self._worker = _TimedWorker(self, decode)  # type: ignore[assignment]
         self._judge_worker = _TimedWorker(self, judged)  # type: ignore[assignment]
+        self._words_judge = words
+        self._words_worker = _TimedWorker(self, weighed)  # type: ignore[assignment]
 
     def _keep(self, answer: Callable[[], None]) -> None:
         self._count += 1
@@ -91,13 +103,14 @@ def follow(
     make_voice: Callable[[], VoiceActivity],
     decoder: Decoder,
     judge: EndOfTurn,
+    words_judge: WordsJudge | None = None,
     settings: TurnSettings | None = None,
     *,
     eager: bool = True,
 ) -> Heard:
     """Listens to one case as a session does, frame by frame."""
     tracker = TurnTracker(settings, eager=eager)
-    voice, ears = make_voice(), TimedEars(decoder, judge)
+    voice, ears = make_voice(), TimedEars(decoder, judge, words_judge)
     words = ""
 
     def hear(update: TranscriptUpdate) -> None:
@@ -141,25 +154,21 @@ class TurnsResult:
 
     def rows(self) -> list[tuple[str, list[Heard]]]:
         """The groups that the table shows, by name."""
-        groups: dict[str, list[Heard]] = {}
-        for one in self.heard:
-            source = one.case.name.split()[0]
-            groups.setdefault(f"{source}, {one.case.kind}, {one.case.making}", []).append(one)
-        out = sorted(groups.items())
         # A question that is whole before the pause may be all: nobody can tell, so these are told apart.
-        told = [one for one in self.heard if one.case.kind != "phrase"]
-        for making in ("flow", "apart"):
-            group = [one for one in told if one.case.making == making]
-            out.append((f"something open before the pause, {making}", group))
-        out.append(("something open before the pause, both", told))
-        out.append(("whole before the pause (`phrase`)", [one for one in self.heard if one.case.kind == "phrase"]))
-        out.append(("all", self.heard))
+        told = [one for one in self.heard if one.case.kind not in ("phrase", "plain")]
+        groups: dict[str, list[Heard]] = {}
+        for one in told:
+            for name in (one.case.voice, one.case.making, f"kind: {one.case.kind}"):
+                groups.setdefault(name, []).append(one)
+        out = [("questions and requests", told), *sorted(groups.items())]
+        out.append(("whole before the pause", [one for one in self.heard if one.case.kind == "phrase"]))
+        out.append(("plain statements", [one for one in self.heard if one.case.kind == "plain"]))
         return [(name, group) for name, group in out if group]
 
     def table(self) -> str:
         """For people: Markdown."""
         lines = [
-            "| questions with pauses | cases | cut off | % | delay p50, ms | p75 | p90 | worst |",
+            "| spoken with pauses | cases | cut off | % | delay p50, ms | p75 | p90 | worst |",
             "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
         ]
         for name, group in self.rows():
@@ -177,6 +186,7 @@ class TurnsResult:
         return {
             "decode_seconds": DECODE_SECONDS,
             "judge_seconds": JUDGE_SECONDS,
+            "words_seconds": WORDS_SECONDS,
             "groups": {name: figures(group) for name, group in self.rows()},
             "cut_off": [
                 {"case": one.case.name, "text": one.case.text, "at": [round(cut, 3) for cut in one.cuts]}
@@ -213,28 +223,53 @@ class _Hearing:
 
 
 def run_turns(
-    ears: Path, judge: Path, voice: Path, *, half: int | None = 1, progress: Callable[[str], None] = lambda text: None
+    *, cases: int = 0, part: int | None = None, recordings: Path | None = None,
+    progress: Callable[[str], None] = lambda text: None,
 ) -> TurnsResult:
-    """Listens to the bench's questions and to what the voice says. `half` 1, the default: those that nothing was
-    tuned on; 0: those that it was; None: all. Raises VoiceError; without a voice only the recordings are heard.
+    """Listens, with the app's own ears and judges, to the bench's questions, to what the voice says, and to MT-Bench
+    spoken in `recordings`. `part`: one of PARTS, by its place (default: `final`, which nothing was fitted to
+    or chosen by); `cases`: the first so many. Raises OSError, TranscriberError and VoiceError.
     """
+    from app.stt import finished_words
     from app.stt.silero import SileroVoiceActivity
     from app.stt.smart_turn import SmartTurn
     from app.stt.whisper_decoder import WhisperDecoder
     from app.tts.piper import PiperVoice
 
-    decoder, judging = WhisperDecoder(ears), SmartTurn(judge)
-    result = TurnsResult()
-    cases, left_out = bench_cases(_Hearing(decoder), half)
-    if voice.is_file():
-        with PiperVoice(voice) as speaker:
-            spoken, more = spoken_cases(lambda text: speaker.synthesize(text).result().samples, _Hearing(decoder), half)
-        cases, left_out = cases + spoken, left_out + more
-    else:
-        result.left_out.append("The voice is not installed, so only the recordings were heard.")
+    ears, voice = model_path("ears"), model_path("voice")
+    if not ears.is_dir() or not model_path("end of turn").is_file():
+        raise TranscriberError("The models that hear are not installed. Set the app up again: "
+                               "python3 packaging/bootstrap.py setup.")  # fmt: skip
+    decoder, judging = WhisperDecoder(ears), SmartTurn(model_path("end of turn"))
+    result, hear = TurnsResult(), _Hearing(decoder)
+    found: list[Case] = []
+    left_out: list[str] = []
+    progress("speaking and cutting the questions")
+    for one in (2,) if part is None else (part,):
+        some, missing = bench_cases(hear, one)
+        found, left_out = found + some, left_out + missing
+        if recordings is not None:
+            some, missing = recorded_cases(recordings, hear, one)
+            found, left_out = found + some, left_out + missing
+        if voice.is_file():
+            with PiperVoice(voice) as speaker:
+                some, missing = spoken_cases(
+                    lambda text: speaker.synthesize(text).result().samples, hear, one, most=cases
+                )
+            found, left_out = found + some, left_out + missing
+        else:
+            result.left_out.append("The voice is not installed, so only recordings were heard.")
     if left_out:
         result.left_out.append(f"{len(left_out)} could not be cut between two words: {', '.join(left_out)}.")
-    for number, case in enumerate(cases, 1):
-        progress(f"case {number} of {len(cases)}")
-        result.heard.append(follow(case, SileroVoiceActivity, decoder, judging))
+    found = found[: cases or None]
+    words = finished_words.load()
+    if words is None:
+        result.left_out.append("The language model is not installed, so the words were judged by rules alone.")
+    try:
+        for number, case in enumerate(found, 1):
+            progress(f"case {number} of {len(found)}")
+            result.heard.append(follow(case, SileroVoiceActivity, decoder, judging, words))
+    finally:
+        if words is not None:
+            words.close()
     return result

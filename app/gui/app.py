@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 from PySide6.QtCore import QCoreApplication, QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMessageBox
 from qasync import QEventLoop
 
 from app import summon
@@ -54,7 +54,8 @@ def run_window(
 
     `list_devices` is called on a background thread. `instance`: what other processes reach the window through, from
     the start to its closing; where this user's window is there already, that one is brought forward instead (UserError
-    with a sentence if it doesn't answer). Threads that still load when the window is closed are daemons and are left behind.
+    with a sentence if it doesn't answer). Threads that still load when the window is closed are daemons and are left
+    behind.
     """
     app = QApplication.instance() or QApplication(list(argv) or [APP_NAME])
     QCoreApplication.setApplicationName(APP_NAME)
@@ -63,6 +64,8 @@ def run_window(
         mine, sentence = _bring_forward_or_be(instance)
         if not mine:
             if sentence:
+                if sys.stderr is None:  # Windows, without a console: nobody would read it
+                    QMessageBox.critical(None, "KAME", sentence)
                 raise UserError(sentence)
             return 0
         settings.notice = " ".join(filter(None, (settings.notice, sentence)))
@@ -104,23 +107,28 @@ def _bring_forward_or_be(instance: Instance) -> tuple[bool, str]:
 
     It is not where this user's window is there already: that one has been brought forward.
     """
-    try:
-        if instance.listen():
-            return True, ""
-    except OSError as error:
-        sentence = (
-            f"Commands like “kame-desktop ptt toggle” can't reach this window ({error.strerror or error}). All else "
-            "works; start the app again to try anew."
-        )
-        return True, sentence
-    try:
-        summon.tell("raise")
-    except (summon.NotRunning, summon.NoAnswer, OSError):
-        return False, (
-            "KAME is running already, but its window did not answer. Wait a moment and start it again; if that does "
-            "not help, end it in the system's list of programs first."
-        )
-    return False, ""
+    silent = (
+        "KAME is running already, but its window did not answer. Wait a moment and start it again; if that does "
+        "not help, end it in the system's list of programs first."
+    )
+    for _ in range(2):
+        try:
+            if instance.listen():
+                return True, ""
+        except OSError as error:
+            sentence = (
+                f"Commands like “{summon.command()} ptt toggle” can't reach this window ({error.strerror or error}). "
+                "All else works; start the app again to try anew."
+            )
+            return True, sentence
+        try:
+            summon.tell("raise")
+            return False, ""
+        except summon.NotRunning:
+            continue  # it was just closing: its place may be free by now
+        except (summon.NoAnswer, OSError):
+            break
+    return False, silent
 
 
 def leave(code: int) -> int:

@@ -42,6 +42,14 @@ _ALONE = {
 }  # fmt: skip
 """Keys that nobody writes with: they may be a hotkey without Ctrl, Alt or the system's key."""
 
+_NEEDED = {
+    *((frozenset({"ctrl"}), key) for key in (
+        _K.Key_C, _K.Key_X, _K.Key_V, _K.Key_Z, _K.Key_A, _K.Key_S, _K.Key_Q, _K.Key_W, _K.Key_Tab,
+    )),
+    (frozenset({"alt"}), _K.Key_F4), (frozenset({"alt"}), _K.Key_Tab), (frozenset({"ctrl", "alt"}), _K.Key_Delete),
+}  # fmt: skip
+"""Combinations that copy, save, close and the like wherever one works."""
+
 
 class HotkeyRefused(ValueError):
     """No hotkey can be made of this; `str(error)` is a sentence for the user."""
@@ -93,6 +101,8 @@ def read_hotkey(text: str) -> Hotkey | None:
         raise HotkeyRefused(
             _tr("“{0}” would be taken from every program, so it can't be a hotkey. Add Ctrl, Alt or both.", shown)
         )
+    if (modifiers, key) in _NEEDED:
+        raise HotkeyRefused(_tr("“{0}” is needed in every program, so it can't be a hotkey. Choose other keys.", shown))
     return Hotkey(modifiers, keysym, name, virtual_key, shown)
 
 
@@ -103,12 +113,17 @@ def _tr(sentence: str, *words: str) -> str:
 class Grabber(QObject):
     """Takes keys from the system. `pressed` and `released` name the key that went down or up, repeats left out.
 
-    `failed` tells in a sentence why a key, or all of them, can't be had; the others work on.
+    `failed` names a key and tells in a sentence why it can't be had, while the others work on; without a name, all of
+    them. `granted` names a key and tells in words which one the desktop uses for it, where its user may choose others.
     """
 
     pressed = Signal(str)
     released = Signal(str)
-    failed = Signal(str)
+    failed = Signal(str, str)
+    granted = Signal(str, str)
+
+    takes_from_fields = True
+    """Whether a key that is taken never reaches the app's own fields, and keys can be given back for a moment."""
 
     def bind(self, keys: Mapping[str, Hotkey]) -> None:
         """Takes these keys, by name, in place of those before. Never raises; what fails is told by `failed`."""

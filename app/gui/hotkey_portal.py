@@ -41,7 +41,8 @@ _log = logging.getLogger(__name__)
 class PortalHotkeys(Grabber):
     """Has a `_Binding` for the keys in force. `address`: the message bus, None for the user's own."""
 
-    _told = Signal(int, str, str)
+    takes_from_fields = False  # to give keys back ends the session, and the next may ask the user anew
+    _told = Signal(int, str, str, str)
 
     def __init__(self, parent: QObject | None = None, *, address: str | None = None) -> None:
         super().__init__(parent)
@@ -61,7 +62,7 @@ class PortalHotkeys(Grabber):
             words = {"talk": self.tr("Talk to KAME"), "mute": self.tr("Mute the microphone for KAME")}
             wanted = [(name, words.get(name, name), trigger(key)) for name, key in keys.items()]
             current = self._round
-            self._binding = _Binding(self._address, wanted, lambda what, word: self._told.emit(current, what, word))
+            self._binding = _Binding(self._address, wanted, lambda *said: self._told.emit(current, *said))
             self._binding.start()
 
     def close(self) -> None:
@@ -80,7 +81,7 @@ class PortalHotkeys(Grabber):
         for name in down:
             self.released.emit(name)
 
-    def _take(self, round: int, what: str, word: str) -> None:
+    def _take(self, round: int, what: str, word: str, more: str) -> None:
         """On the window's thread: something that the binding told."""
         if round != self._round:
             return
@@ -92,12 +93,12 @@ class PortalHotkeys(Grabber):
             if word in self._down:
                 self._down.remove(word)
                 self.released.emit(word)
+        elif what == "granted":
+            if word in self._texts:
+                self.granted.emit(word, more)
         elif what == "keyless":
-            sentence = self.tr(
-                "The desktop gave “{0}” no key. Choose one in its settings for keyboard shortcuts, or bind one there "
-                "to “kame-desktop ptt toggle”."
-            )
-            self.failed.emit(sentence.format(self._texts.get(word, word)))
+            sentence = self.tr("The desktop gave “{0}” no key. Choose one in its settings for keyboard shortcuts.")
+            self.failed.emit(word, sentence.format(self._texts.get(word, word)))
         else:
             self._release_all()
             _log.warning("hotkeys: %s (%s)", what, word)
@@ -107,11 +108,8 @@ class PortalHotkeys(Grabber):
                 "refused": self.tr("The desktop refuses this app hotkeys ({0}), so there are none.").format(word),
                 "silent": self.tr("The desktop did not answer when asked for hotkeys, so there are none."),
             }
-            self.failed.emit(" ".join((
-                reasons.get(what, self.tr("This desktop offers programs no hotkeys, so there are none.")),
-                self.tr("In the desktop's own keyboard settings you can bind keys to “kame-desktop ptt press” and "
-                        "“kame-desktop ptt release”, or one key to “kame-desktop ptt toggle”."),
-            )))  # fmt: skip
+            absent = self.tr("This desktop offers programs no hotkeys, so there are none.")
+            self.failed.emit("", reasons.get(what, absent))
 
 
 def trigger(key: Hotkey) -> str:
@@ -135,12 +133,15 @@ class _Refused(Exception):
 
 
 class _Binding(threading.Thread):
-    """One session of the portal. `tell` is called on this thread: "down" and "up" with a key's name, or how it ended.
+    """One session of the portal.
+
+    `tell` is called on this thread: "down" and "up" with a key's name, "granted" with its name and the desktop's words
+    for the keys that it uses, or how it ended and details; the third word is empty otherwise.
 
     `wanted`: name, description and trigger of each key.
     """
 
-    def __init__(self, address: str, wanted: list[tuple[str, str, str]], tell: Callable[[str, str], None]) -> None:
+    def __init__(self, address: str, wanted: list[tuple[str, str, str]], tell: Callable[[str, str, str], None]) -> None:
         super().__init__(name="hotkeys", daemon=True)
         self._address = address
         self._wanted = wanted
@@ -181,9 +182,9 @@ class _Binding(threading.Thread):
         if what and not self._ending:
             self._say(what, details)
 
-    def _say(self, what: str, word: str) -> None:
+    def _say(self, what: str, word: str, more: str = "") -> None:
         try:
-            self._tell(what, word)
+            self._tell(what, word, more)
         except RuntimeError as error:  # the window has gone
             _log.info("hotkeys: %s", error)
 
@@ -275,10 +276,16 @@ class _Binding(threading.Thread):
         options = {"handle_token": ("s", token + "b")}
         call = self._call(PATH, SHORTCUTS, "BindShortcuts", "oa(sa{sv})sa{sv}", (self._session, shortcuts, "", options))
         results = self._respond(call, None)  # the user may be asked, and take their time
-        bound = {name for name, *_ in results["shortcuts"][1]} if "shortcuts" in results else None
+        bound = dict(results["shortcuts"][1]) if "shortcuts" in results else None
         for name, *_ in self._wanted:
             if bound is not None and name not in bound:
                 self._say("keyless", name)
+        self._say_granted(bound or {})
+
+    def _say_granted(self, shortcuts: Mapping[str, Mapping[str, tuple[str, Any]]]) -> None:
+        for name, about in shortcuts.items():
+            if "trigger_description" in about:
+                self._say("granted", name, str(about["trigger_description"][1]))
 
     def _respond(self, call: Any, timeout: float | None) -> Mapping[str, tuple[str, Any]]:
         """Makes a request and waits for its response. Raises _Refused; TimeoutError after `timeout` seconds."""
@@ -314,3 +321,5 @@ class _Binding(threading.Thread):
     def _pass_on(self, path: str, interface: str, name: str, body: tuple[Any, ...]) -> None:
         if interface == SHORTCUTS and name in ("Activated", "Deactivated") and body[0] == self._session:
             self._say("down" if name == "Activated" else "up", body[1])
+        elif (interface, name) == (SHORTCUTS, "ShortcutsChanged") and body[0] == self._session:
+            self._say_granted(dict(body[1]))

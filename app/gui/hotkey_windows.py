@@ -88,7 +88,7 @@ class WindowsHotkeys(Grabber):
                 virtual_key, shifted = self._system.key_of(key.character)
             if not virtual_key:
                 sentence = self.tr("Your keyboard's layout has no “{0}”, so it can't be a hotkey. Choose another.")
-                self.failed.emit(sentence.format(key.text))
+                self.failed.emit(name, sentence.format(key.text))
                 continue
             self._names[number] = (name, virtual_key)
             wanted.append((number, name, modifiers | (MODIFIERS["shift"] if shifted else 0), virtual_key))
@@ -160,7 +160,7 @@ class WindowsHotkeys(Grabber):
             sentence = self.tr("“{0}” is another program's hotkey already, so it can't be had. Choose another.")
         else:
             sentence = self.tr("Windows refuses “{0}” as a hotkey (error {1}). Choose another.")
-        self.failed.emit(sentence.format(self._texts[name], error))
+        self.failed.emit(name, sentence.format(self._texts[name], error))
 
 
 class User32:

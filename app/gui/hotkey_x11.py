@@ -107,10 +107,8 @@ class X11Hotkeys(Grabber):
 
     def _tell_unavailable(self, problem: Exception) -> None:
         _log.warning("X: %s", repr(problem))  # not itself: its traceback holds a socket
-        self.failed.emit(self.tr(
-            "The X server can't be asked for hotkeys ({0}), so they don't work. Bind keys of your desktop to "
-            "“kame-desktop ptt press” and “kame-desktop ptt release” instead, or to “kame-desktop ptt toggle”."
-        ).format(type(problem).__name__))  # fmt: skip
+        sentence = self.tr("The X server can't be asked for hotkeys ({0}), so they don't work.")
+        self.failed.emit("", sentence.format(type(problem).__name__))
 
     # -- grabbing
 
@@ -122,7 +120,7 @@ class X11Hotkeys(Grabber):
         for name, key in self._keys.items():
             if not codes[name]:
                 sentence = self.tr("Your keyboard's layout has no “{0}”, so it can't be a hotkey. Choose another.")
-                self.failed.emit(sentence.format(key.text))
+                self.failed.emit(name, sentence.format(key.text))
                 continue
             mine = [(code, mask) for code, mask in codes[name]]
             taken = [combination for code, mask in mine for lock in locks
@@ -133,7 +131,7 @@ class X11Hotkeys(Grabber):
                         self._ungrab_one(code, mask | lock)
                 self._display.sync()
                 sentence = self.tr("“{0}” is another program's hotkey already, so it can't be had. Choose another.")
-                self.failed.emit(sentence.format(key.text))
+                self.failed.emit(name, sentence.format(key.text))
                 continue
             self._names.update(dict.fromkeys(mine, name))
             self._grabbed += [(code, mask | lock) for code, mask in mine for lock in locks]

@@ -23,13 +23,15 @@ class Hotkeys(QObject):
     """`talk_pressed` and `talk_released` come in turns; `mute_pressed` once for each press.
 
     `failed` tells, in a sentence, why a hotkey can't be had. `make` gives what takes the keys, None for nothing;
-    it is called when the first keys are set.
+    it is called when the first keys are set. `granted` tells for "talk" and "mute" which keys the desktop uses, in its
+    own words: empty when it does not tell, or no longer uses any.
     """
 
     talk_pressed = Signal()
     talk_released = Signal()
     mute_pressed = Signal()
     failed = Signal(str)
+    granted = Signal(str, str)
 
     def __init__(self, parent: QObject | None = None, *, make: Callable[[], Grabber | None] | None = None) -> None:
         super().__init__(parent)
@@ -37,8 +39,21 @@ class Hotkeys(QObject):
         self._grabber: Grabber | None = None
         self._bound: Mapping[str, Hotkey] = {}
         self._well = True
+        self._wanted: set[str] = set()
+        self._failed: set[str] = set()
+        self._granted: set[str] = set()
         self._down: set[str] = set()
         self._closed = False
+
+    @property
+    def none_work(self) -> bool:
+        """Whether keys are set, and not one of them can be had."""
+        return bool(self._wanted) and self._wanted <= self._failed
+
+    @property
+    def takes_from_fields(self) -> bool:
+        """Whether keys that are taken never reach the app's own fields."""
+        return self._grabber is not None and self._grabber.takes_from_fields
 
     def set_keys(self, talk: str, mute: str) -> None:
         """Takes these keys in place of those before; Qt's portable text, empty for none. Never raises.
@@ -48,22 +63,25 @@ class Hotkeys(QObject):
         if self._closed:
             return
         keys: dict[str, Hotkey] = {}
-        refused = []
+        refused: dict[str, str] = {}
         for name, text in (("talk", talk), ("mute", mute)):
             try:
                 key = read_hotkey(text)
             except HotkeyRefused as error:
-                refused.append(str(error))
+                refused[name] = str(error)
                 continue
             if key is not None:
                 keys[name] = key
         if len(keys) == 2 and keys["talk"] == keys["mute"]:
             sentence = self.tr("“{0}” can't both talk and mute: it only talks. Choose another key to mute.")
-            refused.append(sentence.format(keys.pop("mute").text))
+            refused["mute"] = sentence.format(keys.pop("mute").text)
+        self._wanted = {*keys, *refused}
+        self._failed = self._failed & set(keys) | set(refused)
         if keys != self._bound or not self._well:
+            self._failed = set(refused)
             self._bind(keys)
         self._well = self._well and not refused
-        for sentence in refused:
+        for sentence in refused.values():
             self.failed.emit(sentence)
 
     def close(self) -> None:
@@ -75,6 +93,8 @@ class Hotkeys(QObject):
 
     def _bind(self, keys: Mapping[str, Hotkey]) -> None:
         self._let_go()
+        for name in tuple(self._granted):
+            self._key_granted(name, "")
         self._bound, self._well = keys, True
         if self._grabber is None:
             if not keys:
@@ -86,6 +106,7 @@ class Hotkeys(QObject):
             self._grabber.pressed.connect(self._key_down)
             self._grabber.released.connect(self._key_up)
             self._grabber.failed.connect(self._key_failed)
+            self._grabber.granted.connect(self._key_granted)
         self._grabber.bind(keys)
 
     def _key_down(self, name: str) -> None:
@@ -100,10 +121,22 @@ class Hotkeys(QObject):
             if name == "talk":
                 self.talk_released.emit()
 
-    def _key_failed(self, sentence: str) -> None:
+    def _key_failed(self, name: str, sentence: str) -> None:
+        if self._closed:
+            return
+        self._well = False
+        names = {name} if name else set(self._bound)
+        self._failed |= names
+        for lost in names & self._granted:
+            self._key_granted(lost, "")
+        self.failed.emit(sentence)
+
+    def _key_granted(self, name: str, words: str) -> None:
         if not self._closed:
-            self._well = False
-            self.failed.emit(sentence)
+            (self._granted.add if words else self._granted.discard)(name)
+            if words:
+                self._failed.discard(name)  # it has come to have a key
+            self.granted.emit(name, words)
 
     def _let_go(self) -> None:
         for name in tuple(self._down):

@@ -6,6 +6,7 @@ nothing of what the words do.
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
@@ -27,6 +28,12 @@ SPEAK_MS = 3_000
 
 LISTENERS = 16
 """Connections at a time; more are sent away."""
+
+_HANGS_UP = sys.platform != "win32"
+"""Whether this side ends a connection once it has answered. Windows would throw away what was not read yet."""
+
+_TAKEN = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
+"""Errors that say that another process has the lock."""
 
 _log = logging.getLogger(__name__)
 
@@ -142,7 +149,8 @@ class Instance(QObject):
                 return  # gone meanwhile
             document = {"ok": False, "error": sentence} if sentence else {"ok": True}
             connection.write(json.dumps(document).encode() + b"\n")
-            connection.disconnectFromServer()  # once it is written
+            if _HANGS_UP:
+                connection.disconnectFromServer()  # once it is written
 
         if word == "raise":
             reply("")
@@ -155,7 +163,10 @@ class Instance(QObject):
 
 
 def _locked(file: int) -> bool:
-    """Locks `file` until it is closed, or this process has ended; False when another process has."""
+    """Locks `file` until it is closed, or this process has ended; False when another process has.
+
+    True also where files can't be locked at all.
+    """
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -165,8 +176,10 @@ def _locked(file: int) -> bool:
             import fcntl
 
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
+    except OSError as error:
+        if error.errno in _TAKEN:
+            return False
+        _log.warning("the window's lock can't be had: %s", error)
     return True
 
 

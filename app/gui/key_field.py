@@ -12,19 +12,14 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QKeySequenceEdit, QLineEdit, QPushButton, QWidget
 
 _KEYS = QKeySequence.SequenceFormat
-_MODIFIERS = ("Ctrl", "Alt", "Meta")
-"""Shift alone makes a capital letter."""
-
-
-def has_modifier(keys: str) -> bool:
-    """Whether a combination, like `Ctrl+Alt+M`, is held together with a key that types nothing."""
-    return any(f"{modifier}+" in keys for modifier in _MODIFIERS)
 
 
 class _Edit(QKeySequenceEdit):
     """Takes combinations; leaves bare Escape and Enter to the dialog, and bare Backspace and Delete mean none."""
 
     emptied = Signal()
+    padded = Signal(str)
+    """A key of the number pad was pressed, which `QKeySequenceEdit` takes for another of the same character."""
     entered = Signal(bool)
     let_go = Signal()
     """Nothing is being pressed any more: what is shown is to be what is kept."""
@@ -36,6 +31,8 @@ class _Edit(QKeySequenceEdit):
             event.ignore()
         elif bare and event.key() in (Qt.Key.Key_Backspace, Qt.Key.Key_Delete):
             self.emptied.emit()
+        elif event.modifiers() & Qt.KeyboardModifier.KeypadModifier:
+            self.padded.emit(QKeySequence(event.keyCombination()).toString(_KEYS.PortableText))
         else:
             super().keyPressEvent(event)
 
@@ -87,6 +84,7 @@ class KeyField(QWidget):
         self.edit.keySequenceChanged.connect(self._pressed)
         self.edit.let_go.connect(self._restore)
         self.edit.entered.connect(self.entered)
+        self.edit.padded.connect(self._want)
         self.edit.emptied.connect(lambda: self._want(""))
         self.none_button.clicked.connect(lambda: self._want(""))
         self.show_keys("")

@@ -9,10 +9,12 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QCheckBox, QGridLayout, QHBoxLayout, QLabel, QRadioButton, QWidget
 
+from app import summon
 from app.conversation.events import SoundMeasured
 from app.conversation.sound import Processing
 from app.gui.errands import Errands
-from app.gui.key_field import KeyField, has_modifier
+from app.gui.hotkey import HotkeyRefused, read_hotkey
+from app.gui.key_field import KeyField
 from app.gui.panel import Panel, Quiet
 from app.gui.sound_tests import SoundTests
 from app.session.desks import SoundDesk
@@ -22,8 +24,6 @@ WIDTH_PX = 600
 INDENT_PX = 24
 SAME_PPM = 1.0
 """Clocks that differ less keep the same time, for all that matters here: 4 ms an hour."""
-
-COMMANDS = "kame-desktop ptt press|release|toggle|mute"
 
 
 class SoundDialog(Panel):
@@ -64,6 +64,10 @@ class SoundDialog(Panel):
         self._modes.addButton(self.toggle)
         self.talk_keys = KeyField(self.tr("Keys to talk"), self)
         self.mute_keys = KeyField(self.tr("Keys to mute"), self)
+        self.keys_words = Quiet(self.tr("These keys work while another window has the keyboard:"), self)
+        self.granted = Quiet(parent=self)
+        self.granted.setAccessibleName(self.tr("Keys that your desktop uses"))
+        self._granted = {"talk": "", "mute": ""}
         self.refusal = QLabel(self)
         self.refusal.setWordWrap(True)
         self.refusal.setAccessibleName(self.tr("Why these keys can't be used"))
@@ -74,6 +78,7 @@ class SoundDialog(Panel):
         self._connect()
         self._refuse("")
         self.show_hotkey_trouble("")
+        self.show_granted("talk", "")
         self._fill()
 
     def open_afresh(self) -> None:
@@ -98,11 +103,20 @@ class SoundDialog(Panel):
         self._measured = measured
         self._show_measured()
 
-    def show_hotkey_trouble(self, sentence: str) -> None:
-        """Says why the keys don't work everywhere, and what does; empty: they do."""
-        more = self.tr("In the system's own settings, keys can be given these commands instead:\n{0}").format(COMMANDS)
-        self.trouble.setText(f"{sentence} {more}" if sentence else "")
+    def show_hotkey_trouble(self, sentence: str, none_work: bool = False) -> None:
+        """Says why keys don't work everywhere, and what does; empty: they do. `none_work`: not one of them does."""
+        self.trouble.setText(f"{sentence}\n{self._ways_out()}" if sentence else "")
         self.trouble.setVisible(bool(sentence))
+        self.keys_words.setVisible(not (sentence and none_work))
+        self.fit()
+
+    def show_granted(self, name: str, words: str) -> None:
+        """Says which keys the desktop uses to "talk" or "mute", in its own words; empty: it does not tell."""
+        self._granted[name] = words
+        purposes = {"talk": self.tr("{0} to talk"), "mute": self.tr("{0} to mute")}
+        told = [purposes[one].format(said) for one, said in self._granted.items() if said]
+        self.granted.setText(self.tr("Your desktop uses: {0}").format(" · ".join(told)) if told else "")
+        self.granted.setVisible(bool(told))
         self.fit()
 
     # -- what is shown
@@ -168,6 +182,19 @@ class SoundDialog(Panel):
             return self.tr("The loudspeaker's clock runs {0:.0f} ppm fast; evened out.").format(ppm)
         return self.tr("The loudspeaker's clock runs {0:.0f} ppm slow; evened out.").format(-ppm)
 
+    def _ways_out(self) -> str:
+        ways = (
+            ("toggle", self.tr("begins your turn to talk, and the next time ends it")),
+            ("mute-toggle", self.tr("mutes the microphone, and the next time no longer")),
+            ("press", self.tr("begins your turn, where a key can run one command when it goes down …")),
+            ("release", self.tr("… and another when it goes up: this one ends your turn")),
+        )
+        command = summon.command()
+        return "\n".join((
+            self.tr("In your system's own keyboard settings, you can give keys these commands:"),
+            *(f"{command} ptt {word} – {purpose}" for word, purpose in ways),
+        ))  # fmt: skip
+
     # -- what is wanted
 
     def _process(self) -> None:
@@ -175,19 +202,17 @@ class SoundDialog(Panel):
         self.processing_changed.emit(Processing(self.echo.isChecked(), self.noise.isChecked(), self.gain.isChecked()))
 
     def _take_keys(self, field: KeyField, other: KeyField, keys: str) -> None:
-        if keys and not has_modifier(keys):
-            self._refuse(
-                self.tr("“{0}” alone would be gone in every other program. Hold Ctrl, Alt or Super with it.")
-                .format(keys)
-            )  # fmt: skip
-        elif keys and keys == other.keys:
-            self._refuse(self.tr("“{0}” can't both talk and mute. Press other keys.").format(keys))
-        else:
-            self._refuse("")
-            field.show_keys(keys)
+        refusal = ""
+        try:
+            read_hotkey(keys)
+        except HotkeyRefused as error:
+            refusal = str(error)
+        if keys and keys == other.keys:
+            refusal = self.tr("“{0}” can't both talk and mute. Press other keys.").format(keys)
+        self._refuse(refusal)
+        field.show_keys(field.keys if refusal else keys)
+        if not refusal:
             self.hotkeys_changed.emit(self.talk_keys.keys, self.mute_keys.keys)
-            return
-        field.show_keys(field.keys)
 
     def _refuse(self, sentence: str) -> None:
         self.refusal.setText(sentence)
@@ -228,7 +253,7 @@ class SoundDialog(Panel):
         row.addWidget(self.toggle)
         row.addStretch(1)
         self.column.addLayout(row)
-        self.column.addWidget(Quiet(self.tr("These keys work while another window has the keyboard:"), self))
+        self.column.addWidget(self.keys_words)
         grid = self._grid()
         for number, (text, field) in enumerate(
             ((self.tr("&Talk"), self.talk_keys), (self.tr("&Mute"), self.mute_keys))
@@ -238,6 +263,7 @@ class SoundDialog(Panel):
             grid.addWidget(label, number, 0)
             grid.addWidget(field, number, 1)
         self.column.addLayout(grid)
+        self.column.addWidget(self.granted)
         self.column.addWidget(self.refusal)
         self.column.addWidget(self.trouble)
         self.column.addStretch(1)

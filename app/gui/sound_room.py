@@ -80,6 +80,8 @@ class SoundRoom(QObject):
         self.dialog: SoundDialog | None = None
         self._health: e.SoundMeasured | None = None
         self._trouble = ""
+        self._none_work = False
+        self._granted: dict[str, str] = {}
         self.news_ms = {"back": GOOD_NEWS_MS, "moved": NEWS_MS}
         self._news: dict[str, QTimer] = {}
         for kind in ("microphone", "loudspeaker"):
@@ -176,18 +178,27 @@ class SoundRoom(QObject):
             self.dialog.keys_typed.connect(self.keys_typed)
         self.dialog.show_health(self._health)
         self.dialog.open_afresh()
-        self.dialog.show_hotkey_trouble(self._trouble)
+        for name, words in self._granted.items():
+            self.dialog.show_granted(name, words)
+        self.dialog.show_hotkey_trouble(self._trouble, self._none_work)
 
     def close_dialog(self) -> None:
         """Closes it, if it is open."""
         if self.dialog is not None:
             self.dialog.close()
 
-    def show_key_trouble(self, sentence: str) -> None:
-        """Why a hotkey can't be had; empty when they are tried anew."""
+    def show_granted(self, name: str, words: str) -> None:
+        """Which keys the desktop uses to "talk" or "mute", in its own words; empty: it does not tell."""
+        self._granted[name] = words
+        if self.dialog is not None:
+            self.dialog.show_granted(name, words)
+
+    def show_key_trouble(self, sentence: str, none_work: bool = False) -> None:
+        """Why a hotkey can't be had, and whether none can; empty when they are tried anew."""
+        self._none_work = none_work
         self._trouble = f"{self._trouble} {sentence}".strip() if sentence else ""
         if self.dialog is not None:
-            self.dialog.show_hotkey_trouble(self._trouble)
+            self.dialog.show_hotkey_trouble(self._trouble, none_work)
         if sentence:
             self._messages.say(self._trouble, topic="hotkey")
         else:

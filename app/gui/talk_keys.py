@@ -16,9 +16,13 @@ from app.gui.talk_state import TalkState
 
 
 class TalkKeys(QObject):
-    """`trouble`: why a hotkey can't be had, in a sentence; empty once others are tried."""
+    """`trouble`: why a hotkey can't be had, in a sentence, and whether none of them can; empty once others are tried.
 
-    trouble = Signal(str)
+    `told`: for "talk" or "mute", which keys the desktop uses, in its own words; empty once it does not tell.
+    """
+
+    trouble = Signal(str, bool)
+    told = Signal(str, str)
 
     def __init__(
         self, push: PushToTalk, sound: SoundRoom, talk: TalkState, parent: QObject, *, hotkeys: Hotkeys | None = None
@@ -30,31 +34,41 @@ class TalkKeys(QObject):
         self._hotkeys = hotkeys or Hotkeys(self)
         self._keys = ("", "")
         self._typing = False
+        self._keys_before = self._keys
         self._hotkeys.talk_pressed.connect(lambda: push.hold("hotkey"))
         self._hotkeys.talk_released.connect(lambda: push.let_go("hotkey"))
         self._hotkeys.mute_pressed.connect(sound.toggle_mute)
-        self._hotkeys.failed.connect(self.trouble)
+        self._hotkeys.failed.connect(lambda sentence: self.trouble.emit(sentence, self._hotkeys.none_work))
+        self._hotkeys.granted.connect(self.told)
 
     def set_keys(self, talk: str, mute: str) -> None:
         """Takes these keys from now on; Qt's portable text, empty for none."""
         self._keys = (talk, mute)
         if not self._typing:
-            self.trouble.emit("")
+            self.trouble.emit("", False)
             self._hotkeys.set_keys(talk, mute)
 
     def let_type(self, typing: bool) -> None:
-        """Takes no keys while some are typed for the settings: what is taken never reaches a field."""
-        if typing != self._typing:
-            self._typing = typing
-            if typing:
+        """Takes no other keys while some are typed for the settings, and none at all where what is taken never reaches
+        a field.
+        """
+        if typing == self._typing:
+            return
+        self._typing = typing
+        if typing:
+            self._keys_before = self._keys
+            if self._hotkeys.takes_from_fields:
                 self._hotkeys.set_keys("", "")
-            else:
-                self.set_keys(*self._keys)
+        elif self._hotkeys.takes_from_fields or self._keys != self._keys_before:
+            self.set_keys(*self._keys)
 
     def obey(self, order: Order) -> None:
         """Does what another process wants, and answers it."""
         if order.command in ("mute", "unmute"):
             self._sound.set_muted(order.command == "mute")
+            order.answer()
+        elif order.command == "mute-toggle":
+            self._sound.toggle_mute()
             order.answer()
         elif self._push.command(order.command):
             order.answer()

@@ -423,6 +423,7 @@ class MainWindow(QMainWindow):
         self.sound.testing.connect(self._show_test)
         self.sound.keys_typed.connect(self.keys.let_type)
         self.keys.trouble.connect(self.sound.show_key_trouble)
+        self.keys.told.connect(self.sound.show_granted)
 
     # -- Qt's own events
 

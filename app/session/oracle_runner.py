@@ -274,8 +274,10 @@ class OracleRunner:
         if old.turn != new.turn:
             return False
         if old.backend is new.backend and not new.backend.traits.concurrent:
-            return old is before and not old.count
-        return old is before or old.revision == self._track.speaking
+            # One after the other: the complete turn is not to wait behind a guess at its beginning.
+            return old is before and not old.count and not new.final
+        speaking = self._track.speaking
+        return old.revision == speaking or (old is before and not (new.final and speaking in self._streams))
 
     def deliver(self, stream: OracleStream, text: str) -> None:
         if stream.over or not text:

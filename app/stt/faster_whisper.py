@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from app.stt import finished_words
 from app.stt.base import EndOfTurn, TranscriberError
 from app.stt.streaming import Decoder, StreamingTranscriber
 
@@ -12,7 +13,10 @@ from app.stt.streaming import Decoder, StreamingTranscriber
 def make(
     model: Path, judge: Path, call_soon: Callable[[Callable[[], None]], object]
 ) -> StreamingTranscriber:
-    """`model`: a CTranslate2 folder. `judge`: Smart Turn's ONNX file; without it silence alone decides."""
+    """`model`: a CTranslate2 folder. `judge`: Smart Turn's ONNX file; without it silence alone decides.
+
+    Whether the words make a whole turn is asked of the small language model that ships with the app.
+    """
 
     def load() -> tuple[Decoder, EndOfTurn | None]:
         if not model.is_dir():
@@ -25,7 +29,7 @@ def make(
 
         return WhisperDecoder(model), SmartTurn(judge) if judge.is_file() else None
 
-    return StreamingTranscriber(f"whisper {_name(model)}", load, call_soon)
+    return StreamingTranscriber(f"whisper {_name(model)}", load, call_soon, finished_words.load)
 
 
 def _name(model: Path) -> str:

@@ -7,6 +7,7 @@ sound wins: a look that is overtaken is skipped and counted, never queued.
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,6 +18,7 @@ import soxr
 
 from app.conversation.frame import SAMPLE_RATE, Frame
 from app.stt.base import EndOfTurn, TranscriptUpdate
+from app.stt.finished_words import WordOdds, probability
 from app.stt.stable import StableWords
 
 RATE = 16_000
@@ -32,6 +34,8 @@ FORCED_CUT_SECONDS = 16.0
 """A stretch without a pause is cut at its quietest place behind this length."""
 LINGER_SECONDS = 2.0
 """How long the sound of an ended turn is kept, in case the user goes on with it."""
+COVERED_SECONDS = 0.16
+"""Words that account for this much less than the sound are judged: what is missing is the last one's fading end."""
 
 
 class Decoder(Protocol):
@@ -39,6 +43,18 @@ class Decoder(Protocol):
 
     def decode(self, samples: np.ndarray) -> str:
         """The words of `samples`: float32 at 16 kHz."""
+        ...
+
+
+class WordsJudge(Protocol):
+    """Tells from the words whether they make a whole turn; see `FinishedWords`."""
+
+    def odds(self, text: str) -> WordOdds | None:
+        """None: it can't tell."""
+        ...
+
+    def close(self) -> None:
+        """Frees what it holds."""
         ...
 
 
@@ -63,6 +79,7 @@ class StreamingTranscriber:
         name: str,
         load: Callable[[], tuple[Decoder, EndOfTurn | None]],
         call_soon: Callable[[Callable[[], None]], object],
+        load_words: Callable[[], WordsJudge | None] = lambda: None,
     ) -> None:
         self.name = name
         self.shed = 0
@@ -70,6 +87,7 @@ class StreamingTranscriber:
         self.on_finished: Callable[[int, float, float], None] = lambda turn, probability, end: None
         self.on_failure: Callable[[str], None] = lambda sentence: None
         self._load = load
+        self._load_words = load_words
         self._call_soon = call_soon
         self._resampler = soxr.ResampleStream(SAMPLE_RATE, RATE, 1, dtype="float32", quality="MQ")
         self._blocks: deque[np.ndarray] = deque()
@@ -89,6 +107,13 @@ class StreamingTranscriber:
         self._next: Callable[[], Future[None]] | None = None
         self._judging = 0
         self._due_skipped = False
+        self._words_judge: WordsJudge | None = None
+        self._text, self._text_until = "", -1e9  # the turn's words by the last look, and the sound they account for
+        self._odds: tuple[str, WordOdds | None] = ("", None)  # the newest judgement of words: on which, and what
+        self._weighing = ""  # the words that are being judged, and those that are next
+        self._to_weigh = ""
+        self._heard: tuple[float, float] | None = None  # the pause that was judged by its sound, and how
+        self._told: tuple[float, float] | None = None  # the pause that was told of, and how finished it was
 
     # -- the protocol ------------------------------------------------------------------------------
 
@@ -97,6 +122,9 @@ class StreamingTranscriber:
         self._decoder, self._judge = self._load()
         self._worker = ThreadPoolExecutor(1, "ears")
         self._judge_worker = ThreadPoolExecutor(1, "end-of-turn")
+        self._words_worker = ThreadPoolExecutor(1, "end-of-words")
+        if self._judge is not None:
+            self._words_judge = self._load_words()
         # The first look is slow (buffers, caches): have it before the user speaks.
         self._worker.submit(self._decoder.decode, np.zeros(RATE, np.float32)).result()
         if self._judge is not None:
@@ -107,11 +135,14 @@ class StreamingTranscriber:
         self._turn, self._open, self._next = -1, False, None
         self._worker.shutdown(wait=True, cancel_futures=True)
         self._judge_worker.shutdown(wait=True, cancel_futures=True)
+        self._words_worker.shutdown(wait=True, cancel_futures=True)
+        if self._words_judge is not None:
+            self._words_judge.close()
 
     @property
     def busy(self) -> bool:
         """See `Transcriber.busy`."""
-        return self._job is not None or self._next is not None or self._judging > 0
+        return self._job is not None or self._next is not None or self._judging > 0 or bool(self._weighing)
 
     def push(self, frame: Frame, voiced: bool) -> None:
         """See `Transcriber.push`."""
@@ -144,14 +175,17 @@ class StreamingTranscriber:
         self._looked_until = self._last
         self._pause = self._settled_at = self._wants_final = None
         self._next = None
+        self._text, self._text_until, self._to_weigh, self._heard, self._told = "", -1e9, "", None, None
 
     def pause(self, turn: int, speech_end: float) -> None:
         """See `Transcriber.pause`."""
         if turn != self._turn or not self._open:
             return
-        self._pause = speech_end
-        self._look(settle=True)
-        if self._judge is not None:
+        again = speech_end == self._pause
+        if not again:
+            self._pause = speech_end
+            self._look(settle=True)
+        if self._judge is not None and not (again and self._judging):
             self._judging += 1
             samples = self._sound(max(self._first, self._last - 8 * RATE), self._last)
             self._judge_worker.submit(self._run_judge, turn, speech_end, samples)
@@ -301,7 +335,45 @@ class StreamingTranscriber:
 
     def _judged(self, turn: int, speech_end: float, probability: float) -> None:
         self._judging -= 1
-        self.on_finished(turn, probability, speech_end)
+        if turn == self._turn:
+            self._heard = (speech_end, probability)
+            self._tell()
+
+    # -- whether it is finished ---------------------------------------------------------------------
+
+    def _weigh(self, text: str) -> None:
+        """Has the words judged as they come, so that what is said of them is known when the pause begins."""
+        if self._words_judge is None or text in ("", self._odds[0], self._weighing):
+            return
+        if self._weighing:
+            self._to_weigh = text
+            return
+        self._weighing = text
+        self._words_worker.submit(self._run_words, text)
+
+    def _run_words(self, text: str) -> None:
+        odds = None
+        with contextlib.suppress(Exception):
+            odds = self._words_judge.odds(text)  # type: ignore[union-attr]
+        self._call_soon(lambda: self._weighed(text, odds))
+
+    def _weighed(self, text: str, odds: WordOdds | None) -> None:
+        self._odds, self._weighing = (text, odds), ""
+        following, self._to_weigh = self._to_weigh, ""
+        self._weigh(following)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Tells how finished the turn is, once words and sound of this pause are judged, and whenever that changes."""
+        pause, text = self._pause, self._text
+        if pause is None or self._heard is None or self._heard[0] != pause or not text:
+            return
+        if self._text_until < pause - COVERED_SECONDS or (self._words_judge is not None and self._odds[0] != text):
+            return
+        told = (pause, probability(text, self._odds[1] if self._words_judge is not None else None, self._heard[1]))
+        if told != self._told:
+            self._told = told
+            self.on_finished(self._turn, told[1], pause)
 
     def _publish(
         self, stable: str = "", unstable: str = "", *, settled: bool = False, final: bool = False, until: float = 0.0
@@ -313,4 +385,8 @@ class StreamingTranscriber:
         if final:
             until, self._wants_final = self._now, None
         self.on_update(TranscriptUpdate(self._turn, stable, unstable, until, settled or final, final))
+        if not final:
+            self._text, self._text_until = " ".join(part for part in (stable, unstable) if part), until
+            self._weigh(self._text)
+            self._tell()
 

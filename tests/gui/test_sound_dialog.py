@@ -13,12 +13,13 @@ from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QKeySequenceEdit, QLineEdit, QPushButton, QRadioButton, QWidget
 
+from app import summon
 from app.conversation.events import SoundMeasured
 from app.conversation.sound import Processing
 from app.gui.errands import Errands
 from app.gui.key_field import KeyField
 from app.gui.level_meter import LOWEST_DB
-from app.gui.sound_dialog import COMMANDS, SoundDialog
+from app.gui.sound_dialog import SoundDialog
 from app.session.desks import SoundDesk
 from app.session.errors import UserError
 from app.settings import Settings
@@ -293,7 +294,8 @@ def written(field: KeyField) -> str:
     return field.edit.findChild(QLineEdit).text()
 
 
-async def test_keys_are_pressed_emptied_and_refused_without_a_modifier(settings: Settings) -> None:
+async def test_keys_are_pressed_emptied_and_refused(settings: Settings) -> None:
+    settings.mute_hotkey = "Ctrl+Alt+M"
     async with opened(settings) as place:
         dialog = place.dialog
         talk, mute = dialog.talk_keys, dialog.mute_keys
@@ -302,9 +304,15 @@ async def test_keys_are_pressed_emptied_and_refused_without_a_modifier(settings:
         talk.edit.setFocus()
         press(talk, Qt.Key.Key_K, CTRL, SHIFT)
         assert place.told == [("Ctrl+Shift+K", "Ctrl+Alt+M")] and not dialog.refusal.isVisible()
-        for modifiers in ((), (SHIFT,)):
-            press(talk, Qt.Key.Key_F8, *modifiers)
-            assert "would be gone in every other program" in dialog.refusal.text() and dialog.refusal.isVisible()
+        for why, key, *modifiers in (
+            ("would be taken from every program", Qt.Key.Key_K),
+            ("would be taken from every program", Qt.Key.Key_K, SHIFT),
+            ("is needed in every program", Qt.Key.Key_C, CTRL),
+            ("is on the number pad", Qt.Key.Key_5, CTRL, Qt.KeyboardModifier.KeypadModifier),
+            ("can't be a hotkey", Qt.Key(ord("Ж")), CTRL),
+        ):
+            press(talk, key, *modifiers)
+            assert why in dialog.refusal.text() and dialog.refusal.isVisible()
             assert written(talk) == "Ctrl+Shift+K" and not cut_off(dialog)
         press(talk, Qt.Key.Key_M, CTRL, ALT)
         assert "“Ctrl+Alt+M” can't both talk and mute" in dialog.refusal.text() and written(talk) == "Ctrl+Shift+K"
@@ -318,10 +326,11 @@ async def test_keys_are_pressed_emptied_and_refused_without_a_modifier(settings:
         mute.none_button.click()
         assert place.told[2:] == [("", "")] and mute.edit.hasFocus()
         press(talk, Qt.Key.Key_M, CTRL, ALT)
-        assert place.told[3:] == [("Ctrl+Alt+M", "")]
+        press(talk, Qt.Key.Key_F13)
+        assert place.told[3:] == [("Ctrl+Alt+M", ""), ("F13", "")]
         assert settings.talk_hotkey == "Ctrl+Alt+Space"
         press(talk, Qt.Key.Key_Escape)
-        assert not dialog.isVisible() and len(place.told) == 4
+        assert not dialog.isVisible() and len(place.told) == 5
 
 
 async def test_trouble_with_the_keys_comes_with_the_commands(settings: Settings) -> None:
@@ -330,10 +339,29 @@ async def test_trouble_with_the_keys_comes_with_the_commands(settings: Settings)
         height = place.dialog.height()
         place.dialog.show_hotkey_trouble("The desktop grants no keys.")
         assert place.dialog.trouble.isVisible() and place.dialog.height() > height
-        assert place.dialog.trouble.text().startswith("The desktop grants no keys. ")
-        assert place.dialog.trouble.text().endswith(COMMANDS)
+        first, _, *ways = place.dialog.trouble.text().splitlines()
+        assert first == "The desktop grants no keys." and len(ways) == 4
+        for word, way in zip(("toggle", "mute-toggle", "press", "release"), ways, strict=True):
+            assert way.startswith(f"{summon.command()} ptt {word} – ")
+        assert place.dialog.keys_words.isVisible() and not cut_off(place.dialog)
+        place.dialog.show_hotkey_trouble("The desktop grants no keys.", True)
+        assert not place.dialog.keys_words.isVisible()
         place.dialog.show_hotkey_trouble("")
         assert not place.dialog.trouble.isVisible() and place.dialog.height() == height
+        assert place.dialog.keys_words.isVisible()
+
+
+async def test_the_keys_that_the_desktop_uses_are_told(settings: Settings) -> None:
+    async with opened(settings) as place:
+        dialog = place.dialog
+        assert not dialog.granted.isVisible()
+        dialog.show_granted("mute", "Super+M")
+        assert dialog.granted.isVisible() and dialog.granted.text() == "Your desktop uses: Super+M to mute"
+        dialog.show_granted("talk", "Super+T")
+        assert dialog.granted.text() == "Your desktop uses: Super+T to talk · Super+M to mute" and not cut_off(dialog)
+        for name in ("talk", "mute"):
+            dialog.show_granted(name, "")
+        assert not dialog.granted.isVisible()
 
 
 async def test_every_control_is_named_reached_by_tab_and_whole(settings: Settings) -> None:

@@ -434,7 +434,7 @@ from app.gui.hotkey_x11 import X11Hotkeys
 from app.gui.hotkey import read_hotkey
 app = QCoreApplication([])
 keys = X11Hotkeys(display=os.environ["DISPLAY"])
-keys.failed.connect(lambda sentence: (print(sentence, flush=True), app.quit()))
+keys.failed.connect(lambda name, sentence: (print(repr(name), sentence, flush=True), app.quit()))
 keys.bind({"talk": read_hotkey("Ctrl+Alt+Space")})
 print("bound", flush=True)
 QTimer.singleShot(10_000, app.quit)
@@ -455,4 +455,4 @@ keys.close()
     finally:
         child.kill()
         child.wait()
-    assert "kame-desktop ptt toggle" in said and child.returncode == 0
+    assert said.startswith("'' The X server can't") and child.returncode == 0

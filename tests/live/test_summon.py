@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import queue
@@ -18,8 +19,10 @@ from pathlib import Path
 
 import pytest
 
-from app import summon
+from app import cli_ptt, summon
+from app.gui.instance import Instance
 
+fcntl = pytest.importorskip("fcntl")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="speaks to a Unix socket")
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,6 +47,7 @@ def obey(order):
 
 signal.signal(signal.SIGTERM, signal.SIG_DFL)
 instance.SPEAK_MS = int(os.environ["SPEAK_MS"])
+instance._HANGS_UP = not os.environ.get("STAYS")
 app = QCoreApplication([])
 one = instance.Instance()
 one.raised.connect(lambda: say("raised"))
@@ -153,13 +157,13 @@ def ptt(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_words_arrive_and_are_answered(window: Window) -> None:
-    for word in ("press", "release", "unmute"):
+    for word in ("press", "release", "unmute", "mute-toggle"):
         answer = summon.tell(word)
         assert answer.ok and answer.sentence == ""
     answer = summon.tell("toggle")
     assert not answer.ok and answer.sentence == "No talk is running."
     assert summon.tell("raise").ok
-    window.wait("listening", "press", "release", "unmute", "toggle", "raised")
+    window.wait("listening", "press", "release", "unmute", "mute-toggle", "toggle", "raised")
 
 
 def test_the_command_says_what_the_app_says(window: Window) -> None:
@@ -179,6 +183,63 @@ def test_the_command_without_a_window(runtime: Path) -> None:
     assert done.returncode == 2 and "KAME is not running" in done.stderr and "Traceback" not in done.stderr
     with pytest.raises(summon.NotRunning):
         summon.tell("press")
+
+
+def test_json_is_plain_ascii_whatever_the_console_can_write(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(summon, "tell", lambda word: summon.Answer(False, "“mute” can't be had."))
+    assert cli_ptt.main(["mute", "--json"]) == 2
+    printed = capsys.readouterr().out
+    assert printed.isascii() and json.loads(printed)["error"] == "“mute” can't be had."
+
+
+def test_the_command_is_named_as_it_works_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    for name, quote in (("plain", ""), ("with a space", '"')):
+        here = tmp_path / name
+        here.mkdir()
+        monkeypatch.setattr(sys, "executable", str(here / "python"))
+        assert summon.command() == f'"{here / "python"}" -m app' and summon.command() in str(summon.NotRunning())
+        (here / "kame-desktop").touch(0o755)
+        assert summon.command() == f"{quote}{here / 'kame-desktop'}{quote}"
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "kame-desktop").touch(0o755)
+    assert summon.command() == "kame-desktop" and "“kame-desktop”" in str(summon.NotRunning())
+
+
+def test_where_hanging_up_would_lose_the_answer_the_client_does(
+    start: Callable[..., Window], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STAYS", "1")
+    window = start(speak_ms=700)
+    window.wait("listening")
+    assert summon.tell("press").ok
+    before = time.monotonic()
+    assert json.loads(raw(b"release\n")) == {"ok": True}
+    assert time.monotonic() - before > 0.5, "it has hung up"
+    window.wait("listening", "press", "release")
+
+
+def test_a_pipe_is_read_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")  # gives back what is written
+    monkeypatch.setattr(summon, "address", lambda: str(tmp_path / "pipe"))
+    assert summon._through_pipe(b"no end of a line", 2.0) == b"no end of a line"
+
+
+@pytest.mark.parametrize(
+    ("number", "goes_on"), [(errno.EWOULDBLOCK, False), (errno.EACCES, False), (errno.ENOLCK, True)]
+)
+def test_only_another_process_has_the_lock(
+    number: int, goes_on: bool, runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    one = Instance()
+    assert one.listen() is goes_on
+    one.close()
 
 
 def test_the_command_imports_next_to_nothing(window: Window) -> None:

@@ -1,6 +1,8 @@
-"""Speakers who pause, through the real voice detector, recogniser and judge: a small part of `bench turns`."""
+"""Speakers who pause, through the real voice detector, recogniser and judges: a small part of `bench turns`."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -11,38 +13,46 @@ from app.conversation.turn import TurnSettings
 from app.evaluation.pauses import Case, bench_cases
 from app.evaluation.turns import figures, follow
 from app.offline_models import model_path
+from app.stt import finished_words
 
 pytest.importorskip("faster_whisper")
+pytest.importorskip("xllamacpp")
 pytestmark = pytest.mark.skipif(
-    not (model_path("ears").is_dir() and model_path("end of turn").is_file()), reason="the models are not installed"
+    not (model_path("ears").is_dir() and model_path("end of turn").is_file() and model_path("brain").is_file()),
+    reason="the models are not installed",
 )
 
 
 @pytest.fixture(scope="module")
-def parts() -> tuple:
+def parts() -> Iterator[tuple]:
     from app.stt.silero import SileroVoiceActivity
     from app.stt.smart_turn import SmartTurn
     from app.stt.whisper_decoder import WhisperDecoder
 
-    return SileroVoiceActivity, WhisperDecoder(model_path("ears")), SmartTurn(model_path("end of turn"))
+    words = finished_words.load()
+    assert words is not None
+    yield SileroVoiceActivity, WhisperDecoder(model_path("ears")), SmartTurn(model_path("end of turn")), words
+    words.close()
 
 
 @pytest.fixture(scope="module")
 def cases(parts: tuple) -> list[Case]:
     decoder = parts[1]
-    found, _ = bench_cases(lambda x: decoder.decode(soxr.resample(x, SAMPLE_RATE, 16_000).astype(np.float32)), 1)
-    return [case for case in found if case.kind == "clause" and case.end < 7][:6]
+    found, _ = bench_cases(lambda x: decoder.decode(soxr.resample(x, SAMPLE_RATE, 16_000).astype(np.float32)), 1, 6)
+    return [case for case in found if case.kind == "clause"]
 
 
-def test_a_pause_in_mid_clause_cuts_nobody_off(parts: tuple, cases: list[Case]) -> None:
+def test_a_pause_in_mid_clause_cuts_nobody_off_and_the_end_is_told_soon(parts: tuple, cases: list[Case]) -> None:
     heard = [follow(case, *parts) for case in cases]
-    assert len(heard) == 6 and all(case.pauses for case in cases)
-    assert figures(heard)["cut_off"] == 0, [(one.case.text, one.cuts) for one in heard if one.cuts]
+    assert len(heard) >= 4 and all(case.pauses for case in cases)
+    found = figures(heard)
+    assert found["cut_off"] == 0, [(one.case.text, one.cuts) for one in heard if one.cuts]
+    assert found["p50"] <= 0.33, [(one.case.text, one.delay, one.words) for one in heard]
     assert all(one.delay is not None for one in heard)
 
 
 def test_a_hasty_tracker_would_cut_them_off(parts: tuple, cases: list[Case]) -> None:
     """The measure itself: whoever takes every silence for the end is told so."""
-    hasty = TurnSettings(quick_silence=0.1, normal_silence=0.1, unfinished_silence=0.1, request_silence=0.1)
-    heard = [follow(case, *parts, hasty) for case in cases[:2]]
+    hasty = TurnSettings(quick_silence=0.1, normal_silence=0.1, unfinished_silence=0.1)
+    heard = [follow(case, *parts, hasty) for case in cases[:1]]
     assert all(one.cuts for one in heard)

@@ -309,6 +309,54 @@ def test_a_set_up_installs_by_hashes_once(machine):
 
 
 @posix_only
+def test_a_set_up_makes_the_command_and_makes_it_anew(machine):
+    for _ in range(2):
+        prepare(machine)
+        assert os.access(machine.launcher, os.X_OK)
+        assert f"exec {machine.python} -P -c" in machine.launcher.read_text()
+        machine.launcher.unlink()
+    machine.launcher.write_text("of another place")
+    prepare(machine, "test")
+    assert str(machine.python) in machine.launcher.read_text()
+    assert sorted(path.name for path in machine.launcher.parent.iterdir()) == ["kame-desktop", "python", "uv"]
+
+
+@posix_only
+def test_the_command_runs_the_app_from_anywhere_and_after_a_move(tmp_path):
+    places = bootstrap.Places(tmp_path / "it's $HOME")
+    (places.root / "app").mkdir(parents=True)
+    (places.root / "app" / "__init__.py").touch()
+    app = "import sys\ndef main():\n    print(__file__, sys.argv)\n    return 7"
+    (places.root / "app" / "__main__.py").write_text(app)
+    places.python.parent.mkdir(parents=True)
+    places.python.symlink_to(os.path.realpath(sys.executable))
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "app").mkdir(parents=True)
+    (elsewhere / "app" / "__init__.py").write_text("raise SystemExit('another app')")
+    for root in (places.root, tmp_path / "moved"):
+        if root != places.root:
+            places.root.rename(root)
+        there = bootstrap.Places(root)
+        bootstrap.write_launcher(there)
+        done = subprocess.run(
+            [there.launcher, "ptt", "two words"], cwd=elsewhere, capture_output=True, text=True, timeout=20,
+        )  # fmt: skip
+        main = root / "app" / "__main__.py"
+        assert (done.stdout, done.returncode) == (f"{main} ['kame-desktop', 'ptt', 'two words']\n", 7), done.stderr
+
+
+def test_on_windows_the_command_finds_its_place_itself(tmp_path, monkeypatch):
+    monkeypatch.setattr(bootstrap, "WINDOWS", True)
+    places = bootstrap.Places(tmp_path)
+    places.launcher.parent.mkdir(parents=True)
+    bootstrap.write_launcher(places)
+    assert places.launcher == tmp_path / ".venv" / "Scripts" / "kame-desktop.cmd"
+    line = places.launcher.read_bytes().decode("ascii")
+    assert line.startswith('@"%~dp0python.exe" -P -c "import') and line.endswith('" %*\r\n')
+    assert line.count('"') == 4 and "%" not in line.partition("-c")[2].rpartition("%*")[0]
+
+
+@posix_only
 def test_the_app_starts_at_once_after_a_test_run(machine):
     prepare(machine, "test")
     assert machine.installs()[1:] == ["dev.txt", "gpu.txt", "models.txt", "models-dev.txt"]

@@ -69,20 +69,31 @@ def test_a_question_that_sounds_finished_is_answered_within_a_quarter_of_a_secon
     assert TakeFloor(1) in [f for _, f in talk.log]
 
 
-def test_a_statement_waits_for_its_question_and_an_open_clause_longer() -> None:
-    for words, low, high in [
-        ("David has three sisters.", 1.3, 1.5),
-        ("David has three sisters and", 1.55, 1.75),
-    ]:
+def test_who_may_go_on_is_waited_for_and_who_surely_does_is_waited_for_longest() -> None:
+    for finished, low, high in [(0.5, 1.3, 1.5), (0.01, 1.55, 1.75)]:
         talk = Talk()
-        _say(talk, words)
+        _say(talk, "David has three sisters", finished=finished)
         ended = next(f for _, f in talk.log if isinstance(f, e.UserEnded))
-        assert low <= ended.at - 1.6 <= high, words
+        assert low <= ended.at - 1.6 <= high, finished
 
 
-def test_without_any_word_silence_alone_decides() -> None:
-    assert end_silence("", None, S) == S.normal_silence
-    assert end_silence("What is it?", 0.1, S) > end_silence("What is it?", 0.9, S)
+def test_without_any_judgement_silence_alone_decides() -> None:
+    assert end_silence(None, S) == S.normal_silence
+    assert end_silence(0.1, S) > end_silence(0.95, S)
+    waits = [end_silence(step / 20, S) for step in range(21)]
+    assert waits == sorted(waits, reverse=True)
+
+
+def test_the_judge_is_asked_again_in_the_silence_and_heard() -> None:
+    talk = Talk()
+    talk.run(1.6, 0.9)
+    facts = talk.run(0.16, 0.02)
+    paused = next(f for f in facts if isinstance(f, e.UserPaused))
+    talk.tracker.hint_finished(1, 0.4, paused.speech_end)
+    asked = [f for f in talk.run(0.24, 0.02) if isinstance(f, e.UserPaused)]
+    assert asked and all(f.speech_end == paused.speech_end for f in asked)
+    talk.tracker.hint_finished(1, 0.97, paused.speech_end)
+    assert any(isinstance(f, e.UserEnded) for f in talk.run(0.08, 0.02))
 
 
 def test_the_cascade_waits_a_plain_silence_whatever_the_words() -> None:

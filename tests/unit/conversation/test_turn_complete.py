@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.conversation.complete import completeness
+from app.conversation.complete import completeness, ends_open
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,8 @@ def test_a_request_needs_what_it_asks_for() -> None:
     assert completeness("Give me a good name for a black dog.") == "request"
     assert completeness("Tell me a joke.") == "short"
     assert completeness("Please describe the concept.") == "open"
+
+
+def test_a_preposition_is_no_end() -> None:
+    assert ends_open("What is the capital of?") and ends_open("So, um")
+    assert not ends_open("What is the capital of France?") and not ends_open("")

@@ -11,6 +11,7 @@ import numpy as np
 
 from app.conversation.frame import FRAME_SAMPLES, Frame
 from app.stt.base import TranscriptUpdate
+from app.stt.finished_words import WordOdds, probability
 from app.stt.stable import StableWords
 from app.stt.streaming import FORCED_CUT_SECONDS, LOOK_SECONDS, RATE, StreamingTranscriber
 from app.stt.whisper_decoder import without_loops
@@ -39,13 +40,29 @@ class Half:
         return 0.5
 
 
+class Weighing:
+    """Keeps the texts that it was asked about, and finds all of them whole, or what it is told to."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.found: WordOdds | None = WordOdds(2.0, 2.0)
+        self.closed = False
+
+    def odds(self, text: str) -> WordOdds | None:
+        self.asked.append(text)
+        return self.found
+
+    def close(self) -> None:
+        self.closed = True
+
+
 class Ears:
     """Drives a transcriber frame by frame, waiting for each look unless told otherwise."""
 
-    def __init__(self) -> None:
+    def __init__(self, words: Weighing | None = None) -> None:
         self.calls: queue.Queue[Callable[[], None]] = queue.Queue()
         self.decoder = Counting()
-        self.stt = StreamingTranscriber("test", lambda: (self.decoder, Half()), self.calls.put)
+        self.stt = StreamingTranscriber("test", lambda: (self.decoder, Half()), self.calls.put, lambda: words)
         self.updates: list[TranscriptUpdate] = []
         self.finished: list[tuple[int, float, float]] = []
         self.failures: list[str] = []
@@ -97,7 +114,7 @@ def test_the_final_is_there_at_once_when_the_pause_has_settled_it() -> None:
         ears.stt.pause(1, end)
         ears.settle()
         assert ears.updates[-1].settled and not ears.updates[-1].final
-        assert ears.finished == [(1, 0.5, end)]
+        assert ears.finished[-1] == (1, probability("w0 w1 w2 w3", None, 0.5), end)
         looks = len(ears.decoder.lengths)
         ears.stt.end(1, end)
         assert ears.updates[-1].final and ears.updates[-1].stable == "w0 w1 w2 w3"
@@ -227,3 +244,61 @@ def test_whispers_loops_are_undone_and_a_speakers_repetition_is_not() -> None:
     assert without_loops(looped, 2.0) == "List three impacts."
     assert without_loops("I said go home. I said go home.", 4.0) == "I said go home. I said go home."
     assert without_loops("So. What would it be? What would it be? What would", 2.0) == "So. What would it be?"
+
+
+def test_words_are_judged_as_they_come_so_that_a_pause_only_waits_for_the_sound() -> None:
+    words = Weighing()
+    ears = Ears(words)
+    with ears.stt:
+        ears.stt.begin(1, ears.at)
+        ears.hear(2.24, voiced=True)
+        assert words.asked[-1] == "w0 w1 w2 w3"
+        asked, end = len(words.asked), ears.at
+        ears.hear(0.08, voiced=False)
+        ears.stt.pause(1, end)
+        ears.settle()
+        assert len(words.asked) == asked  # the settled words are the ones that were judged
+        assert ears.finished[-1] == (1, probability("w0 w1 w2 w3", words.found, 0.5), end)
+    assert words.closed
+
+
+def test_a_pause_told_again_asks_the_judge_again_and_decodes_nothing() -> None:
+    ears = Ears(Weighing())
+    with ears.stt:
+        ears.stt.begin(1, ears.at)
+        ears.hear(2.0, voiced=True)
+        end = ears.at
+        ears.stt.pause(1, end)
+        ears.settle()
+        looks, told = len(ears.decoder.lengths), list(ears.finished)
+        sounds: list[int] = []
+        ears.stt._judge.probability = lambda samples: sounds.append(len(samples)) or 0.9  # type: ignore[union-attr, func-returns-value, method-assign]
+        ears.hear(0.16, voiced=False)
+        ears.stt.pause(1, end)
+        ears.settle()
+        assert len(ears.decoder.lengths) == looks and len(sounds) == 1
+        assert len(ears.finished) == len(told) + 1 and ears.finished[-1][1] > told[-1][1]
+
+
+def test_words_of_before_the_pause_that_miss_its_last_sound_tell_nothing() -> None:
+    ears = Ears(Weighing())
+    with ears.stt:
+        ears.stt.begin(1, ears.at)
+        ears.hear(2.0, voiced=True)
+        ears.stt.pause(1, ears.at + 1.0)  # a pause that no look has reached
+        ears.stt._text_until = ears.at - 1.0
+        ears.stt._tell()
+        assert ears.finished == []
+        ears.settle()
+
+
+def test_a_words_judge_that_fails_leaves_the_rules() -> None:
+    words = Weighing()
+    words.found = None
+    ears = Ears(words)
+    with ears.stt:
+        ears.stt.begin(1, ears.at)
+        ears.hear(2.0, voiced=True)
+        ears.stt.pause(1, ears.at)
+        ears.settle()
+        assert ears.finished[-1][1] == probability("w0 w1 w2 w3", None, 0.5)

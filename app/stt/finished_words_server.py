@@ -1,0 +1,87 @@
+"""The child process that tells what a language model expects behind a user's words.
+
+Reads texts from standard input, one line of JSON each with the way it is written (0 or 1), and answers on standard
+output with two log-odds (see `WordOdds`). Ends when its standard input closes. The engine of the wheel `xllamacpp`
+runs the model, as for the embedded brain; the system keeps one copy of the file for both.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import secrets
+import sys
+from typing import Any
+
+ASKED = "<|im_start|>user\n"
+END_TOKEN = 2
+"""`<|im_end|>` of the SmolLM2 family."""
+QUESTION_MARKS = ("?", "?\n", '?"', "?'", " ?")
+STOPS = (".", "!", ".\n", '."')
+BREAKS = ("\n", "\n\n")
+"""A new line stands for the end, too: many of the texts that the model has learned from go on with one."""
+LOOKED_AT = 100
+"""Likeliest tokens that are looked at; 400 take 10 ms longer."""
+LEAST_CLOSE, LEAST_OVER = -8.0, -6.0
+LONGEST = 600
+"""Characters that are looked at, from the end."""
+
+
+def main(argv: list[str]) -> int:
+    """Answers with the GGUF file `argv[0]` until standard input ends."""
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # llama.cpp prints there
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(5)  # behind the frame loop; before the brain, which waits for this
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = argv[0]
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+    params.n_ctx = 1024
+    params.n_parallel = 2  # so that both ways to write a text go on from what was read of them
+    params.hostnames = ["127.0.0.1"]
+    params.port = 0
+    params.api_keys = [secrets.token_urlsafe(16)]
+    server = xllamacpp.Server(params)
+    for line in sys.stdin.buffer:
+        text, way = json.loads(line)
+        out.write(json.dumps(odds(server, str(text), int(way))) + "\n")
+        out.flush()
+    os._exit(0)  # the engine's threads need no farewell; nothing is on disk
+
+
+def odds(server: Any, text: str, way: int) -> tuple[float, float]:
+    """Log-odds of a closing mark or the end behind `text`, and of the end behind the likelier mark."""
+    text = text[-LONGEST:]
+    asks, stops, ends = _next(server, text, way)
+    behind = _next(server, text + ("?" if asks >= stops else "."), way)[2]
+    return max(LEAST_CLOSE, _log_odds(asks + stops + ends)), max(LEAST_OVER, _log_odds(behind))
+
+
+def _next(server: Any, text: str, way: int) -> tuple[float, float, float]:
+    """How likely a question mark, another closing mark, and the turn's end or a new line come next."""
+    request = {"prompt": ASKED + text, "n_predict": 1, "n_probs": LOOKED_AT, "temperature": 0}
+    reply = server.handle_completions({**request, "cache_prompt": True, "id_slot": way})
+    likely = reply["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
+    asks = stops = ends = 0.0
+    for token in likely:
+        share = math.exp(token["logprob"])
+        if token["id"] == END_TOKEN or token["token"] in BREAKS:
+            ends += share
+        elif token["token"] in QUESTION_MARKS:
+            asks += share
+        elif token["token"] in STOPS:
+            stops += share
+    return asks, stops, ends
+
+
+def _log_odds(share: float) -> float:
+    share = min(0.9999, share)
+    return math.log((share + 1e-6) / (1 - share + 1e-6))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
