@@ -17,14 +17,18 @@ from app.conversation.sound import DeviceKind, DeviceNotice
 SETTLE_SECONDS, LOST_SECONDS = 0.3, 1.0
 """For how long a new state must last before it is told: with another device, and without any."""
 
+SUSPENDED_SECONDS = 2.0
+"""For how long a device must be suspended before it is told."""
+
 STORM_NOTICES, STORM_SECONDS, STORM_SETTLE_SECONDS = 4, 30.0, 5.0
 """After so many changes within this time (a loose plug), a state must last longer before it is told."""
 
 
 @dataclass(slots=True)
 class Story:
-    """Why things are as they are. `wanted`: the chosen device, empty for the default; `refused`: it can't be opened,
-    and `problem` says why. `absent`: it was chosen just now, and isn't there.
+    """Why things are as they are. `wanted`: the chosen device, empty for the default; `refused`: it can't be opened.
+    `problem`: why none, or not the wanted one, can be, until it is told. `absent`: it was chosen just now, and isn't
+    there.
     """
 
     wanted: str
@@ -45,12 +49,13 @@ class Announcer:
         self._told_at: deque[float] = deque(maxlen=STORM_NOTICES)
         self._lost = ""
         self._narrow = ""
-        self._muted = False
+        self._muted = self._suspended = False
+        self._suspended_since: float | None = None
 
     def begin(self, name: str) -> None:
         """The talk begins with this device: nothing to be told of that."""
         self._told, self._other = name, None
-        self._narrow, self._muted = "", False
+        self._narrow, self._muted, self._suspended = "", False, False
         self._told_at.clear()
 
     def look(self, now: float, name: str, story: Story) -> None:
@@ -59,7 +64,11 @@ class Announcer:
             self._other = None
             if name and story.absent:
                 self._tell(words.changed(self._kind, name, name, "absent", story.wanted))
+            elif name and story.cause == "chosen" and self._is_refused(name, story):
+                self._tell(words.changed(self._kind, name, name, "refused", story.wanted, story.problem))
             story.absent = False
+            if name:
+                story.problem = ""
             if story.cause == "chosen":
                 story.cause = "gone"  # it was in use already
             return
@@ -68,7 +77,7 @@ class Announcer:
         if now - self._other[1] < self._must_last(now, name, story):
             return
         before, self._told, self._other = self._told, name, None
-        self._muted = False
+        self._muted = self._suspended = False
         self._told_at.append(now)
         self._tell(self._sentence(before, name, story))
         story.absent, story.problem, story.cause = False, "", "gone"
@@ -81,6 +90,17 @@ class Announcer:
         if muted != self._muted:
             self._muted = muted
             self._tell(words.muted(device.name, muted))
+
+    def suspended(self, now: float, name: str, is_suspended: bool) -> None:
+        """Whether the system has stopped the device in use for a while."""
+        if is_suspended == self._suspended:
+            self._suspended_since = None
+            return
+        if self._suspended_since is None:
+            self._suspended_since = now
+        if not is_suspended or now - self._suspended_since >= SUSPENDED_SECONDS:
+            self._suspended, self._suspended_since = is_suspended, None
+            self._tell(words.suspended(self._kind, name, is_suspended))
 
     @property
     def told(self) -> str:
@@ -103,8 +123,12 @@ class Announcer:
             return words.back(self._kind, name)
         cause = story.cause
         if wanted and wanted != name:
-            if story.refused:
+            if self._is_refused(name, story):
                 cause = "refused"
             elif cause == "chosen":
                 cause = "absent"
-        return words.changed(self._kind, before, name, cause, wanted, story.problem)
+        return words.changed(self._kind, before, name, cause, wanted, story.problem, story.refused)
+
+    def _is_refused(self, name: str, story: Story) -> bool:
+        """Whether another device is in use than the wanted one, and why is still to be told."""
+        return story.refused and bool(story.problem) and not same_device(story.wanted, name)

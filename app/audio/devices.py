@@ -11,6 +11,7 @@ import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from app.audio import native, pulse
 from app.audio.errors import DeviceError
@@ -48,6 +49,14 @@ class Device:
     muted: bool = field(default=False, compare=False)
     """Whether it is muted in the system, as far as that is known."""
 
+    @property
+    def is_default(self) -> bool:
+        """Whether it is the system's default, for hearing or for speaking."""
+        return self.is_default_input or self.is_default_output
+
+
+_Either = TypeVar("_Either", Device, PulseDevice)
+
 
 def list_devices(state: PulseState | None = None) -> list[Device]:
     """All devices: the sound server's as of now, or else those that PortAudio saw when it started.
@@ -66,10 +75,15 @@ def list_devices(state: PulseState | None = None) -> list[Device]:
 def own_devices() -> list[Device]:
     """The devices that PortAudio saw when it started, without any sound server's. Raises `DeviceError`."""
     sounddevice = native.load()
-    with native.LOCK, native.quiet_stderr():
-        apis = sounddevice.query_hostapis()
-        infos = sounddevice.query_devices()
-        chosen = sounddevice.default.hostapi if apis else -1
+    try:
+        with native.LOCK, native.quiet_stderr():
+            apis = sounddevice.query_hostapis()
+            infos = sounddevice.query_devices()
+            chosen = sounddevice.default.hostapi if apis else -1
+    except sounddevice.PortAudioError as error:
+        raise DeviceError(
+            f"The sound devices couldn't be listed ({error}). Check that sound works in other programs, then try again."
+        ) from error
     names = [api["name"] for api in apis]
     only = None
     if WASAPI in names and apis[names.index(WASAPI)]["devices"]:
@@ -121,6 +135,23 @@ def same_device(name: str, other: str) -> bool:
     return _bare(name) == _bare(other)
 
 
+def identity(device: Device | PulseDevice) -> str:
+    """What stays the same about a device from one list to the next."""
+    return device.pulse_name or _bare(device.name)
+
+
+def which(name: str, found: Sequence[_Either]) -> _Either | None:
+    """The one of `found` that `name` means: exactly, whatever the case, else the only one whose name contains it."""
+    wanted = name.strip().casefold()
+    exact = [device for device in found if device.name.casefold() == wanted]
+    exact = exact or [device for device in found if same_device(device.name, name)]
+    if exact:
+        # One name under two host APIs, or two devices of one make: no name can tell them apart. Take the default.
+        return next((device for device in exact if device.is_default), exact[0])
+    partial = _containing(name, found)
+    return partial[0] if len({device.name for device in partial}) == 1 else None
+
+
 def through_pulse(own: Sequence[Device]) -> Device | None:
     """PortAudio's device that leads to the sound server, if it has one."""
     by_name = {device.name: device for device in own if device.host_api == "ALSA" and device.inputs and device.outputs}
@@ -149,16 +180,10 @@ def _of_pulse(device: PulseDevice, through: Device) -> Device:
 
 
 def _find(name: str, devices: Sequence[Device], kind: str) -> Device:
-    wanted = name.strip().casefold()
-    exact = [device for device in devices if device.name.casefold() == wanted]
-    exact = exact or [device for device in devices if same_device(device.name, name)]
-    if exact:
-        # One name under two host APIs, or two devices of one make: no name can tell them apart. Take the
-        # default.
-        return next((d for d in exact if d.is_default_input or d.is_default_output), exact[0])
-    partial = [device for device in devices if wanted and wanted in device.name.casefold()]
-    if len({device.name for device in partial}) == 1:
-        return partial[0]
+    found = which(name, devices)
+    if found is not None:
+        return found
+    partial = _containing(name, devices)
     if partial:
         raise DeviceError(
             f"“{name}” could be any of {_named(partial)}. Give the whole name of the {kind} that you mean."
@@ -166,6 +191,11 @@ def _find(name: str, devices: Sequence[Device], kind: str) -> Device:
     if devices[0].host_api == PULSE:
         return _find_own(name, kind, _unknown(name, devices, kind))
     raise _unknown(name, devices, kind)
+
+
+def _containing(name: str, found: Sequence[_Either]) -> list[_Either]:
+    wanted = name.strip().casefold()
+    return [device for device in found if wanted and wanted in device.name.casefold()]
 
 
 def _find_own(name: str, kind: str, otherwise: DeviceError) -> Device:

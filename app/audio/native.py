@@ -19,6 +19,8 @@ LOCK = threading.RLock()
 """Held while streams open and while PortAudio restarts: it isn't thread-safe there. Never in a callback."""
 
 _open_streams = 0
+_initialised = True
+"""Whether PortAudio is; loading sounddevice initialises it."""
 
 # PortAudio's error codes (portaudio.h), named here so that sentences can be written without the library.
 INVALID_CHANNELS = -9998
@@ -27,6 +29,10 @@ INVALID_DEVICE = -9996
 UNANTICIPATED = -9999
 UNAVAILABLE = -9985
 _ACCESS_DENIED = -2147024891  # Windows: E_ACCESSDENIED as a signed number
+
+
+class DeviceGone(DeviceError):
+    """The device was there, and vanished."""
 
 
 def load() -> ModuleType:
@@ -52,15 +58,22 @@ def load() -> ModuleType:
 
 
 def restart() -> bool:
-    """Initialise PortAudio anew, so that it sees devices plugged in since; False while a stream is open."""
+    """Initialise PortAudio anew, so that it sees devices plugged in since; False while a stream is open.
+
+    Raises `DeviceError` where it can't be initialised; another call may do better.
+    """
+    global _initialised
     sounddevice = load()
     with LOCK, quiet_stderr():
         if _open_streams:
             return False
-        # sounddevice has no public name for this pair; PortAudio reads the list of devices only here.
-        sounddevice._terminate()
         try:
+            # sounddevice has no public name for this pair; PortAudio reads the list of devices only here.
+            if _initialised:
+                sounddevice._terminate()
+                _initialised = False
             sounddevice._initialize()
+            _initialised = True
         except sounddevice.PortAudioError as error:
             raise DeviceError(
                 f"The sound system couldn't be started again ({error}), so no device can be used. Check that "
@@ -74,6 +87,11 @@ def count_stream(change: int) -> None:
     global _open_streams
     with LOCK:
         _open_streams += change
+
+
+def open_streams() -> int:
+    """How many streams of this process are open, those included that are being closed."""
+    return _open_streams
 
 
 @contextlib.contextmanager
@@ -148,9 +166,9 @@ def explain(error: Exception, kind: str, name: str) -> DeviceError:
     )
 
 
-def gone(kind: str, name: str) -> DeviceError:
+def gone(kind: str, name: str) -> DeviceGone:
     """The sentence for a device that was there and vanished."""
-    return DeviceError(
+    return DeviceGone(
         f"The {kind} “{name}” is gone: it was unplugged, or the sound server stopped. Plug it in again or "
         f"choose another {kind}."
     )

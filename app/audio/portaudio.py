@@ -47,9 +47,9 @@ UNDERRUN_WITHIN_SECONDS = 0.5
 """Running dry is the normal end of a talk. It was an underrun if talk goes on sooner than this: a hiccup of
 the synthesiser or the model. (A new talk that begins within it counts too: rare, and on the safe side.)"""
 
-STALLED_SECONDS = 3.0
-"""A source that was unloaded in the sound server ends no stream: nothing comes any more. No working device
-pauses this long."""
+STALLED_SECONDS = 2.0
+"""A device that has given nothing, or asked for nothing, for so long is lost: unloading a source in a sound server ends
+no stream. Working devices pause for some tens of milliseconds; one behind Bluetooth may begin a second late."""
 
 POLL_SECONDS = 0.0015
 """How often a reader looks when a block is due: a fiftieth of a frame."""
@@ -103,12 +103,20 @@ class Microphone:
     @property
     def device(self) -> Device | None:
         """The device in use."""
-        return self._stream.device if self._stream else None
+        stream = self._stream
+        return stream.device if stream is not None else None
 
     @property
     def finished(self) -> bool:
         """Whether the device is gone."""
-        return self._stream is None or self._stream.finished
+        stream = self._stream  # who opens devices may take it away between two looks
+        return stream is None or stream.finished
+
+    @property
+    def token(self) -> str:
+        """What the sound server's stream is marked with; see `PulseStream`."""
+        stream = self._stream
+        return stream.token if stream is not None else ""
 
     @property
     def heard(self) -> int:
@@ -128,7 +136,8 @@ class Microphone:
     @property
     def latency(self) -> float:
         """Seconds from the air to the callback, as the device states it."""
-        return self._stream.latency if self._stream else 0.0
+        stream = self._stream
+        return stream.latency if stream is not None else 0.0
 
     @property
     def overruns(self) -> int:
@@ -246,9 +255,10 @@ class Microphone:
             raise native.gone(INPUT, self.name)
 
     def _open_stream(self) -> DeviceStream:
-        if self._stream is None:
+        stream = self._stream
+        if stream is None:
             raise ValueError("a Microphone is read inside its `with`")
-        return self._stream
+        return stream
 
 
 class Loudspeaker:
@@ -305,12 +315,20 @@ class Loudspeaker:
     @property
     def device(self) -> Device | None:
         """The device in use."""
-        return self._stream.device if self._stream else None
+        stream = self._stream
+        return stream.device if stream is not None else None
 
     @property
     def finished(self) -> bool:
         """Whether the device is gone."""
-        return self._stream is None or self._stream.finished
+        stream = self._stream  # who opens devices may take it away between two looks
+        return stream is None or stream.finished
+
+    @property
+    def token(self) -> str:
+        """What the sound server's stream is marked with; see `PulseStream`."""
+        stream = self._stream
+        return stream.token if stream is not None else ""
 
     @property
     def underruns(self) -> int:
@@ -329,7 +347,8 @@ class Loudspeaker:
     @property
     def latency(self) -> float:
         """Seconds from the callback to the air, as the device states it."""
-        return self._stream.latency if self._stream else 0.0
+        stream = self._stream
+        return stream.latency if stream is not None else 0.0
 
     @property
     def written(self) -> int:
@@ -451,6 +470,7 @@ class Loudspeaker:
         return self._playing
 
     def _open_stream(self) -> DeviceStream:
-        if self._stream is None:
+        stream = self._stream
+        if stream is None:
             raise ValueError("a Loudspeaker is used inside its `with`")
-        return self._stream
+        return stream

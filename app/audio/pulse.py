@@ -29,6 +29,9 @@ _NO_MONITOR = 0xFFFFFFFF
 
 UNKNOWN_RATE = 48_000
 
+MARK = "kame.stream"
+"""The property of a stream of ours that says which opening it comes from."""
+
 
 @dataclass(frozen=True, slots=True)
 class PulseDevice:
@@ -47,11 +50,15 @@ class PulseDevice:
 
 @dataclass(frozen=True, slots=True)
 class PulseStream:
-    """A stream of this process: its `number`, and that of the device it is connected to."""
+    """A stream of this process: its `number`, and that of the device it is connected to.
+
+    `token`: what it was marked with when it was opened; empty where the server doesn't say.
+    """
 
     kind: DeviceKind
     number: int
     device: int
+    token: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +72,13 @@ class PulseState:
         """The devices of one kind."""
         return [device for device in self.devices if device.kind == kind]
 
-    def newest_stream(self, kind: DeviceKind) -> PulseStream | None:
-        """Our stream of one kind; of two, of which one is being closed, the later one."""
-        return max((s for s in self.streams if s.kind == kind), key=lambda stream: stream.number, default=None)
+    def stream(self, kind: DeviceKind, token: str, number: int | None) -> PulseStream | None:
+        """The stream marked with `token`, of two the later one: ALSA's plugin makes a new one after an underrun.
+
+        Where none is marked so: the one of this `number`, else the newest that isn't marked at all.
+        """
+        ours = [s for s in self.streams if s.kind == kind and s.token in ("", token)]
+        return max(ours, key=lambda s: (s.token == token != "", s.number == number, s.number), default=None)
 
     def device(self, stream: PulseStream) -> PulseDevice | None:
         """Where a stream of ours is; None on something that isn't offered (a monitor, the stand-in)."""
@@ -174,7 +185,7 @@ class PulseServer:
         ]
         own = str(os.getpid())
         streams = [
-            PulseStream(kind, stream.index, getattr(stream, place))
+            PulseStream(kind, stream.index, getattr(stream, place), stream.proplist.get(MARK, ""))
             for kind, place, all_streams in (
                 ("microphone", "source", self._pulse.source_output_list()),
                 ("loudspeaker", "sink", self._pulse.sink_input_list()),
@@ -214,6 +225,13 @@ class PulseServer:
             self._give_up = time.monotonic() + ANSWER_SECONDS
             with contextlib.suppress(Exception):
                 pulse.close()
+
+
+def mark(token: str) -> dict[str, str]:
+    """The environment that makes ALSA's plugins mark the streams they open with `token`."""
+    # PulseAudio's plugin reads the first, PipeWire's the second, which somebody may have set to something of theirs.
+    marks = {"PULSE_PROP": f"{os.environ.get('PULSE_PROP', '')} {MARK}={token}".strip()}
+    return marks if "PIPEWIRE_PROPS" in os.environ else marks | {"PIPEWIRE_PROPS": f'{{ {MARK} = "{token}" }}'}
 
 
 _given: dict[tuple[DeviceKind, str], dict[str, int]] = {}

@@ -5,25 +5,23 @@ Used by the keeper's thread alone. Knows nothing of the other device, nor when t
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
+from app.audio import device_words as words
 from app.audio import devices
 from app.audio.announcer import Announcer, Story
 from app.audio.device_words import Cause
-from app.audio.devices import Device, same_device
+from app.audio.devices import Device, identity, same_device
 from app.audio.errors import DeviceError
-from app.audio.portaudio import Loudspeaker, Microphone
-from app.audio.pulse import PulseDevice, PulseState
+from app.audio.portaudio import STALLED_SECONDS, Loudspeaker, Microphone
+from app.audio.pulse import PulseDevice, PulseState, PulseStream
 from app.audio.steady_sink import SteadySink
 from app.audio.steady_source import SteadySource
 from app.audio.stream import INPUT, remember_slow
 from app.conversation.sound import DeviceKind, DeviceNotice
-
-STALLED_SECONDS = 1.5
-"""A device that has asked for nothing, or given nothing, for so long is lost: unloading a source in a sound server
-ends no stream. Working devices pause for some tens of milliseconds."""
 
 OBSERVED_SECONDS = 0.3
 """No single look counts as more: after a computer's sleep, or a thread's, devices get their time anew."""
@@ -51,11 +49,19 @@ class Slot:
         self.used = False
         self.retry_at = 0.0
         self.tries = 0
+        self.lost_at = 0.0
+        """When the last device was lost (`time.monotonic`)."""
+        self.refused_retry_at = 0.0
+        """Before this none that was refused is tried again."""
         self._outer = outer
         self._story = Story(wanted)
         self._end: Microphone | Loudspeaker | None = None
         self._device: Device | None = None
         self._had_stream = False
+        self._number: int | None = None
+        self._suspended = False
+        self._refused: dict[str, tuple[bool, bool]] = {}
+        """Devices that couldn't be opened: by identity, whether it is the sound server's, and the wanted one."""
         self._by_hand = False
         self._default = ""
         self._default_changed = False
@@ -99,9 +105,12 @@ class Slot:
         return bool(device.inputs if self.kind == INPUT else device.outputs)
 
     def choose(self, name: str) -> None:
-        """The user wants this device from now on."""
-        if name == self.wanted:
+        """The user wants this device from now on; the same one again, if it isn't in use, is tried once more."""
+        if name == self.wanted and self.is_open and not self._refused:
             return
+        self._refused.clear()
+        self.refused_retry_at = 0.0
+        self._deaf_openings = 0
         self._story = Story(name, "chosen")
         self._by_hand = False
         self._wanted_was_there = False
@@ -125,17 +134,30 @@ class Slot:
             self._outer.attach(box)
             self._end = box
         self._device = device
+        self._number = None
+        self._by_hand = self._suspended = False
 
     def is_there(self, device: Device, state: PulseState) -> bool:
         """Whether the sound server still has the device."""
         return any(d.pulse_name == device.pulse_name for d in state.of(self.kind))
 
     def refused(self, device: Device, problem: str) -> None:
-        """`device` can't be opened: it isn't tried again before it was away."""
-        is_wanted = same_device(device.name, self.wanted)
+        """`device` can't be opened: before it was away it is tried again only where there is no other."""
+        is_wanted = bool(self.wanted) and devices.which(self.wanted, [device]) is not None
         if is_wanted or not self._story.problem:
             self._story.problem = problem
+        self._refused[identity(device)] = (bool(device.pulse_name), is_wanted)
         self._story.refused = self._story.refused or is_wanted
+
+    def was_refused(self, device: Device | PulseDevice) -> bool:
+        """Whether it couldn't be opened, and has been there all the time since."""
+        return identity(device) in self._refused
+
+    def forget_refused(self, there: Iterable[Device | PulseDevice], of_server: bool) -> None:
+        """Of the sound server's devices, or else of PortAudio's own, these are there now: what was away gets a try."""
+        still = {identity(device) for device in there}
+        self._refused = {key: one for key, one in self._refused.items() if one[0] != of_server or key in still}
+        self._story.refused = any(is_wanted for _, is_wanted in self._refused.values())
 
     def opened(self, state: PulseState | None) -> None:
         """After `open`: learns where the sound server has put the stream."""
@@ -152,7 +174,8 @@ class Slot:
                 self._device = self._as_device(placed)
                 self._outer.name = self.name
         else:
-            self._default = self._own_default(devices.own_devices())
+            with contextlib.suppress(DeviceError):
+                self._default = self._own_default(devices.own_devices())
 
     def begin_use(self, state: PulseState | None) -> None:
         """The talk begins with what was opened first."""
@@ -181,13 +204,14 @@ class Slot:
 
     def check(self, state: PulseState | None, passed: float) -> None:
         """Closes the device if it is lost. `passed`: seconds since the last check."""
+        self.forget_refused(state.of(self.kind) if state is not None else (), of_server=True)
         end = self._end
         if end is None:
             return
         suspended = False
         lost = end.finished
         if state is not None:
-            if state.newest_stream(self.kind) is not None:
+            if self._stream(state) is not None:
                 self._had_stream = True
                 placed = self._placed(state)
                 nowhere = placed is None and not any(d.kind == self.kind for d in state.devices)
@@ -202,18 +226,21 @@ class Slot:
             self._deaf_openings = 0 if clock > 0 else self._deaf_openings
         else:
             self._still += min(passed, OBSERVED_SECONDS)
+        self._suspended = suspended and self._still > OBSERVED_SECONDS
         if isinstance(self._outer, SteadySink):
-            self._outer.pause(suspended and self._still > OBSERVED_SECONDS)
+            self._outer.pause(self._suspended)
         stalled = not suspended and self._still > STALLED_SECONDS
         if lost or stalled:
             self._story.cause = "gone"
             self.close()
             self.tries = 0
             self.retry_at = 0.0
-            if stalled and clock <= 0:
-                # It opens and gives nothing: don't open it again and again.
+            self.lost_at = time.monotonic()
+            if stalled and clock <= 0 and self._device is not None:
+                # It opens and gives nothing: others are better, and it isn't opened again and again.
                 self._deaf_openings += 1
-                self.retry_at = time.monotonic() + min(2.0**self._deaf_openings, MAX_RETRY_SECONDS)
+                self.refused(self._device, words.deaf(self.kind, self._device.name))
+                self.refused_retry_at = self.lost_at + min(2.0**self._deaf_openings, MAX_RETRY_SECONDS)
         else:
             self._check_pace(end)
 
@@ -236,7 +263,7 @@ class Slot:
             self._default, self._default_changed = default, True
         wanted = self._wanted_device(state)
         if wanted is not None and not self._wanted_was_there:
-            self._by_hand = self._story.refused = False
+            self._by_hand = False
         self._wanted_was_there = wanted is not None
         self._note_move(state, wanted)
         if self._story.cause == "chosen" and self.wanted and wanted is None:
@@ -246,7 +273,7 @@ class Slot:
                 self._story.absent = True
         assert self._device is not None
         if wanted is not None:
-            target = None if self._by_hand or self._story.refused else wanted
+            target = None if self._by_hand or self.was_refused(wanted) else wanted
         else:
             target = next((d for d in state.of(self.kind) if d.is_default), None) if self._default_changed else None
         if target is None or target.pulse_name == self._device.pulse_name:
@@ -268,7 +295,7 @@ class Slot:
         if placed is None or before is None or not before.pulse_name or placed.pulse_name == before.pulse_name:
             return
         if not self.is_there(before, state):
-            self._story.cause = "gone"
+            self._story.cause, self._by_hand = "gone", False
         elif wanted is not None and placed.pulse_name == wanted.pulse_name:
             self._story.cause = "returned"
         elif self._default_changed and placed.is_default:
@@ -280,18 +307,21 @@ class Slot:
 
     def wants_of(self, listed: Sequence[Device]) -> Cause | None:
         """Why something of a fresh list is to be opened instead of what is; None: it isn't. Without a sound server."""
+        self.forget_refused(listed, of_server=False)
         chosen = self._story.cause == "chosen"
         self._story.absent = chosen and bool(self.wanted)  # as long as it isn't found below
         default = self._own_default(listed)
-        changed, self._default = default != self._default or chosen, default or self._default
-        if self.wanted and any(same_device(device.name, self.wanted) for device in listed):
+        changed = default != self._default or chosen
+        wanted = devices.which(self.wanted, listed) if self.wanted else None
+        if wanted is not None:
             self._story.absent = False
-            if same_device(self.name, self.wanted) or self._story.refused:
+            if same_device(self.name, wanted.name) or self.was_refused(wanted):
                 return None
             return "chosen" if chosen else "returned"
-        self._story.refused = False
         if changed and default and not same_device(self.name, default):
-            return "chosen" if chosen else "default"
+            still = any(same_device(device.name, self.name) for device in listed)
+            return "chosen" if chosen else "default" if still else "gone"
+        self._default = default or self._default  # otherwise once it is open
         return None
 
     def tell(self, now: float, state: PulseState | None) -> None:
@@ -300,23 +330,31 @@ class Slot:
             # A device that goes is first the default no more, and only then away.
             there = any(device.name == self._announcer.told for device in state.of(self.kind))
             self._story.cause = "default" if there else "gone"
-        self._announcer.look(now, self.name, self._story)
-        if self.kind == INPUT and self._device is not None and self.name and self.name == self._announcer.told:
+        if self._end is None or self._clock > 0 or self._suspended:  # before that it may be deaf
+            self._announcer.look(now, self.name, self._story)
+        if self._device is None or not self.name or self.name != self._announcer.told:
+            return
+        self._announcer.suspended(now, self.name, self._suspended)
+        if self.kind == INPUT:
             placed = self._placed(state) if state is not None else None
             self._announcer.note(self._device, placed is not None and placed.muted)
 
     # Small questions
 
+    def _stream(self, state: PulseState) -> PulseStream | None:
+        """The sound server's stream of the device that is open: others of this process are none of ours."""
+        if self._end is None:
+            return None
+        stream = state.stream(self.kind, self._end.token, self._number)
+        self._number = stream.number if stream is not None else None
+        return stream
+
     def _placed(self, state: PulseState) -> PulseDevice | None:
-        stream = state.newest_stream(self.kind)
+        stream = self._stream(state)
         return state.device(stream) if stream is not None else None
 
     def _wanted_device(self, state: PulseState) -> PulseDevice | None:
-        wanted = self.wanted.strip().casefold()
-        all_of_kind = state.of(self.kind) if wanted else []
-        exact = [device for device in all_of_kind if device.name.casefold() == wanted]
-        like_it = exact or [device for device in all_of_kind if wanted in device.name.casefold()]
-        return like_it[0] if len(like_it) == 1 else None
+        return devices.which(self.wanted, state.of(self.kind)) if self.wanted else None
 
     def _as_device(self, placed: PulseDevice) -> Device:
         """The device in use, as the one where the sound server has put it."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import logging
+import math
 import queue
 import sys
 import threading
@@ -20,7 +21,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 
 from app.audio import devices, native, watch
-from app.audio.devices import Device
+from app.audio.device_words import Cause
+from app.audio.devices import Device, identity
 from app.audio.endpoints import Tap
 from app.audio.errors import DeviceError
 from app.audio.pulse import PulseServer, PulseState
@@ -50,6 +52,10 @@ PORTAUDIO_RETRY_SECONDS = 10.0
 """How often a frozen list is looked behind though nothing was heard of a change: it takes a child process."""
 
 
+UNLISTED_SECONDS = 3.0
+"""How long a lost device's place stays empty while PortAudio can't be restarted. Then its old list has to do."""
+
+
 class SteadyDevices:
     """Microphone and loudspeaker by name (None or empty: the system's defaults), for as long as a talk lasts.
 
@@ -76,6 +82,8 @@ class SteadyDevices:
         self._state: PulseState | None = None
         self._had_server = False
         self._asked_at = self._listed_at = self._served_at = 0.0
+        self._asked: watch.AskedChild | None = None
+        self._look_again_at = math.inf
 
     @property
     def tap(self) -> Tap:
@@ -122,7 +130,9 @@ class SteadyDevices:
         """Goes on with these devices (None or empty: the system's defaults). Any thread may call; never waits."""
 
         def chosen() -> None:
-            for slot, name in ((self._hears, microphone or ""), (self._speaks, loudspeaker or "")):
+            both = {self._hears: microphone or "", self._speaks: loudspeaker or ""}
+            others = {slot: name for slot, name in both.items() if name != slot.wanted}
+            for slot, name in (others or both).items():  # the same ones again: those that couldn't be had are retried
                 slot.choose(name)
             self._changed.set()
 
@@ -162,35 +172,50 @@ class SteadyDevices:
     # The keeper's thread
 
     def _run(self) -> None:
-        with _com(), self._server, DeviceWatch(self._on_change):
+        _use_com()
+        with self._server, DeviceWatch(self._on_change), contextlib.ExitStack() as at_the_end:
+            at_the_end.callback(self._stop_asking)
             before = time.monotonic()
             while not self._stop:
                 self._answer()
                 now = time.monotonic()
-                try:
+                with _logged():
                     self._round(now, now - before)
-                except Exception:  # a talk goes on without its keeper's help, and the next round may do better
-                    _log.exception("looking after the sound devices failed")
                 before = now
                 self._woken.wait(TICK_SECONDS)
                 self._woken.clear()
             self._answer()
 
     def _round(self, now: float, passed: float) -> None:
-        changed = self._changed.is_set()
+        changed = self._changed.is_set() or (now >= self._look_again_at and not self._others_are_open())
         self._changed.clear()
         if changed or now - self._asked_at >= ASK_SECONDS:
             self._look()
-        for slot in self._slots:
-            if slot.used:
-                self._mind(slot, now, passed, changed)
+        if changed:
+            self._look_again_at = math.inf
+        used = [slot for slot in self._slots if slot.used]
+        for slot in used:
+            with _logged():
+                slot.check(self._state, passed)
+        listed = None
+        with _logged():
+            listed = self._look_behind(changed)
+            if listed is not None:
+                self._take(listed)
+        for slot in used:
+            with _logged():
+                self._mind(slot, now, changed, listed)
+            if self._asked is None or slot.cause != "chosen":  # or else what was chosen may be found yet
+                with _logged():
+                    slot.tell(now, self._state)
 
     def _look(self) -> None:
         """Asks the sound server, if there is one that PortAudio can reach."""
         now = self._asked_at = time.monotonic()
         state = self._server.look()
         if state is not None and not self._through:
-            self._through = devices.through_pulse(devices.own_devices()) is not None
+            with contextlib.suppress(DeviceError):  # PortAudio isn't there at the moment
+                self._through = devices.through_pulse(devices.own_devices()) is not None
         self._state = state if self._through else None
         if self._state is not None:
             self._had_server, self._served_at = True, now
@@ -218,69 +243,78 @@ class SteadyDevices:
             native.restart()  # PortAudio's list may be as old as the app; nothing is done while a stream is open
             self._look()
         name = slot.wanted or None
-        try:
-            found = slot.find(name, self._state)
-        except DeviceError:
-            if self._state is not None:
-                raise
-            # It came after the other one was opened: look behind the frozen list.
-            with self._restarted(but=slot):
+        with native.LOCK:  # or another thread restarts PortAudio between finding and opening
+            try:
                 found = slot.find(name, self._state)
-        slot.open(found, name is not None)
+            except DeviceError:
+                if self._state is not None:
+                    raise
+            else:
+                slot.open(found, name is not None)
+        if not slot.is_open:
+            # It came after the other one was opened: look behind the frozen list.
+            with self._restarted({}):
+                slot.open(slot.find(name, self._state), name is not None)
         self._look()
         slot.begin_use(self._state)
 
-    def _mind(self, slot: Slot, now: float, passed: float, changed: bool) -> None:
-        slot.check(self._state, passed)
+    def _mind(self, slot: Slot, now: float, changed: bool, listed: list[Device] | None) -> None:
         if not slot.is_open:
-            if changed or now >= slot.retry_at:
-                self._reopen(slot, now, changed)
-        elif self._state is not None:
-            if slot.follow(self._state, now, GRACE_SECONDS):
-                self._exchange(slot, now)
-        elif changed and not self._had_server:
-            self._look_behind(slot, now)
-        slot.tell(now, self._state)
+            if changed or listed is not None or now >= slot.retry_at:
+                self._reopen(slot, now, listed)
+        elif self._state is not None and slot.follow(self._state, now, GRACE_SECONDS):
+            slot.close()
+            self._reopen(slot, now, listed)
 
-    def _exchange(self, slot: Slot, now: float) -> None:
-        """Close one device and open the other."""
-        slot.close()
-        self._reopen(slot, now, changed=True)
-
-    def _reopen(self, slot: Slot, now: float, changed: bool) -> None:
+    def _reopen(self, slot: Slot, now: float, listed: list[Device] | None) -> None:
         slot.retry_at = now + (FIRST_RETRY_SECONDS if slot.tries == 0 else RETRY_SECONDS)
-        slot.tries += 1
-        if self._state is None and not self._had_server:
-            # What is there is behind PortAudio's frozen list. The other device is interrupted only for one's loss, or
-            # for something that can be had.
-            others = any(other.is_open for other in self._slots)
-            if others and slot.tries > 1 and not self._can_be_had(slot, now, changed):
-                return
-            with self._restarted(but=slot):
-                self._open_any(slot)
-        else:
+        if self._state is not None or self._had_server:
+            slot.tries += 1
             self._open_any(slot)
+            return
+        # What is there is behind PortAudio's frozen list. The other device is interrupted only for one's loss, or for
+        # something that can be had.
+        others = any(other.is_open for other in self._slots)
+        if others and slot.tries > 0 and not any(slot.fits(d) and not slot.was_refused(d) for d in listed or ()):
+            if now - self._listed_at >= PORTAUDIO_RETRY_SECONDS:
+                self._look_behind(again=True)
+            self._open_any(slot, refused_only=True)  # those are in the list that there is
+            return
+        with self._restarted({}) as restarted:
+            if restarted or now - slot.lost_at > UNLISTED_SECONDS:
+                slot.tries += 1
+                self._open_any(slot, listed_now=restarted)
 
-    def _open_any(self, slot: Slot) -> None:
-        """Opens the chosen device, else the default, else any, else none."""
+    def _open_any(self, slot: Slot, listed_now: bool = True, refused_only: bool = False) -> None:
+        """Opens the chosen device, else the default, else any, else one that was refused before, else none.
+
+        Without `listed_now` the list of devices is an old one: what can't be opened may simply not be there.
+        """
         if self._state is None and self._had_server:
             return  # a sound server that is being restarted must find its hardware free
-        tried: set[tuple[str, str]] = set()
-        for device, by_name in self._candidates(slot):
-            key = (device.name, device.pulse_name)
-            if key in tried:
-                continue
-            tried.add(key)
-            try:
-                slot.open(device, by_name)
-            except DeviceError as error:
+        with native.LOCK:  # or another thread restarts PortAudio between finding and opening
+            found: dict[str, tuple[Device, bool]] = {}
+            for candidate in self._candidates(slot):
+                found.setdefault(identity(candidate[0]), candidate)
+            for device, by_name in sorted(found.values(), key=lambda one: slot.was_refused(one[0])):
+                if slot.was_refused(device):
+                    if time.monotonic() < slot.refused_retry_at:
+                        continue
+                elif refused_only:
+                    continue
+                try:
+                    slot.open(device, by_name)
+                except DeviceError as error:
+                    self._look()
+                    away = isinstance(error, native.DeviceGone) or not listed_now
+                    if self._state is not None and device.pulse_name:
+                        away = not slot.is_there(device, self._state)
+                    if not away:
+                        slot.refused(device, str(error))
+                    continue
                 self._look()
-                if self._state is None or not device.pulse_name or slot.is_there(device, self._state):
-                    slot.refused(device, str(error))
-                continue  # or else it went this moment
-            self._look()
-            slot.opened(self._state)
-            return
+                slot.opened(self._state)
+                return
 
     def _candidates(self, slot: Slot) -> Iterator[tuple[Device, bool]]:
         if slot.wanted:
@@ -295,56 +329,93 @@ class SteadyDevices:
 
     # Where PortAudio's list is frozen: Windows, and ALSA without a sound server
 
-    def _can_be_had(self, slot: Slot, now: float, changed: bool) -> bool:
-        if not changed and now - self._listed_at < PORTAUDIO_RETRY_SECONDS:
-            return False
-        self._listed_at = now
+    def _look_behind(self, again: bool) -> list[Device] | None:
+        """What a child process has found, once it has; `again`: it is to look anew."""
+        if again and self._state is None and not self._had_server and any(slot.is_open for slot in self._slots):
+            self._stop_asking()
+            self._listed_at = time.monotonic()
+            with contextlib.suppress(DeviceError):
+                self._asked = watch.AskedChild()
+        if self._asked is None:
+            return None
         try:
-            return any(slot.fits(device) for device in watch.list_now())
+            listed = self._asked.poll()
         except DeviceError:
-            return False
+            self._stop_asking()
+            return None
+        if listed is not None:
+            self._stop_asking()
+        return listed
 
-    def _look_behind(self, slot: Slot, now: float) -> None:
-        """Something came or went, or is the default now: whether that is anything that we want."""
-        try:
-            listed = [device for device in watch.list_now() if slot.fits(device)]
-        except DeviceError:
-            return
-        cause = slot.wants_of(listed)
-        if cause:
-            slot.cause = cause
-            slot.close()
-            with self._restarted(but=slot):
-                self._open_any(slot)
+    def _stop_asking(self) -> None:
+        child, self._asked = self._asked, None
+        if child is not None:
+            child.stop()
+
+    def _take(self, listed: list[Device]) -> None:
+        """Something came or went, or is the default now: opens what of it is wanted."""
+        causes: dict[Slot, Cause] = {}
+        for slot in self._slots:
+            fitting = [device for device in listed if slot.fits(device)]
+            slot.forget_refused(fitting, of_server=False)
+            if slot.used and slot.is_open and self._state is None and (cause := slot.wants_of(fitting)):
+                causes[slot] = cause
+        if causes:
+            with self._restarted(causes) as restarted:
+                pass
+            for slot in [slot for slot, cause in causes.items() if cause == "chosen" and not restarted]:
+                # The user waits for it, and the old list may have it.
+                with contextlib.suppress(DeviceError):
+                    slot.find(slot.wanted or None, None)
+                    slot.close()
+                    self._open_any(slot, listed_now=False)
+
+    def _others_are_open(self) -> bool:
+        """Whether PortAudio can't be restarted whatever we close: a device is being tried out, or closes slowly."""
+        return native.open_streams() > sum(slot.is_open for slot in self._slots)
 
     @contextlib.contextmanager
-    def _restarted(self, but: Slot) -> Iterator[None]:
-        """Closes the other devices, restarts PortAudio, and opens them again after the block."""
-        others = [slot for slot in self._slots if slot is not but and slot.is_open]
-        for slot in others:
-            slot.cause = "slow"
-            slot.close()
-        with contextlib.suppress(DeviceError):
-            native.restart()
-        try:
-            yield
-        finally:
-            for slot in others:
-                self._open_any(slot)
+    def _restarted(self, causes: dict[Slot, Cause]) -> Iterator[bool]:
+        """Closes the devices, restarts PortAudio, and opens them again after the block; gives whether it was restarted.
+
+        Where it can't be, nothing is closed, and we look again later. `causes`: why another device is to be opened.
+        """
+        if self._others_are_open():
+            self._look_again_at = time.monotonic()
+            yield False
+            return
+        ours = [slot for slot in self._slots if slot.is_open]
+        for slot in ours:
+            slot.cause = causes.get(slot, "slow")
+            slot.close(wait=None)
+        with native.LOCK:  # or another thread restarts it once more before all are open again
+            try:
+                restarted = native.restart()
+            except DeviceError:
+                restarted = False
+            try:
+                yield restarted
+            finally:
+                for slot in ours:
+                    self._open_any(slot, listed_now=restarted)
 
 
 _log = logging.getLogger(__name__)
 
 
 @contextlib.contextmanager
-def _com() -> Iterator[None]:
-    """On Windows each thread that opens devices must say first that it will."""
-    if sys.platform != "win32":
-        yield
-        return
-    begun = ctypes.windll.ole32.CoInitializeEx(None, 0) >= 0
+def _logged() -> Iterator[None]:
+    """A talk goes on without its keeper's help, and the next round may do better."""
     try:
         yield
-    finally:
-        if begun:
-            ctypes.windll.ole32.CoUninitialize()
+    except Exception:
+        _log.exception("looking after the sound devices failed")
+
+
+def _use_com() -> None:
+    """On Windows each thread that opens devices must say first that it will.
+
+    It never says that it is done: what PortAudio has made here outlives the thread.
+    """
+    if sys.platform == "win32":
+        ctypes.windll.ole32.CoInitializeEx(None, 0)

@@ -6,6 +6,7 @@ devices change.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
@@ -40,6 +41,8 @@ class SteadySource:
         self._microphone: Microphone | None = None
         self._reading: Microphone | None = None
         self._muted = False
+        # Held for some microseconds: whoever mutes and whoever attaches must not undo each other.
+        self._lock = threading.Lock()
         self._lost_before = 0
         # The reader's: when the last given frame ended; whether silence is given; for how long nothing has come.
         self._changes = self._moves = 0
@@ -60,11 +63,13 @@ class SteadySource:
 
     def attach(self, microphone: Microphone | None) -> None:
         """From now on this is the device; None: none. For the thread that opens devices."""
-        before, self._microphone = self._microphone, microphone
+        with self._lock:
+            before, self._microphone = self._microphone, microphone
+            if microphone is not None and microphone.muted != self._muted:
+                microphone.muted = self._muted
         if before is not None:
             self._lost_before += before.overruns
         if microphone is not None:
-            microphone.muted = self._muted
             self.name = microphone.name
 
     def moved(self, name: str) -> None:
@@ -84,10 +89,10 @@ class SteadySource:
 
     @muted.setter
     def muted(self, muted: bool) -> None:
-        self._muted = muted
-        microphone = self._microphone
-        if microphone is not None:
-            microphone.muted = muted
+        with self._lock:
+            self._muted = muted
+            if self._microphone is not None:
+                self._microphone.muted = muted
 
     @property
     def overruns(self) -> int:

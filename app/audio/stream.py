@@ -5,11 +5,12 @@ Knows nothing of what its callback does with the samples.
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from app.audio import devices, native
+from app.audio import devices, native, pulse
 from app.audio.devices import Device
 from app.audio.errors import DeviceError
 from app.conversation.frame import SAMPLE_RATE
@@ -30,6 +31,9 @@ CLOSE_SECONDS = 2.0
 INPUT, OUTPUT = "microphone", "loudspeaker"
 
 
+_tokens = itertools.count(1)
+
+
 class DeviceStream:
     """A started stream on a device.
 
@@ -45,6 +49,8 @@ class DeviceStream:
         """
         self.kind = kind
         self.finished = False
+        self.token = str(next(_tokens))
+        """What the sound server's stream is marked with; see `PulseStream`."""
         self._closing = False
         self.device = device or _find(kind, name)
         self._aim = {} if name is None else _aim(kind, self.device.pulse_name)
@@ -55,7 +61,7 @@ class DeviceStream:
         make = sounddevice.InputStream if self.kind == INPUT else sounddevice.OutputStream
         refused: Exception | None = None
         seconds = SAFE_BLOCK_SECONDS if self.device.name in _slow else BLOCK_SECONDS
-        with native.environment(self._aim):
+        with native.LOCK, native.environment(self._aim | pulse.mark(self.token)):
             for rate, channels in shapes(self.kind, self.device):
                 self.rate, self.channels, self.block = rate, channels, round(rate * seconds)
                 callback = prepare(self.rate, self.channels, self.block)

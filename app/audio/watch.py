@@ -12,7 +12,9 @@ import dataclasses
 import json
 import subprocess
 import sys
+import tempfile
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -33,6 +35,8 @@ SETTLE_SECONDS = 0.05
 """One plug is several changes within milliseconds: the card, its loudspeaker, its microphone, the defaults."""
 
 CHILD_SECONDS = 15.0
+
+CHILD_POLL_SECONDS = 0.02
 
 ALSA_FILES = ("/proc/asound/cards", "/proc/asound/pcm")
 
@@ -135,33 +139,72 @@ def list_now() -> list[Device]:
     state = pulse.look()
     if (state is not None and devices.through_pulse(devices.own_devices())) or native.restart():
         return devices.list_devices(state)
-    return _ask_child()
-
-
-def _ask_child() -> list[Device]:
-    command = [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "app"]
+    child = AskedChild()
     try:
-        done = subprocess.run(
-            [*command, "devices", "--json"],
-            cwd=Path(__file__).parents[2],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=CHILD_SECONDS,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-        )
-        answer = json.loads(done.stdout.decode("utf-8"))
-        if not answer["ok"]:
-            raise DeviceError(answer["error"])
-        known = {field.name for field in dataclasses.fields(Device)}
-        return [
-            Device(**{key: value for key, value in row.items() if key in known} | {"index": -1})
-            for row in answer["devices"]
-        ]
-    except (OSError, subprocess.TimeoutExpired, ValueError, LookupError, TypeError) as error:
-        raise DeviceError(
-            f"The list of sound devices couldn't be read anew ({type(error).__name__}), so a device that was just "
-            "plugged in may be missing from it. End the talk, and look again."
-        ) from error
+        while (listed := child.poll()) is None:
+            time.sleep(CHILD_POLL_SECONDS)
+        return listed
+    finally:
+        child.stop()
+
+
+class AskedChild:
+    """A child process that lists the devices as PortAudio sees them when it starts. Nothing here waits for it."""
+
+    def __init__(self) -> None:
+        """Raises `DeviceError`."""
+        command = [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "app"]
+        self._give_up = time.monotonic() + CHILD_SECONDS
+        try:
+            # A pipe that nobody empties could stop it. `stop` closes the file.
+            self._said = tempfile.TemporaryFile()  # noqa: SIM115
+        except OSError as error:
+            raise _unread(error) from error
+        try:
+            self._process = subprocess.Popen(
+                [*command, "devices", "--json"],
+                cwd=Path(__file__).parents[2],
+                stdin=subprocess.DEVNULL,
+                stdout=self._said,
+                stderr=subprocess.DEVNULL,
+                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            )
+        except OSError as error:
+            self._said.close()
+            raise _unread(error) from error
+
+    def poll(self) -> list[Device] | None:
+        """What it found; None while it is still looking. Raises `DeviceError`. Not to be asked again after that."""
+        try:
+            if self._process.poll() is None:
+                if time.monotonic() > self._give_up:
+                    raise TimeoutError
+                return None
+            self._said.seek(0)
+            answer = json.loads(self._said.read().decode("utf-8"))
+            if not answer["ok"]:
+                raise DeviceError(answer["error"])
+            known = {field.name for field in dataclasses.fields(Device)}
+            return [
+                Device(**{key: value for key, value in row.items() if key in known} | {"index": -1})
+                for row in answer["devices"]
+            ]
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise _unread(error) from error
+
+    def stop(self) -> None:
+        """Ends it, if it still runs."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        self._said.close()
+
+
+def _unread(error: Exception) -> DeviceError:
+    return DeviceError(
+        f"The list of sound devices couldn't be read anew ({type(error).__name__}), so a device that was just "
+        "plugged in may be missing from it. End the talk, and look again."
+    )
 
 
 def _text_of(path: str) -> str:

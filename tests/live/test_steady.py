@@ -31,10 +31,12 @@ EDGE = """
 import json, sys, threading, time
 import numpy as np
 from app.audio.errors import DeviceError
+from app.audio.portaudio import Loudspeaker, Microphone
 from app.audio.steady import SteadyDevices
 
 edge = SteadyDevices(*json.loads(sys.argv[1]))
 leave = threading.Event()
+tried = []
 
 def say(**facts):
     print(json.dumps(facts), flush=True)
@@ -46,6 +48,11 @@ def listen():
             edge.choose(*order["choose"])
         if "muted" in order:
             edge.muted = order["muted"]
+        if "try_out" in order:
+            microphone, loudspeaker = order["try_out"]
+            with Microphone(microphone), Loudspeaker(loudspeaker):
+                time.sleep(1.5)
+            tried.append(True)
     leave.set()
 
 def pitch(samples):
@@ -80,7 +87,7 @@ try:
                     tap_generation=edge.tap.generation, tapped=tapped / edge.tap.rate, tap_plays=pitch(took),
                     accounted=where.written == where.played + where.queued + where.flushed + where.overruns,
                     played=where.played, queued=where.queued, underruns=edge.underruns, overruns=edge.overruns,
-                    cushion=edge.cushion_seconds, notices=notices,
+                    cushion=edge.cushion_seconds, notices=notices, tried=bool(tried),
                 )
     say(left=sorted(thread.name for thread in threading.enumerate() if thread.name.startswith("audio")))
 except DeviceError as error:
@@ -334,7 +341,29 @@ def test_choosing_muting_and_suspending_live() -> None:
         child.until_it_hears(1_000)
         child.until(lambda now: now["ready"], "a loudspeaker again")
         assert sounds(audio, "kame_speaker")
-        assert len(child.told) == 6
+        assert len(child.told) == 6  # so short a pause isn't told
+        audio.control("suspend-source", "headset", "1")
+        audio.control("suspend-sink", "kame_speaker", "1")
+        child.until(lambda now: len(now["notices"]) == 8, "told of both")
+        names = {"loudspeaker": "KAME-Speaker", "microphone": "USB headset"}
+        assert sorted(child.told[6:]) == [(kind, "note", name) for kind, name in names.items()]
+        audio.control("suspend-source", "headset", "0")
+        audio.control("suspend-sink", "kame_speaker", "0")
+        child.until(lambda now: len(now["notices"]) == 10, "told of the end of both")
+        assert sorted(child.told[8:]) == [(kind, "back", name) for kind, name in names.items()]
+        child.until_it_hears(1_000)
+
+
+@in_real_time
+def test_another_device_is_tried_out_meanwhile() -> None:
+    with desk() as audio, talk(audio, "USB headset", "USB box") as child:
+        before = child.until_it_hears(1_000)
+        child.tell(try_out=["KAME-Mic", "KAME-Speaker"])
+        child.until(lambda now: now["tried"], "tried out")
+        child.until(lambda now: now["at"] > before["at"] + 3.0, "some seconds")
+        assert not child.told
+        for same in ("microphone", "loudspeaker", "generation", "tap_generation"):
+            assert child.now[same] == before[same]
 
 
 def test_no_microphone_to_begin_with() -> None:

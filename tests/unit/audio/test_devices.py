@@ -138,7 +138,8 @@ def test_refresh_waits_for_open_streams(plug) -> None:
     assert fake.restarts == 0
 
 
-def test_refresh_that_fails_says_so(plug) -> None:
+def test_refresh_that_fails_says_so(plug, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "_initialised", True)
     fake = plug(("Mic", "ALSA", 1, 0))
 
     def fail() -> None:
@@ -147,6 +148,34 @@ def test_refresh_that_fails_says_so(plug) -> None:
     fake.on_restart = fail
     with pytest.raises(DeviceError, match="couldn't be started again"):
         refresh()
+
+
+def test_after_a_failed_refresh_the_next_one_begins_anew(plug, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = plug(("Mic", "ALSA", 1, 0))
+    calls: list[str] = []
+
+    def initialize() -> None:
+        calls.append("begin")
+        if len(calls) == 2:
+            raise PortAudioError("Host error", -9999)
+
+    monkeypatch.setattr(native, "_initialised", True)
+    monkeypatch.setattr(fake, "_terminate", lambda: calls.append("end"))
+    monkeypatch.setattr(fake, "_initialize", initialize)
+    with pytest.raises(DeviceError):
+        refresh()
+    assert refresh() and calls == ["end", "begin", "begin"]
+
+
+def test_a_list_that_cannot_be_read_says_so(plug, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = plug(("Mic", "ALSA", 1, 0))
+
+    def fail() -> None:
+        raise PortAudioError("PortAudio not initialized", -10_000)
+
+    monkeypatch.setattr(fake, "query_devices", fail)
+    with pytest.raises(DeviceError, match="couldn't be listed"):
+        list_devices()
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -202,6 +203,26 @@ class TestMicrophone:
     def test_only_inside_its_with(self) -> None:
         with pytest.raises(ValueError, match="inside its `with`"):
             Microphone().read_frame(0.0)
+
+
+@pytest.mark.parametrize("end", [Microphone, Loudspeaker])
+def test_a_device_that_is_taken_away_between_two_looks(end: type) -> None:
+    class Vanishing(end):
+        """The stream is there at the first look only."""
+
+        looks = 0
+
+        @property
+        def _stream(self):
+            self.looks += 1
+            return SimpleNamespace(finished=False, device="device", latency=1.0) if self.looks == 1 else None
+
+        @_stream.setter
+        def _stream(self, stream) -> None:
+            self.looks = 0
+
+    for name, there in (("finished", False), ("device", "device"), ("latency", 1.0)):
+        assert getattr(Vanishing(), name) == there
 
 
 class TestLoudspeaker:

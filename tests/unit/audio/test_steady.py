@@ -5,17 +5,20 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from app.audio import native, pulse, steady, watch
+from app.audio import native, pulse, slot, steady, watch
 from app.audio.announcer import Announcer, Story
-from app.audio.devices import list_devices
+from app.audio.devices import Device, list_devices
 from app.audio.errors import DeviceError
-from app.audio.pulse import PulseServer
+from app.audio.portaudio import Microphone
+from app.audio.pulse import PulseDevice, PulseServer, PulseState, PulseStream
 from app.audio.steady import SteadyDevices
-from app.conversation.sound import DeviceNotice
+from app.audio.steady_source import SteadySource
+from app.conversation.sound import DeviceKind, DeviceNotice
 from tests.unit.audio.fake_sounddevice import FakeSoundDevice, FakeStream, PortAudioError
 
 API = "Windows WASAPI"
@@ -39,7 +42,7 @@ class Desk:
         monkeypatch.setattr(PulseServer, "look", lambda server: None)
         monkeypatch.setattr(watch, "signature", lambda state: (tuple(self.rows), self.default))
         monkeypatch.setattr(watch, "POLL_SECONDS", 0.02)
-        monkeypatch.setattr(watch, "_ask_child", self._as_a_child_sees)
+        monkeypatch.setattr(watch, "AskedChild", lambda: SimpleNamespace(poll=self.listed, stop=lambda: None))
         monkeypatch.setattr(steady, "FIRST_RETRY_SECONDS", 0.1)
         monkeypatch.setattr(steady, "RETRY_SECONDS", 0.1)
         self._runner = threading.Thread(target=self._run, daemon=True)
@@ -62,7 +65,8 @@ class Desk:
         self._leave.set()
         self._runner.join()
 
-    def _as_a_child_sees(self):
+    def listed(self) -> list[Device] | None:
+        """As a child process sees them."""
         frozen = self.fake.query_devices(), self.fake.query_hostapis()
         self.fake.set_devices(*self.rows, default=self.default)
         try:
@@ -203,6 +207,306 @@ def test_opening_says_what_is_wrong(desk: Desk) -> None:
         SteadyDevices(None, None).source.__enter__()
 
 
+def for_a_while(edge: SteadyDevices, seconds: float) -> list[DeviceNotice]:
+    told: list[DeviceNotice] = []
+    give_up = time.monotonic() + seconds
+    while time.monotonic() < give_up:
+        edge.source.read_frame(0.02)
+        told += edge.notices()
+    return told
+
+
+def refusing(desk: Desk, name: str, code: int) -> Callable[[dict], Exception | None]:
+    """The device of this name is there, and can't be opened."""
+    names = desk.fake._devices
+    return lambda options: PortAudioError("x", code) if names[options["device"]]["name"] == name else None
+
+
+def test_a_failed_restart_is_tried_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "_initialised", True)
+    fake, query = desk.fake, desk.fake.query_devices
+    up, failures = [True], [1]
+
+    def needs_portaudio() -> None:
+        if not up[0]:
+            raise PortAudioError("PortAudio not initialized", -10_000)
+
+    def terminate() -> None:
+        needs_portaudio()
+        up[0] = False
+
+    def initialize() -> None:
+        if failures and up == [False] and len(fake.streams) > 1:
+            failures.pop()
+            raise PortAudioError("host error", native.UNANTICIPATED)
+        up[0] = True
+        fake.on_restart()
+
+    monkeypatch.setattr(fake, "_terminate", terminate)
+    monkeypatch.setattr(fake, "_initialize", initialize)
+    monkeypatch.setattr(fake, "query_devices", lambda: (needs_portaudio(), query())[1])
+    edge = SteadyDevices(None, None)
+    with edge.sink, edge.source:
+        desk.lose("input")
+        for_a_while(edge, 2.0)
+        assert not failures and edge.ready and edge.source.name == "Headset"
+        assert edge.source.read_frame(1.0).max() == 0.25
+
+
+def test_one_that_refuses_leaves_the_other_alone(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steady, "PORTAUDIO_RETRY_SECONDS", 0.2)
+    desk.has(HEADSET, BOX, default=(0, 1))
+    edge = SteadyDevices("Headset", None)
+    with edge.sink, edge.source:
+        desk.fake.refuse = refusing(desk, "Headset", native.UNAVAILABLE)
+        desk.lose("input")
+        (lost,) = for_a_while(edge, 2.5)
+        assert lost.change == "lost" and "in use by another program" in lost.sentence
+        outputs = [stream for stream in desk.fake.streams if stream.kind == "output"]
+        assert len(outputs) == 2  # once for the loss
+        desk.fake.refuse = lambda options: None
+        (back,) = notices_of(edge, 1)
+        assert back.change == "back"
+        assert outputs == [stream for stream in desk.fake.streams if stream.kind == "output"]
+
+
+def test_one_that_gives_nothing_is_left_for_another(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slot, "STALLED_SECONDS", 0.5)
+    edge = SteadyDevices("Headset", None)
+    tick = FakeStream.tick
+
+    def deaf(stream: FakeStream, block: np.ndarray | None = None) -> np.ndarray | None:
+        is_headset = stream.kind == "input" and desk.fake._devices[stream.options["device"]]["name"] == "Headset"
+        return None if is_headset else tick(stream, block)
+
+    with edge.sink, edge.source:
+        for_a_while(edge, 0.3)
+        monkeypatch.setattr(FakeStream, "tick", deaf)
+        (moved,) = for_a_while(edge, 4.0)
+        assert moved.name == "Built-in" and "“Headset” gives no sound" in moved.sentence
+        inputs = [stream for stream in desk.fake.streams if stream.kind == "input"]
+        assert len(inputs) == 3
+        monkeypatch.setattr(FakeStream, "tick", tick)
+        desk.has(BUILT_IN, BOX, default=(0, 1))
+        assert not for_a_while(edge, 0.5)
+        desk.has(HEADSET, BUILT_IN, BOX, default=(0, 2))
+        (back,) = notices_of(edge, 1)
+        assert (back.change, back.name) == ("back", "Headset")
+
+
+def test_one_that_closes_slowly_isnt_refused(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    edge = SteadyDevices("Headset", None)
+    abort, slow = FakeStream.abort, [True]
+
+    def late(stream: FakeStream) -> None:
+        time.sleep(0.8 if slow[0] else 0.0)
+        abort(stream)
+
+    monkeypatch.setattr(FakeStream, "abort", late)
+
+    def refuse(options: dict) -> Exception | None:
+        name = desk.fake._devices[options["device"]]["name"]
+        there = any(row[0] == name for row in desk.rows)
+        return None if there else PortAudioError("host error", native.UNANTICIPATED)
+
+    with edge.sink, edge.source:
+        desk.fake.refuse = refuse
+        desk.has(BUILT_IN, BOX, default=(0, 1))
+        desk.lose("input")
+        (moved,) = notices_of(edge, 1)
+        assert moved.name == "Built-in" and "“Headset” is gone" in moved.sentence
+        slow[0] = False
+        desk.has(HEADSET, BUILT_IN, BOX, default=(0, 2))
+        (back,) = notices_of(edge, 1)
+        assert (back.change, back.name) == ("back", "Headset")
+
+
+def test_invalid_means_gone(desk: Desk) -> None:
+    edge = SteadyDevices("Headset", None)
+    with edge.sink, edge.source:
+        desk.fake.refuse = refusing(desk, "Headset", native.INVALID_DEVICE)
+        desk.lose("input")
+        (moved,) = notices_of(edge, 1)
+        assert moved.name == "Built-in" and "“Headset” is gone. The talk goes on" in moved.sentence
+
+
+def test_nothing_is_interrupted_while_a_device_is_tried_out(desk: Desk) -> None:
+    desk.has(BUILT_IN, BOX, default=(0, 1))
+    desk.fake.on_restart()
+    edge = SteadyDevices(None, None)
+    with edge.sink, edge.source:
+        with Microphone("Built-in"):
+            streams = len(desk.fake.streams)
+            desk.has(HEADSET, BUILT_IN, BOX, default=(0, 2))
+            assert not for_a_while(edge, 0.6) and len(desk.fake.streams) == streams
+        (moved,) = notices_of(edge, 1)
+        assert moved.name == "Headset"
+
+
+def test_what_is_chosen_while_a_device_is_tried_out_is_taken(desk: Desk) -> None:
+    edge = SteadyDevices(None, None)
+    with edge.sink, edge.source, Microphone("Built-in"):
+        edge.choose("Built-in", None)
+        (chosen,) = notices_of(edge, 1)
+        assert chosen.sentence == "The microphone is now “Built-in”."
+        assert sum(stream.kind == "output" for stream in desk.fake.streams) == 1
+
+
+def test_leaving_and_choosing_wait_for_no_child(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped: list[bool] = []
+    asked: list[bool] = []
+
+    def child() -> SimpleNamespace:
+        asked.append(True)
+        return SimpleNamespace(poll=lambda: None, stop=lambda: stopped.append(True))
+
+    monkeypatch.setattr(watch, "AskedChild", child)
+    edge = SteadyDevices(None, None)
+    with edge.sink, edge.source:
+        desk.has(*desk.rows, CALL, default=desk.default)
+        for_a_while(edge, 0.5)
+        assert asked == [True]  # one for both devices
+        begun = time.monotonic()
+    assert time.monotonic() - begun < 0.5 and stopped == [True]
+
+
+def test_a_refused_one_is_tried_again_when_it_is_chosen_again(desk: Desk) -> None:
+    edge = SteadyDevices(None, None)
+    with edge.sink, edge.source:
+        desk.fake.refuse = refusing(desk, "Built-in", native.UNAVAILABLE)
+        edge.choose("Built-in", None)
+        (refused,) = notices_of(edge, 1)
+        assert "in use by another program" in refused.sentence and "when you choose it again" in refused.sentence
+        edge.choose("Built-in", None)
+        (still,) = notices_of(edge, 1)
+        assert "in use by another program" in still.sentence
+        desk.fake.refuse = lambda options: None
+        streams = len(desk.fake.streams)
+        assert not for_a_while(edge, 0.5) and len(desk.fake.streams) == streams
+        edge.choose("Built-in", None)
+        (chosen,) = notices_of(edge, 1)
+        assert chosen.sentence == "The microphone is now “Built-in”."
+
+
+def test_a_part_of_a_name_is_one_rule(desk: Desk) -> None:
+    edge = SteadyDevices(None, None)
+    with edge.sink, edge.source:
+        streams = len(desk.fake.streams)
+        edge.choose("headse", None)  # in use already
+        assert not for_a_while(edge, 0.6) and len(desk.fake.streams) == streams
+
+
+def test_nobody_restarts_portaudio_between_finding_and_opening(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    find, held = slot.Slot.find, []
+
+    def free() -> None:
+        if native.LOCK.acquire(blocking=False):
+            native.LOCK.release()
+            held.append(False)
+        else:
+            held.append(True)
+
+    def spied(self: slot.Slot, name: str | None, state: None) -> Device:
+        found = find(self, name, state)
+        other = threading.Thread(target=free)
+        other.start()
+        other.join()
+        return found
+
+    monkeypatch.setattr(slot.Slot, "find", spied)
+    edge = SteadyDevices("Headset", None)
+    with edge.sink, edge.source:
+        desk.has(BUILT_IN, BOX, default=(0, 1))
+        desk.lose("input")
+        notices_of(edge, 1)
+    assert len(held) > 3 and all(held)
+
+
+def test_com_stays_for_what_portaudio_has_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    ole32 = SimpleNamespace(
+        CoInitializeEx=lambda *how: calls.append("begin") or 0, CoUninitialize=lambda: calls.append("end")
+    )
+    monkeypatch.setattr(steady.ctypes, "windll", SimpleNamespace(ole32=ole32), raising=False)
+    monkeypatch.setattr(steady, "sys", SimpleNamespace(platform="win32"))
+    edge = SteadyDevices(None, None)
+    monkeypatch.setattr(native, "load", lambda: FakeSoundDevice())
+    monkeypatch.setattr(PulseServer, "look", lambda server: None)
+    monkeypatch.setattr(pulse, "look", lambda: None)
+    monkeypatch.setattr(watch, "signature", lambda state: ())
+    with pytest.raises(DeviceError):
+        edge.source.__enter__()
+    assert calls == ["begin"]
+
+
+def test_muting_and_attaching_dont_undo_each_other() -> None:
+    source = SteadySource(lambda: None, lambda: None)
+    source.muted = True
+
+    class Slow:
+        name, overruns, _muted = "Mic", 0, False
+
+        @property
+        def muted(self) -> bool:
+            return self._muted
+
+        @muted.setter
+        def muted(self, muted: bool) -> None:
+            if muted:  # just now the user speaks again
+                self.other = threading.Thread(target=lambda: setattr(source, "muted", False))
+                self.other.start()
+                self.other.join(0.1)
+            self._muted = muted
+
+    microphone = Slow()
+    source.attach(microphone)
+    microphone.other.join()
+    assert not source.muted and not microphone.muted
+
+
+class TestOnAServer:
+    """A slot alone, on a sound server's devices."""
+
+    @pytest.fixture
+    def told(self, monkeypatch: pytest.MonkeyPatch) -> list[DeviceNotice]:
+        fake = FakeSoundDevice(("pulse", "ALSA", 32, 32))
+        monkeypatch.setattr(native, "load", lambda: fake)
+        return []
+
+    def begun(self, wanted: str, told: list[DeviceNotice], state: PulseState) -> slot.Slot:
+        one = slot.Slot("microphone", wanted, SteadySource(lambda: None, lambda: None), told.append)
+        one.open(one.find(wanted or None, state), bool(wanted))
+        one.begin_use(self.on(state, one, 0))
+        return one
+
+    def state(self, *names: str) -> PulseState:
+        devices = [
+            PulseDevice("microphone", name.lower(), name, 48_000, 1, False, False, not number, "ABC".index(name))
+            for number, name in enumerate(names)
+        ]
+        return PulseState(tuple(devices), ())
+
+    def on(self, state: PulseState, one: slot.Slot, device: int, *others: PulseStream) -> PulseState:
+        """With the slot's stream on a device, and other streams of this process."""
+        return PulseState(state.devices, (PulseStream("microphone", 7, device, one._end.token), *others))
+
+    def test_a_device_that_is_tried_out_is_no_move(self, told: list[DeviceNotice]) -> None:
+        state = self.state("A", "B")
+        one = self.begun("A", told, state)
+        tried_out = self.on(state, one, 0, PulseStream("microphone", 8, 1, "another"))
+        one.check(tried_out, 0.1)
+        assert not one.follow(tried_out, 1.0, 0.0) and one.name == "A"
+        one.close()
+
+    def test_what_was_moved_by_hand_doesnt_outlive_its_device(self, told: list[DeviceNotice]) -> None:
+        state = self.state("A", "B", "C")
+        one = self.begun("A", told, state)
+        assert not one.follow(self.on(state, one, 1), 1.0, 0.0) and (one.name, one.cause) == ("B", "mixer")
+        assert not one.follow(self.on(state, one, 1), 2.0, 0.0)
+        assert one.follow(self.on(self.state("A", "C"), one, 2), 3.0, 0.0)  # back to the wanted one
+        one.close()
+
+
 class TestAnnouncer:
     def told(self, *states: tuple[float, str]) -> list[tuple[str, str]]:
         told: list[DeviceNotice] = []
@@ -222,4 +526,27 @@ class TestAnnouncer:
         flips = [(at / 10, "AB"[at // 10 % 2]) for at in range(300)]
         assert len(self.told(*flips)) <= 8
 
+    def test_a_refusal_is_told_once(self) -> None:
+        told: list[DeviceNotice] = []
+        announcer, story = Announcer("microphone", told.append), Story("A", refused=True, problem="“A” is in use.")
+        announcer.begin("A")
+        for at in range(10):
+            announcer.look(at / 10, "B", story)
+        story.cause = "default"
+        for at in range(10, 20):
+            announcer.look(at / 10, "C", story)
+        assert [notice.sentence.partition(".")[0] for notice in told] == [
+            "“A” is in use", "The system's microphone is now “C”: the talk goes on with it",
+        ]  # fmt: skip
 
+    @pytest.mark.parametrize("kind", ["microphone", "loudspeaker"])
+    def test_a_suspended_device_is_told_once_it_lasts(self, kind: DeviceKind) -> None:
+        told: list[DeviceNotice] = []
+        announcer = Announcer(kind, told.append)
+        announcer.begin("A")
+        for at, suspended in ((0.0, True), (1.5, False), (2.0, True), (3.9, True), (4.1, True), (9.0, True)):
+            announcer.suspended(at, "A", suspended)
+        assert [notice.change for notice in told] == ["note"] and "suspended" in told[0].sentence
+        announcer.suspended(9.1, "A", False)
+        announcer.suspended(9.2, "A", False)
+        assert [(notice.kind, notice.change) for notice in told] == [(kind, "note"), (kind, "back")]

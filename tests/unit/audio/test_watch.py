@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 
 import pytest
 
 from app.audio import watch
-from app.audio.pulse import PulseDevice, PulseServer, PulseState, distinct_names
-from app.audio.watch import DeviceWatch, signature, windows_names
+from app.audio.pulse import PulseDevice, PulseServer, PulseState, PulseStream, distinct_names
+from app.audio.watch import AskedChild, DeviceWatch, signature, windows_names
 
 
 class WinMM:
@@ -89,6 +90,27 @@ def test_without_a_server_alsas_files_count(monkeypatch: pytest.MonkeyPatch, tmp
     none = signature(None)
     cards.write_text(" 0 [PCH ]: HDA-Intel")
     assert signature(None) != none
+
+
+def test_a_stream_goes_by_its_mark_or_its_number() -> None:
+    def place(*streams: PulseStream, number: int | None = None) -> int | None:
+        found = PulseState((), streams).stream("microphone", "5", number)
+        return found and found.number
+
+    ours, later, other = (PulseStream("microphone", n, 0, token) for n, token in ((1, "5"), (2, "5"), (3, "6")))
+    assert place(ours, other) == 1 and place(ours, later, other) == 2 and place(other) is None
+    plain = [PulseStream("microphone", number, 0) for number in (1, 2)]
+    assert place(*plain) == 2 and place(*plain, number=1) == 1 and place(plain[1], number=1) == 2
+
+
+def test_a_child_that_is_stopped_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    popen, waiting = watch.subprocess.Popen, [sys.executable, "-c", "import time; time.sleep(60)"]
+    monkeypatch.setattr(watch.subprocess, "Popen", lambda command, **how: popen(waiting, **how))
+    child = AskedChild()
+    assert child.poll() is None
+    begun = time.monotonic()
+    child.stop()
+    assert time.monotonic() - begun < 5 and child._process.returncode is not None
 
 
 def test_twins_keep_their_names_as_long_as_they_are_there() -> None:
