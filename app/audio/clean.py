@@ -1,7 +1,8 @@
 """The microphone's sound without the app's own voice: an `AudioSource` over an `AudioSource`.
 
-Puts together what brings both sounds in step, what takes the one out of the other, what quiets the rest and what
-measures how well that went. Knows nothing of devices or sessions.
+Puts together what brings both sounds in step, what takes the one out of the other (first a linear filter, which leaves
+the user whole, then WebRTC for the rest), what quiets the rest until the filter has learned, and what measures how well
+that went. Knows nothing of devices or sessions.
 """
 
 from __future__ import annotations
@@ -13,21 +14,20 @@ import numpy as np
 
 from app.audio.echo import EchoCanceller
 from app.audio.endpoints import AudioSource, Tap
+from app.audio.linear import LinearFilter
 from app.audio.lockstep import Lockstep
 from app.audio.residue import EchoMeter, ResidueGate
+from app.audio.trust import Trust
+from app.audio.wander import Wander
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.sound import Processing, SoundHealth
-
-DELAY = SAMPLE_RATE // 100
-"""The microphone's sound is held back by 10 ms, as long as soxr holds the loudspeaker's: so an echo never comes before
-its origin, even where both devices together have only 20 ms of latency."""
 
 
 class CleanSource:
     """`source` without the echo of what `tap` played; as `AudioSource` otherwise.
 
     Entering opens `source` and loads the canceller (0.6 s: not on an event loop). All else happens in `read_frame`
-    on the frame thread, in about 1 ms a frame and without waiting. Where `source` has an attribute `generation`, its
+    on the frame thread, in about 2 ms a frame and without waiting. Where `source` has an attribute `generation`, its
     rise means what the tap's means.
     """
 
@@ -36,11 +36,14 @@ class CleanSource:
         self._lockstep = Lockstep(tap)
         self._canceller = EchoCanceller(processing or Processing())
         self._meter = EchoMeter()
+        self._filter = LinearFilter()
+        self._wander = Wander()
+        self._trust = Trust()
         self._gate = ResidueGate()
+        self._cancelled = False
         self._generation = getattr(source, "generation", 0)
         self._lost = 0
         self._alignments = 0
-        self._delayed = np.zeros(DELAY, np.float32)
 
     @property
     def name(self) -> str:
@@ -93,17 +96,31 @@ class CleanSource:
         lost, self._lost = self._source.overruns - self._lost, self._source.overruns
         if lost > 0:
             self._lockstep.skip(lost)
-        near, self._delayed = np.split(np.concatenate([self._delayed, near]), [len(near)])
         far = self._lockstep.next_frame(self._source.backlog)
         if self._lockstep.alignments != self._alignments:
             self._alignments = self._lockstep.alignments
-            self._gate.begin()
-            self._meter.begin()
-        out = self._canceller.process(near, far)
-        if self._canceller.cancels:
-            out = self._gate.pass_through(near, far, out)
+            for part in (self._filter, self._wander, self._trust, self._gate, self._meter):
+                part.begin()
+        if self._canceller.cancels != self._cancelled:
+            self._cancelled = self._canceller.cancels
+            for part in (self._filter, self._wander, self._trust, self._gate):
+                part.begin()
+        out = self._cancel(near, far) if self._cancelled else self._canceller.process(near, far)
         self._meter.measure(near, far, out)
         return out
+
+    def _cancel(self, near: np.ndarray, far: np.ndarray) -> np.ndarray:
+        left = self._filter.process(near, far)
+        if self._filter.active:
+            faster = self._wander.measure(self._filter.weights, near, left)
+            if faster is not None:
+                self._lockstep.steer(faster)
+        out = self._canceller.process(left, far)
+        if not self._canceller.cancels:
+            return near  # it has just broken
+        quiet = self._gate.pass_through(near, far, out)
+        # The gate costs the beginnings of words: it is for as long as the way isn't known.
+        return out if self._trust.judge(near, far, left) else quiet
 
     def drop_to_newest(self) -> int:
         """See `AudioSource`; the far end skips the same time."""

@@ -59,11 +59,11 @@ class ResidueGate:
 
     def pass_through(self, near: np.ndarray, far: np.ndarray, out: np.ndarray) -> np.ndarray:
         """`out` with its residue quieted: three float32 (1920,) in, one out (the same one if nothing is to do)."""
-        sounding = _powers(far, BLOCK) > FAR_ACTIVE
+        sounding = powers(far, BLOCK) > FAR_ACTIVE
         if not sounding.any() and not self._tail:
             self._peak, self._hold, self._gain, self._since_pause = 0.0, 0, 1.0, 0.0
             return out
-        near_power, out_power = _powers(near, BLOCK), _powers(out, BLOCK)
+        near_power, out_power = powers(near, BLOCK), powers(out, BLOCK)
         opened = np.zeros(BLOCKS, bool)
         for n in range(BLOCKS):
             self._tail = self.TAIL_BLOCKS if sounding[n] else max(0, self._tail - 1)
@@ -148,7 +148,7 @@ class EchoMeter:
         """One frame of each, float32 (1920,)."""
         for ring, samples in ((self._near, near), (self._far, far), (self._out, out)):
             ring[:-HOPS] = ring[HOPS:]
-            ring[-HOPS:] = _powers(samples, HOP)
+            ring[-HOPS:] = powers(samples, HOP)
         self._frames += 1
         self._active_seconds += FRAME_SECONDS if self._far[-HOPS:].max() > FAR_ACTIVE else 0.0
         if self._frames % LOOK_EVERY == 0:
@@ -191,7 +191,7 @@ class EchoMeter:
             self.echo_remains = False
 
 
-def _powers(samples: np.ndarray, size: int) -> np.ndarray:
+def powers(samples: np.ndarray, size: int) -> np.ndarray:
     """Mean square of each `size` samples: float64 of shape (n / size,)."""
     return np.einsum("ij,ij->i", *([samples.reshape(-1, size)] * 2), dtype=np.float64) / size
 

@@ -5,78 +5,68 @@ Real echo path, canceller, voice detector and front-end; scripted ears and brain
 
 from __future__ import annotations
 
-import jiwer
+from typing import Any
+
 import numpy as np
 import pytest
-import soxr
 
 from app.conversation import events as e
-from app.conversation.frame import SAMPLE_RATE
-from app.conversation.words import fold
+from app.conversation.sound import Processing
 from app.offline_models import model_path
-from app.stt.whisper_decoder import RATE, WhisperDecoder
-from tests.support.room_talks import RoomTalk, barge_ins, erle_db, monologue, text_of
+from app.stt.whisper_decoder import WhisperDecoder
+from tests.support.room_talks import erle_db, monologue, sweep
 
-ROOMS: list[dict[str, object]] = [
+ROOMS: list[dict[str, Any]] = [
     {"delay_seconds": 0.02, "attenuation_db": -6.0, "rt60": 0.3, "noise_dbfs": -65.0, "drift_ppm": 100.0},
-    {"delay_seconds": 0.04, "attenuation_db": -6.0, "rt60": 0.5, "noise_dbfs": -65.0, "drift_ppm": -100.0},
-    {"delay_seconds": 0.08, "attenuation_db": -6.0, "rt60": 0.3, "noise_dbfs": -50.0, "drift_ppm": -100.0},
-    {"delay_seconds": 0.25, "attenuation_db": -6.0, "rt60": 0.5, "noise_dbfs": -65.0, "drift_ppm": 100.0},
-    {"delay_seconds": 0.08, "attenuation_db": -12.0, "rt60": 0.5, "noise_dbfs": -65.0, "drift_ppm": 100.0},
-    {"delay_seconds": 0.15, "attenuation_db": -12.0, "rt60": 0.3, "noise_dbfs": -60.0, "drift_ppm": 0.0},
-    {"delay_seconds": 0.04, "attenuation_db": -20.0, "rt60": 0.4, "noise_dbfs": -65.0, "drift_ppm": 100.0},
-    {"delay_seconds": 0.25, "attenuation_db": -20.0, "rt60": 0.4, "noise_dbfs": -65.0, "drift_ppm": -100.0},
+    {"delay_seconds": 0.08, "attenuation_db": -12.0, "rt60": 0.5, "noise_dbfs": -60.0, "drift_ppm": -100.0},
+    {"delay_seconds": 0.25, "attenuation_db": -20.0, "rt60": 0.4, "noise_dbfs": -65.0, "drift_ppm": 0.0, "block": 480},
 ]
-MINUTES = 30 / len(ROOMS)
+SECONDS = 45
 
 
 @pytest.mark.parametrize("case", range(len(ROOMS)))
-def test_in_half_an_hour_of_talking_the_app_never_interrupts_itself(case: int) -> None:
-    talk = monologue(MINUTES * 60, app_first=case, seed=case, **ROOMS[case])
+def test_the_app_talks_and_never_interrupts_itself(case: int) -> None:
+    talk = monologue(SECONDS, app_first=case, swapped=case == 1, seed=case, **ROOMS[case])
     assert len(talk.of(e.AssistantStarted)) == 1
     assert not talk.of(e.AssistantHeld) and talk.self_interruptions == 0
     assert talk.sounding_share > 0.8, "the app was to talk all the time"
     assert not any(health.echo_remains for health in talk.health)
     # From two seconds after its first word on; the canceller is still learning in the first of the stretches.
     begin = talk.of(e.AssistantStarted)[0].at + 2.0
-    assert erle_db(talk, begin, MINUTES * 60) >= 25
-    assert min(erle_db(talk, at, at + 10) for at in np.arange(begin, MINUTES * 60 - 10, 10.0)) >= 15
+    assert erle_db(talk, begin, SECONDS) >= 25
+    assert min(erle_db(talk, at, at + 10) for at in np.arange(begin, SECONDS - 10, 10.0)) >= 20
+    # The echo itself has told how far apart the clocks are.
+    assert talk.health[-1].drift_ppm == pytest.approx(ROOMS[case]["drift_ppm"], abs=5)
 
 
-LOUD, USUAL = [ROOMS[0], ROOMS[2]], [ROOMS[4], ROOMS[6]]
-"""At -6 dB the echo is as loud as the user; -12 dB and less is what loudspeakers on a desk make of it."""
-HEADPHONES: dict[str, object] = {"delay_seconds": 0.08, "attenuation_db": None}
+def test_a_microphone_that_is_moved_interrupts_nobody() -> None:
+    talk = monologue(40, seed=7, moves_at=25.0, **ROOMS[1])
+    assert not talk.of(e.AssistantHeld) and talk.self_interruptions == 0
+    assert erle_db(talk, 30.0, 40.0) >= 20
 
 
-def _word_errors(talk: RoomTalk, decoder: WhisperDecoder) -> tuple[int, int]:
-    """Wrong words and words in all that the user said over the app, as the recogniser hears them."""
-    wrong = words = 0
-    for name, onset, end in talk.said[1:]:
-        part = talk.heard[round((onset - 0.3) * SAMPLE_RATE) : round((end + 0.3) * SAMPLE_RATE)]
-        heard = decoder.decode(soxr.resample(part, SAMPLE_RATE, RATE))
-        told = jiwer.process_words(" ".join(fold(text_of(name))), " ".join(fold(heard)))
-        wrong += told.substitutions + told.deletions + told.insertions
-        words += told.substitutions + told.deletions + told.hits
-    return wrong, words
+def test_without_cancellation_the_app_would_interrupt_itself() -> None:
+    """The measure itself."""
+    talk = monologue(12, seed=0, processing=Processing(echo=False), **ROOMS[0])
+    assert talk.self_interruptions
 
 
-@pytest.mark.parametrize("rooms", [USUAL, LOUD], ids=["usual", "loud"])
-def test_a_user_who_speaks_over_the_app_is_heard_and_stops_it(rooms: list[dict[str, object]]) -> None:
-    """Beside the same words spoken with headphones on, which leave no echo: what the echo costs."""
-    extra, wrong, wrong_without, words, delays = [], 0, 0, 0, []
+def test_a_user_who_speaks_over_the_app_is_heard_and_stops_it() -> None:
+    """Beside the same words spoken with headphones on, which leave no echo: what the echo costs.
+
+    The suite has few cases; `tests.support.room_talks.sweep` makes a table of many.
+    """
     decoder = WhisperDecoder(model_path("ears"), threads=1)
-    for case, room in enumerate(rooms):
-        talk, without = (barge_ins(4, app_first=case, seed=case + 4, **r) for r in (room, {**room, **HEADPHONES}))
-        assert talk.self_interruptions == without.self_interruptions == 0
-        for delay, best in zip(talk.delays, without.delays, strict=True):
-            assert delay is not None and best is not None, "the app went on in spite of the user"
-            extra.append(delay - best)
-            delays.append(delay)
-        errors, count = _word_errors(talk, decoder)
-        wrong, words = wrong + errors, words + count
-        wrong_without += _word_errors(without, decoder)[0]
-    loud = rooms is LOUD
-    assert np.median(extra) <= (0.25 if loud else 0.1)
-    assert np.median(delays) <= (0.6 if loud else 0.4)
-    # An echo may cost 5 points of word error rate; one as loud as the user costs more: AEC3 takes the user for echo.
-    assert (wrong - wrong_without) / words <= (0.3 if loud else 0.05)
+    rows = sweep([{**ROOMS[0], "seed": 4}, {**ROOMS[1], "seed": 5}], decoder, times=4)
+    assert not any(row["self"] for row in rows)
+    through = [row for row in rows if row["attenuation_db"] is not None]
+    delays, best = (
+        [delay for row in some for delay in row["delays"]]
+        for some in (through, [row for row in rows if row["attenuation_db"] is None])
+    )
+    assert None not in delays and None not in best, "the app went on in spite of the user"
+    assert np.median(delays) <= 0.3 and max(delays) <= 0.8
+    assert np.median(np.subtract(delays, best)) <= 0.08
+    assert sum(delay <= 0.3 for delay in delays) >= 4
+    wrong, without = (sum(row["wrong"] for row in rows if (row in through) == own) for own in (True, False))
+    assert (wrong - without) / sum(row["words"] for row in through) <= 0.05

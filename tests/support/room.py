@@ -1,7 +1,7 @@
 """A simulated desk: what the loudspeaker plays comes back into the microphone, later, quieter and with a tail.
 
-Two devices with clocks of their own, in blocks of 20 ms; time passes only as frames are read, so that a talk in
-a room is the same each time. Knows nothing of cancellers or sessions: `Room` gives a source, a sink and a tap.
+Two devices with clocks of their own, in blocks of 10 ms as the app's; time passes only as frames are read, so that a
+talk in a room is the same each time. Knows nothing of cancellers or sessions: `Room` gives a source, a sink and a tap.
 
 The model: the echo path is a direct sound and an exponentially decaying Gaussian tail (J.-D. Polack, "La
 transmission de l'energie sonore dans les salles", 1988), with three early reflections 3 dB to 9 dB below the direct
@@ -20,10 +20,10 @@ import numpy as np
 from app.audio.endpoints import EndOfAudio
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 
-BLOCK = 480
-"""What a device takes or gives at once: 20 ms."""
+BLOCK = 240
+"""What a device takes or gives at once, if nothing else is said: 10 ms."""
 
-CUSHION = 2 * BLOCK
+CUSHION = 960
 """As the app's loudspeaker does: the first samples of a talk wait 40 ms."""
 
 _TAPS = 32
@@ -37,7 +37,7 @@ def echo_path(rt60: float, attenuation_db: float, seed: int) -> np.ndarray:
     so -6 makes the echo 6 dB quieter than what is played.
     """
     rng = np.random.default_rng(seed)
-    length = max(BLOCK, round(rt60 * SAMPLE_RATE))
+    length = max(480, round(rt60 * SAMPLE_RATE))
     decay = 10.0 ** (-3.0 * np.arange(length) / (rt60 * SAMPLE_RATE))
     path = rng.standard_normal(length) * decay
     path[:48] = 0.0  # the tail begins 2 ms behind the direct sound: nothing is nearer
@@ -92,7 +92,7 @@ def _at_positions(samples: np.ndarray, positions: np.ndarray) -> np.ndarray:
 
 
 class RoomSink:
-    """The loudspeaker: an `AudioSink` that takes 20 ms from its queue whenever its own clock says so.
+    """The loudspeaker: an `AudioSink` that takes a block from its queue whenever its own clock says so.
 
     `flushes`: the seconds at which what was queued was thrown away. `underruns` counts every time it ran dry.
     """
@@ -125,17 +125,18 @@ class RoomSink:
         return thrown
 
     def block(self) -> np.ndarray:
-        """The next 20 ms that the device hands to the air: float32 of shape (480,), silence where nothing waits."""
-        out = np.zeros(BLOCK, np.float32)
+        """The next block that the device hands to the air: float32 (room.block,), silence where nothing waits."""
+        size = self._room.block
+        out = np.zeros(size, np.float32)
         if not self._playing:
-            self._waited = self._waited + BLOCK if len(self._queue) else 0
+            self._waited = self._waited + size if len(self._queue) else 0
             self._playing = self._waited > CUSHION
         if self._playing:
-            got = min(BLOCK, len(self._queue))
+            got = min(size, len(self._queue))
             out[:got] = self._queue[:got]
             self._queue = self._queue[got:]
             self.played += got
-            if got < BLOCK:
+            if got < size:
                 self._playing, self._waited = False, 0
                 self.underruns += 1
         return out
@@ -199,7 +200,10 @@ class Room:
     `delay_seconds`: from the moment the loudspeaker is handed a sample until its direct sound stands in the
     microphone's frame: both devices' buffers and the air. `attenuation_db`, `rt60`: see `echo_path`; None for
     headphones, which leave no echo. `noise_dbfs`: root mean square of the room's white noise. `drift_ppm`: how much
-    faster the loudspeaker's clock runs than the microphone's. `played`, `near`, `echo`: what sounded so far, by the
+    faster the loudspeaker's clock runs than the microphone's. `block`: samples that the loudspeaker takes at once.
+    `drive`: how far a full-scale sample is driven into the loudspeaker's tanh (0: it is linear; 1: 5 % of harmonics at
+    full scale). `moves_at`: the second at which somebody moves the microphone: from then on the echo's path is another
+    one. `played`, `near`, `echo`: what sounded so far, by the
     loudspeaker's clock, in the microphone, and the echo in it alone (with `keep` only).
     """
 
@@ -212,9 +216,13 @@ class Room:
         rt60: float = 0.3,
         noise_dbfs: float = -65.0,
         drift_ppm: float = 0.0,
+        block: int = BLOCK,
+        drive: float = 0.0,
+        moves_at: float | None = None,
         seed: int = 0,
         keep: bool = False,
     ) -> None:
+        self.block = block
         self.sink, self.tap, self.source = RoomSink(self), RoomTap(), RoomSource(self)
         self.frames_read = 0
         self.keep = keep
@@ -228,8 +236,13 @@ class Room:
         self._delay = delay_seconds * SAMPLE_RATE
         self._rng = np.random.default_rng((seed, 1))
         self._noise = 10 ** (noise_dbfs / 20)
-        self._convolver = (
-            None if attenuation_db is None else _Convolver(echo_path(rt60, attenuation_db, seed), 8 * BLOCK)
+        self._drive = drive
+        self._moves_at = moves_at
+        self._convolver, self._later = (
+            None
+            if attenuation_db is None
+            else _Convolver(echo_path(rt60, attenuation_db, seed + more), FRAME_SAMPLES + 2 * block)
+            for more in (0, 1000)
         )
         self._blocks = 0
         # The sound at the microphone by the loudspeaker's clock; `_base` is the index of its first sample.
@@ -258,7 +271,7 @@ class Room:
         start = self.frames_read * FRAME_SAMPLES
         end = start + FRAME_SAMPLES
         handed = []
-        while self._blocks * BLOCK <= end * self._speed:
+        while self._blocks * self.block <= end * self._speed:
             block = self.sink.block()
             self._blocks += 1
             handed.append(block)
@@ -283,12 +296,18 @@ class Room:
 
     def loudest(self, begin: float, end: float) -> float:
         """The largest sample that the loudspeaker was handed between two seconds, by the microphone's clock."""
-        first, last = (round(at * self._speed * SAMPLE_RATE / BLOCK) for at in (begin, end))
+        first, last = (round(at * self._speed * SAMPLE_RATE / self.block) for at in (begin, end))
         return max(self.sounding[first:last], default=0.0)
 
     def _echo(self, handed: list[np.ndarray], start: int, end: int) -> np.ndarray:
         assert self._convolver is not None
-        wet = self._convolver.push(np.concatenate(handed)) if handed else np.zeros(0)
+        if self._moves_at is not None and self.now >= self._moves_at:
+            self._convolver, self._later, self._moves_at = self._later, self._convolver, None
+        assert self._convolver is not None
+        sound = np.concatenate(handed) if handed else np.zeros(0)
+        if self._drive:
+            sound = np.tanh(self._drive * sound) / self._drive
+        wet = self._convolver.push(sound) if handed else sound
         self._air = np.concatenate([self._air, wet])
         if self._speed == 1.0:
             first = start - round(self._delay) - self._base

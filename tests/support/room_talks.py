@@ -1,25 +1,29 @@
 """Whole talks in a room: real echo path, canceller, voice detector and front-end, with scripted ears and brain.
 
-The app speaks with recorded voices, so that its echo is speech. `barge_ins` and `monologue` are for tests and for
-sweeps by hand.
+The app speaks with recorded voices, so that its echo is speech. `barge_ins` and `monologue` are for tests, `sweep`
+is for a table by hand.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import Any
 
+import jiwer
 import numpy as np
+import soxr
 
 from app.audio.clean import CleanSource
-from app.audio.endpoints import AudioSource
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.sound import Processing, SoundHealth
+from app.conversation.words import fold
 from app.frontend.cascade import CascadeFrontEnd
 from app.resources import resource
 from app.session.clock import run_simulated
@@ -27,6 +31,7 @@ from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
 from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
 from app.stt.silero import SileroVoiceActivity
+from app.stt.whisper_decoder import RATE, WhisperDecoder
 from app.tts.base import Clip, place_words
 from tests.support.room import Room
 from tests.support.sounds import question
@@ -59,8 +64,8 @@ class RecordedVoice:
 
     name = "recorded"
 
-    def __init__(self, first: int = 0) -> None:
-        clips = [question(name) for name in APP_SPEAKS]
+    def __init__(self, first: int = 0, names: Sequence[str] = APP_SPEAKS) -> None:
+        clips = [question(name) for name in names]
         clips = clips[first % len(clips) :] + clips[: first % len(clips)]
         self._clips = itertools.cycle([(APP_PEAK / np.abs(clip).max() * clip).astype(np.float32) for clip in clips])
 
@@ -84,7 +89,7 @@ class _Listened:
     overruns = backlog = 0
     name = "room"
 
-    def __init__(self, source: AudioSource) -> None:
+    def __init__(self, source: CleanSource) -> None:
         self._source = source
         self.frames: list[np.ndarray] = []
         self.health: list[SoundHealth] = []
@@ -93,8 +98,7 @@ class _Listened:
         frame = self._source.read_frame(timeout)
         if frame is not None:
             self.frames.append(frame)
-            if isinstance(self._source, CleanSource):
-                self.health.append(self._source.health)
+            self.health.append(self._source.health)
         return frame
 
     def drop_to_newest(self) -> int:
@@ -134,7 +138,7 @@ class RoomTalk:
         """The share of the loudspeaker's blocks, from the first answer on, within 0.5 s of which something sounded."""
         loud = np.array(self.room.sounding) > 0.01
         loud = loud[int(np.argmax(loud)) :]
-        around = np.convolve(loud, np.ones(25), "same") > 0
+        around = np.convolve(loud, np.ones(SAMPLE_RATE // 2 // self.room.block), "same") > 0
         return float(around.mean())
 
     @property
@@ -155,6 +159,7 @@ def talk_in_room(
     gain_db: float = 0.0,
     processing: Processing | None = None,
     app_first: int = 0,
+    app_speaks: Sequence[str] = APP_SPEAKS,
 ) -> RoomTalk:
     """Runs a talk: the user says recordings at some seconds, and each is answered at length."""
     script, spans = [], []
@@ -166,12 +171,12 @@ def talk_in_room(
         spans.append((name, onset, end))
 
     def reply(request: ChatRequest) -> ScriptedAnswer:
-        return answer(" ".join(f"This is sentence number {n} of all." for n in "abcdefghijklmnopqrstuvwxyz"))
+        return answer(" ".join(f"This is sentence number {n} of all." for n in "abcdefghijklmnopqrstuvwxyz" * 4))
 
     async def run() -> RoomTalk:
         source = _Listened(CleanSource(room.source, room.tap, processing))
         parts = SessionParts(
-            frontend=CascadeFrontEnd(RecordedVoice(app_first), "after"),
+            frontend=CascadeFrontEnd(RecordedVoice(app_first, app_speaks), "after"),
             transcriber=ScriptedTranscriber(script),
             voice_activity=SileroVoiceActivity(),
             backend=ScriptedBackend(reply, concurrent=True, enough_words=0, least_interval=0.1),
@@ -192,23 +197,42 @@ def frames(seconds: float) -> int:
     return round(seconds / FRAME_SECONDS)
 
 
-def monologue(seconds: float, *, app_first: int = 0, processing: Processing | None = None, **room: object) -> RoomTalk:
-    """The user asks something, the app talks for the rest of the time."""
+def monologue(
+    seconds: float, *, app_first: int = 0, processing: Processing | None = None, swapped: bool = False, **room: object
+) -> RoomTalk:
+    """The user asks something, the app talks for the rest of the time. `swapped`: each with the other's voice."""
     place = Room(frames(seconds), keep=True, **room)  # type: ignore[arg-type]
-    return talk_in_room(place, [("151_2", 0.5)], app_first=app_first, processing=processing)
+    app = USER_SPEAKS if swapped else APP_SPEAKS
+    asked = "108_1" if swapped else "151_2"
+    return talk_in_room(place, [(asked, 0.5)], app_first=app_first, processing=processing, app_speaks=app)
 
 
-def barge_ins(times: int, *, gain_db: float = 0.0, app_first: int = 0, **room: object) -> RoomTalk:
+def barge_ins(
+    times: int, *, gain_db: float = 0.0, app_first: int = 0, swapped: bool = False, **room: object
+) -> RoomTalk:
     """The user speaks over the app `times` times; each answer has gone on for 5 to 9 s by then."""
+    app, user = (USER_SPEAKS, APP_SPEAKS) if swapped else (APP_SPEAKS, USER_SPEAKS)
     rng = np.random.default_rng(int(room.get("seed", 0)) + 77)  # type: ignore[call-overload]
-    said, at = [("151_2", 0.5)], 3.2
+    said, at = [("108_1" if swapped else "151_2", 0.5)], 3.2 + (2.0 if swapped else 0.0)
     for n in range(times):
-        name = USER_SPEAKS[(n + app_first) % len(USER_SPEAKS)]
+        name = user[(n + app_first) % len(user)]
         at += float(rng.uniform(6.0, 10.0))
         said.append((name, at))
         at += len(question(name)) / SAMPLE_RATE
     place = Room(frames(at + 1.0), **room)  # type: ignore[arg-type]
-    return talk_in_room(place, said, gain_db=gain_db, app_first=app_first)
+    return talk_in_room(place, said, gain_db=gain_db, app_first=app_first, app_speaks=app)
+
+
+def word_errors(talk: RoomTalk, decoder: WhisperDecoder) -> tuple[int, int]:
+    """Wrong words and words in all that the user said over the app, as the recogniser hears them."""
+    wrong = words = 0
+    for name, onset, end in talk.said[1:]:
+        part = talk.heard[round((onset - 0.3) * SAMPLE_RATE) : round((end + 0.3) * SAMPLE_RATE)]
+        heard = decoder.decode(soxr.resample(part, SAMPLE_RATE, RATE))
+        told = jiwer.process_words(" ".join(fold(text_of(name))), " ".join(fold(heard)))
+        wrong += told.substitutions + told.deletions + told.insertions
+        words += told.substitutions + told.deletions + told.hits
+    return wrong, words
 
 
 def erle_db(talk: RoomTalk, begin: float, end: float) -> float:
@@ -219,3 +243,35 @@ def erle_db(talk: RoomTalk, begin: float, end: float) -> float:
     noise = talk.room.noise_power
     # What lies under the noise can't be told from it: a residue of a twentieth of it is the least that is counted.
     return float(10.0 * np.log10(echo / max(left - noise, 0.05 * noise)))
+
+
+def some_rooms(count: int, seed: int) -> list[dict[str, object]]:
+    """Rooms drawn at random, all conditions independent of each other, the three attenuations in turn."""
+    rng = np.random.default_rng((seed, 2))
+    return [
+        {
+            "delay_seconds": round(float(rng.uniform(0.02, 0.25)), 4),
+            "attenuation_db": (-6.0, -12.0, -20.0)[n % 3],
+            "rt60": round(float(rng.uniform(0.3, 0.5)), 2),
+            "noise_dbfs": round(float(rng.uniform(-65.0, -50.0)), 1),
+            "drift_ppm": float(rng.choice((-100.0, 0.0, 100.0))),
+            "seed": 100 * seed + n,
+        }
+        for n in range(count)
+    ]
+
+
+def sweep(
+    rooms: list[dict[str, object]], decoder: WhisperDecoder | None = None, *, times: int = 8, swapped: bool = False
+) -> list[dict[str, Any]]:
+    """For each room, with its echo and with headphones in its place: what `times` barge-ins came to."""
+    rows: list[dict[str, Any]] = []
+    for n, room in enumerate(rooms):
+        for heard_through in (room, {**room, "attenuation_db": None}):
+            talk = barge_ins(times, app_first=n, swapped=swapped, **heard_through)
+            errors = word_errors(talk, decoder) if decoder is not None else (0, 0)
+            rows.append(
+                {**heard_through, "delays": talk.delays, "self": talk.self_interruptions, "wrong": errors[0],
+                 "words": errors[1]}
+            )  # fmt: skip
+    return rows

@@ -9,9 +9,11 @@ import time
 import numpy as np
 import pytest
 
-from app.audio.clean import DELAY, CleanSource
+from app.audio.bend import QuickBender
+from app.audio.clean import CleanSource
 from app.audio.echo import EchoCanceller
 from app.audio.endpoints import EndOfAudio
+from app.audio.linear import LinearFilter
 from app.audio.lockstep import Lockstep
 from app.audio.residue import EchoMeter, ResidueGate
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
@@ -76,8 +78,8 @@ def test_headphones_leave_nothing_to_measure_and_nothing_to_tell() -> None:
         place.say(user, at)
     heard, source = _hear(place, _speech(20))
     assert source.health.erle_db is None and not source.health.echo_remains
-    # The user is let through, as loud as they spoke (10 ms later; WebRTC takes some more).
-    begin = round(12.0 * SAMPLE_RATE) + DELAY
+    # The user is let through, as loud as they spoke (WebRTC takes some 9 ms).
+    begin = round(12.0 * SAMPLE_RATE)
     assert abs(10 * np.log10(_power(heard[begin : begin + len(user)]) / _power(user))) < 2
 
 
@@ -91,7 +93,7 @@ def test_without_cancellation_it_tells_that_the_echo_remains() -> None:
 def test_nothing_wanted_changes_no_bit() -> None:
     place = Room(frames(3), attenuation_db=-10.0, keep=True)
     heard, _ = _hear(place, _speech(3), OFF)
-    assert np.array_equal(heard[DELAY:], np.concatenate(place.near)[:-DELAY])
+    assert np.array_equal(heard, np.concatenate(place.near))
 
 
 def test_processing_changes_in_mid_talk_and_keeps_step() -> None:
@@ -145,7 +147,7 @@ def test_a_missing_package_is_told_and_the_talk_goes_on(monkeypatch: pytest.Monk
     place = Room(frames(1), keep=True)
     heard, source = _hear(place, _speech(1))
     assert "could not be loaded" in source.problem and "headphones" in source.problem
-    assert np.array_equal(heard[DELAY:], np.concatenate(place.near)[:-DELAY])
+    assert np.array_equal(heard, np.concatenate(place.near))
 
 
 def test_a_canceller_that_breaks_is_told_and_the_talk_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,6 +177,48 @@ def test_it_writes_nothing_to_the_log_or_the_terminal(
     assert told.out == told.err == "" and not caplog.records
 
 
+def _through(linear: LinearFilter, near: np.ndarray, far: np.ndarray) -> np.ndarray:
+    steps = range(0, len(near) - FRAME_SAMPLES + 1, FRAME_SAMPLES)
+    return np.concatenate([linear.process(near[n : n + FRAME_SAMPLES], far[n : n + FRAME_SAMPLES]) for n in steps])
+
+
+@pytest.mark.parametrize("late", [90, 330, 480, 5000])
+def test_the_filter_takes_the_echo_out_and_leaves_the_user_whole(late: int) -> None:
+    """Also where the echo's loud part lies across the border of two partitions (480 samples)."""
+    far = _speech(16)
+    echo = np.convolve(far, echo_path(0.3, -6.0, 3))[: len(far)]
+    echo = np.concatenate([np.zeros(late), echo])[: len(far)].astype(np.float32)
+    user = np.zeros_like(far)
+    said = question("103_2")
+    user[12 * SAMPLE_RATE : 12 * SAMPLE_RATE + len(said)] = said
+    left = _through(LinearFilter(), echo + user + room(16), far)
+    alone, both = slice(8 * SAMPLE_RATE, 12 * SAMPLE_RATE), slice(12 * SAMPLE_RATE, 12 * SAMPLE_RATE + len(said))
+    assert 10 * np.log10(_power(echo[alone]) / _power(left[alone])) >= 15
+    both = slice(both.start, len(left) if both.stop > len(left) else both.stop)
+    assert 10 * np.log10(_power(user[both]) / _power(left[both] - user[both])) >= 12
+
+
+def test_the_filter_changes_no_bit_where_nothing_sounds() -> None:
+    near = question("103_2")[:FRAME_SAMPLES]
+    assert LinearFilter().process(near, np.zeros(FRAME_SAMPLES, np.float32)) is near
+
+
+def test_the_echo_tells_within_seconds_how_far_apart_the_clocks_are() -> None:
+    for ppm in (-300.0, 100.0):
+        place = Room(frames(20), drift_ppm=ppm, seed=2)
+        _, source = _hear(place, _speech(20))
+        assert source.health.drift_ppm == pytest.approx(ppm, abs=10)
+
+
+def test_the_quick_resampler_holds_less_than_a_millisecond_back() -> None:
+    for rate in (16_000, 24_000, 44_100, 48_000):
+        bender, given, got = QuickBender(rate), 0, 0
+        for _ in range(20):
+            got += len(bender.push(np.zeros(rate // 100, np.float32)))
+            given += SAMPLE_RATE // 100
+        assert 0 <= given - got <= 26
+
+
 # -- in step -------------------------------------------------------------------------------------------
 
 
@@ -201,14 +245,14 @@ def test_a_block_that_comes_late_leaves_everything_in_its_place() -> None:
     tap = _Clicks()
     lockstep, seen = Lockstep(tap), []
     for n in range(40):
-        tap.hand({20: 3, 21: 5}.get(n, 4))
+        tap.hand({20: 7, 21: 9}.get(n, 8))
         seen.append(float(lockstep.next_frame()[1900]) - n * FRAME_SAMPLES)
     assert lockstep.alignments == 1
     # (soxr takes 0.015 % off the loudness at variable rates, and this tap's places with it.)
     assert np.ptp(seen[5:20]) < 10 and abs(seen[30] - seen[19]) < 10
 
 
-@pytest.mark.parametrize("ppm", [-300.0, -100.0, 100.0, 300.0])
+@pytest.mark.parametrize("ppm", [-300.0, 100.0])
 def test_a_clock_that_runs_away_is_followed_without_delay_or_gap(ppm: float) -> None:
     place = Room(frames(20 * 60), attenuation_db=None, drift_ppm=ppm)
     lockstep = Lockstep(place.tap)
@@ -229,9 +273,9 @@ def test_what_the_microphone_lost_is_passed_over_at_the_loudspeaker() -> None:
     tap = _Clicks()
     lockstep = Lockstep(tap)
     for n in range(30):
-        tap.hand(4)
+        tap.hand(8)
         if n == 20:
-            tap.hand(8)  # two frames went by unread
+            tap.hand(16)  # two frames went by unread
             lockstep.skip(2 * FRAME_SAMPLES)
         place = float(lockstep.next_frame()[1900]) - n * FRAME_SAMPLES
         if n == 19:
@@ -243,7 +287,7 @@ def test_a_loudspeaker_that_was_opened_anew_is_aligned_anew() -> None:
     tap = _Clicks()
     lockstep = Lockstep(tap)
     for n in range(10):
-        tap.hand(4)
+        tap.hand(8)
         tap.generation = int(n >= 5)
         lockstep.next_frame()
     assert lockstep.alignments == 2
@@ -253,7 +297,7 @@ def test_a_loudspeaker_that_stops_and_goes_on_is_aligned_anew() -> None:
     tap = _Clicks()
     lockstep = Lockstep(tap)
     for n in range(40):
-        tap.hand(0 if 10 <= n < 25 else 4)
+        tap.hand(0 if 10 <= n < 25 else 8)
         frame = lockstep.next_frame()
     newest = tap.handed - float(frame[-1])
     assert 0 < newest < 0.04 * SAMPLE_RATE

@@ -1,0 +1,60 @@
+"""Tells whether a filter that takes an echo out has learned the way: then what is left of it needs no gate.
+
+Looks at powers only, 20 ms at a time. Knows nothing of how the filter or what stands behind it works.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from app.audio.residue import FAR_ACTIVE, HOP, powers
+from app.conversation.frame import SAMPLE_RATE
+
+
+class Trust:
+    """Grows where the filter makes the echo 10 dB quieter, and goes in half a second where it doesn't any more.
+
+    The figures were found by trial in simulated rooms (`tests.support.room_talks`).
+    """
+
+    COLD_HOPS = 400
+    """Echo that the filter and the clocks have had to learn from before anything is trusted: 8 s."""
+    LOOK_BACK = 100
+    """Hops with a sounding loudspeaker that are looked at: the last two seconds of it."""
+    LEAVES = 10 ** (-10 / 10)
+    """More than this share of the microphone's power left in a hop is bad: the filter does no better, or the user
+    speaks (and then the loudspeaker falls silent 0.3 s later)."""
+    GAINS, LOSES = 0.1, 0.3
+    """Share of bad hops up to which trust begins, and above which it ends."""
+    LOUD = 10 ** (15 / 10)
+    """Only what is by so much louder than the room's noise is bad."""
+    RISE = 1.002
+    """The noise's estimate rises by 0.4 dB a second and falls at once."""
+
+    def __init__(self) -> None:
+        self._noise = 1e9
+        self.begin()
+
+    def begin(self) -> None:
+        """The filter has everything to learn."""
+        self._active = 0
+        self._trusted = False
+        self._bad: deque[bool] = deque(maxlen=self.LOOK_BACK)
+
+    def judge(self, near: np.ndarray, far: np.ndarray, left: np.ndarray) -> bool:
+        """Whether it is trusted now. `left`: what the filter left of `near`; all float32 (1920,), of the same frame."""
+        sounding = powers(far, HOP) > FAR_ACTIVE
+        for heard, remains, sounds in zip(powers(near, HOP), powers(left, HOP), sounding, strict=True):
+            self._noise = min(self._noise * self.RISE, max(float(heard), 1e-10))
+            if sounds:
+                self._active += 1
+                self._bad.append(remains > max(self.LEAVES * heard, self.LOUD * self._noise))
+        if self._active >= self.COLD_HOPS:
+            share = sum(self._bad) / self.LOOK_BACK
+            self._trusted = share <= (self.LOSES if self._trusted else self.GAINS)
+        return self._trusted
+
+
+assert SAMPLE_RATE // HOP == 50
