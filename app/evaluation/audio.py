@@ -28,8 +28,8 @@ CHIRP_HZ = (400.0, 3400.0)
 CHIRP_PEAK = 0.5
 LIKENESS = 0.6
 """Normalised correlation (0 to 1) from which a sound is the chirp: noise of any loudness stays below 0.3."""
-LOST_SECONDS = 1.5
-"""A chirp that hasn't come back by then never will: no device is that slow."""
+LOST_SECONDS = 1.0
+"""A chirp that hasn't come back by then never will: Bluetooth takes half a second at the worst."""
 SETTLE_SECONDS = 0.5
 GOAL_MS = 40.0
 """What the app may add to one frame."""
@@ -223,7 +223,7 @@ def _go_round(source: AudioSource, sink: AudioSink, rounds: int, result: AudioRe
 
 
 def _check_lost(lost: int, heard: int, microphone: str, loudspeaker: str) -> None:
-    if lost > 3 + heard // 2:
+    if lost > 2 + heard // 2:
         raise DeviceError(
             f"What “{loudspeaker}” plays doesn't come back through “{microphone}”, so there is nothing to measure. Put "
             "the loudspeaker beside the microphone and turn it up, or join the two with a cable, then try again."

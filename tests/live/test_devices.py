@@ -170,7 +170,9 @@ def check_match(heard: np.ndarray, signal: np.ndarray, exact: bool) -> None:
         assert correlation > 0.999
 
 
-@pytest.mark.parametrize("shape", ["", OWN_SHAPE], ids=["24 kHz mono", "its own shape"])
+@pytest.mark.parametrize(
+    ("audio", "shape"), [(24_000, ""), (48_000, OWN_SHAPE)], indirect=["audio"], ids=["24 kHz mono", "its own shape"]
+)
 @in_real_time
 def test_microphone(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, shape: str) -> None:
     said, heard = tmp_path / "said.wav", tmp_path / "heard.npy"
@@ -183,7 +185,9 @@ def test_microphone(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, sha
     check_match(np.load(heard), signal, exact=audio.rate == RATE and not shape)
 
 
-@pytest.mark.parametrize("shape", ["", OWN_SHAPE], ids=["24 kHz mono", "its own shape"])
+@pytest.mark.parametrize(
+    ("audio", "shape"), [(24_000, ""), (48_000, OWN_SHAPE)], indirect=["audio"], ids=["24 kHz mono", "its own shape"]
+)
 @in_real_time
 def test_loudspeaker(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, shape: str) -> None:
     said, heard = tmp_path / "said.npy", tmp_path / "heard.wav"

@@ -91,7 +91,7 @@ def _play(ppm: float, minutes: float, wave: np.ndarray | None = None) -> tuple[D
     return sink, kept, queued
 
 
-@pytest.mark.parametrize("ppm", [-300.0, -100.0, 100.0, 300.0])
+@pytest.mark.parametrize("ppm", [-300.0, 100.0])
 def test_twenty_minutes_without_pause_neither_runs_dry_nor_grows_late(ppm: float) -> None:
     sink, kept, queued = _play(ppm, 20)
     assert sink.bending and kept.inner.underruns == 0
