@@ -31,7 +31,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 WINDOWS = os.name == "nt"
 LINUX = sys.platform.startswith("linux")
@@ -192,7 +192,7 @@ class Steps:
             start = log.tell()
             keep = {} if WINDOWS or hold is None else {"pass_fds": (hold,)}
             try:
-                child = subprocess.Popen(
+                child = start_child(
                     words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                     env=dict(env), cwd=cwd, **keep,
                 )  # fmt: skip
@@ -215,6 +215,41 @@ class Steps:
         if code != 0:
             raise ToolFailed(words, code, printed)
         return printed
+
+
+class Stops:
+    """What a polite end of this program does: raise Stopped, but never while a child is being started.
+
+    A child that runs already while `Popen` hasn't returned yet would be left behind.
+    """
+
+    def __init__(self) -> None:
+        self.starting = False
+        self.held: int | None = None
+
+    def __call__(self, number: int, _frame: object) -> None:
+        if self.starting:
+            self.held = number
+        else:
+            raise Stopped(number)
+
+
+stop_on_signal = Stops()
+
+
+def start_child(command: Sequence[object], **options: Any) -> subprocess.Popen:
+    """Start a child. A signal that comes meanwhile ends it and then this program."""
+    stop_on_signal.starting, stop_on_signal.held, child = True, None, None
+    try:
+        child = subprocess.Popen(command, **options)
+    finally:
+        stop_on_signal.starting = False
+        if stop_on_signal.held is not None:
+            reason = Stopped(stop_on_signal.held)
+            if child is not None:
+                end_child(child, reason)
+            raise reason
+    return child
 
 
 def end_child(child: subprocess.Popen, reason: BaseException) -> None:
@@ -1105,7 +1140,7 @@ def run_tests(places: Places, env: Mapping[str, str], arguments: Sequence[str]) 
     first = 0
     for name, command in checks:
         print(f"== {name}", flush=True)
-        child = subprocess.Popen(command, env=dict(env), cwd=str(places.root))
+        child = start_child(command, env=dict(env), cwd=str(places.root))
         try:
             code = child.wait()
         except BaseException as reason:
@@ -1149,10 +1184,6 @@ def write_locks(places: Places, env: Mapping[str, str]) -> None:
         if isinstance(error, ToolFailed):
             raise problem_of("Resolving the locks", error, steps.log) from error
         raise
-
-
-def stop_on_signal(number: int, _frame: object) -> None:
-    raise Stopped(number)
 
 
 def main(words: Sequence[str], root: Path | None = None) -> int:
