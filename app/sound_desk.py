@@ -22,7 +22,7 @@ from app.audio.endpoints import AudioSink, AudioSource, EndOfAudio
 from app.audio.errors import AudioError, DeviceError
 from app.audio.levels import FLOOR_DBFS, peak_dbfs, rms_dbfs
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
-from app.conversation.turn import VoiceWindow
+from app.conversation.voice import VoiceWindow
 from app.session.desks import MicrophoneTest, MicrophoneVerdict
 from app.session.errors import UserError
 from app.stt.base import TranscriberError, VoiceActivity

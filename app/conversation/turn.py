@@ -12,25 +12,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from app.conversation import events as e
+from app.conversation.voice import WINDOW_SECONDS, VoiceRun, VoiceSettings, VoiceWindow
 from app.conversation.words import fold, is_backchannel, is_echo
-
-
-@dataclass(frozen=True, slots=True)
-class VoiceWindow:
-    """One look of the voice detector: the 32 ms of sound up to `end`, in seconds of session time.
-
-    `probability` is that somebody speaks; `hum` tells that the sound is a closed-mouth "mhm"; `level` is the
-    sound's RMS in dBFS (None: not measured, and nothing is made of it).
-    """
-
-    end: float
-    probability: float
-    hum: bool = False
-    level: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +59,7 @@ TurnEvent = e.UserStarted | e.UserPaused | e.UserResumed | e.UserEnded | e.UserB
 
 @dataclass(frozen=True, slots=True)
 class TurnSettings:
-    """Times in seconds, probabilities in [0, 1]. Silero's authors advise 0.5 and 0.15 less to go on.
-
-    Barge-in: what each window of a run has above `sure_probability` adds up; `barge_in_evidence` of it is speech (two
-    windows at 0.8, four at 0.7), behind a loud burst that was no speech `burst_evidence`. Tuned on 100 of each of the
-    tests' noises against 168 beginnings of speech: at most 2 in 100 coughs at the level of speech get there, and
-    96 in 100 beginnings within 300 ms. A run of `doubtful_seconds` is speech, however unsure.
+    """Times in seconds, probabilities in [0, 1]. What counts as voice, and as an interruption, is in `voice`.
 
     Endpointing (see `end_silence`; tuned on the first two parts of `bench turns`): `pause_seconds` is one window of
     silence. `normal_silence` is longer than the pauses that speakers make within a turn (up to 1.2 s there, and what
@@ -87,15 +69,8 @@ class TurnSettings:
     likely finished than not, from `likely_finished` on: a third of MT-Bench's questions would wait 1.4 s else.
     """
 
-    onset_probability: float = 0.5
-    offset_probability: float = 0.35
+    voice: VoiceSettings = field(default_factory=VoiceSettings)
     onset_seconds: float = 0.064
-    barge_in_seconds: float = 0.064
-    sure_probability: float = 0.6
-    barge_in_evidence: float = 0.4
-    burst_evidence: float = 0.9
-    doubtful_seconds: float = 0.8
-    hum_seconds: float = 0.64
     pause_seconds: float = 0.032
     quick_silence: float = 0.096
     normal_silence: float = 1.36
@@ -126,12 +101,6 @@ def end_silence(finished: float | None, settings: TurnSettings) -> float:
     return settings.normal_silence if finished >= settings.surely_unfinished else settings.unfinished_silence
 
 
-_RECENT_WINDOWS = 32
-"""A second of windows: longer than any run that is still in doubt."""
-_BURST_WINDOWS = 12
-"""A cough's burst and its voiced end lie within 0.4 s."""
-_FADED_DB = 25.0
-"""A window this much below the loudest of its run is the detector's own hanging on, and no evidence."""
 _SAID_SECONDS = 6.0
 """How long its own words are remembered: an utterance of the user's, and the way through the devices."""
 
@@ -152,12 +121,9 @@ class TurnTracker:
         self.eager = eager
         self.turn = 0
         self._state: Literal["silent", "speaking", "paused"] = "silent"
-        self._run = 0.0  # seconds of unbroken voice
-        self._hum = 0.0  # seconds of it that only hum
-        self._lull = 0.0  # seconds of unbroken silence
+        self._run = VoiceRun(self.settings.voice)
         self._voiced = 0.0  # seconds of voice in this turn
         self._last_voice = 0.0
-        self._recent: deque[VoiceWindow] = deque(maxlen=_RECENT_WINDOWS)
         self._said: deque[tuple[float, str]] = deque()  # the assistant's own words, each with when it was heard
         self._onset_at = 0.0
         self.echoes = 0
@@ -222,33 +188,20 @@ class TurnTracker:
         return out
 
     def _window(self, window: VoiceWindow) -> None:
-        floor = self.settings.offset_probability if self._run else self.settings.onset_probability
-        length = 0.032
-        self._recent.append(window)
-        if window.probability >= floor:
-            self._run += length
-            self._lull = 0.0
-            self._hum += length if window.hum else 0.0
-            self._last_voice = window.end
-            if self._state != "silent":
-                self._voiced += length
-            if self._state == "paused" and self._run >= self.settings.onset_seconds - 1e-9:
-                self._state, self._finished = "speaking", None
-        else:
-            self._run = self._hum = 0.0
-            self._lull += length
+        if not self._run.hear(window):
+            return
+        self._last_voice = window.end
+        if self._state != "silent":
+            self._voiced += WINDOW_SECONDS
+        if self._state == "paused" and self._run.seconds >= self.settings.onset_seconds - 1e-9:
+            self._state, self._finished = "speaking", None
 
     def _onset(self, at: float, out: list[TurnEvent | FloorCommand], assistant_speaks: bool) -> None:
         s = self.settings
-        reopens = at - self._ended_turn_voice <= s.reopen_seconds
-        need = s.barge_in_seconds if assistant_speaks else s.onset_seconds
-        humming = assistant_speaks and self._run > 0 and self._hum >= 0.6 * self._run
-        if self._run + 1e-9 < (s.hum_seconds if humming else need):
+        if not (self._run.interrupts if assistant_speaks else self._run.seconds + 1e-9 >= s.onset_seconds):
             return
-        if assistant_speaks and not humming and not self._is_speech():
-            return
-        voiced = self._run
-        if reopens:
+        voiced = self._run.seconds
+        if at - self._ended_turn_voice <= s.reopen_seconds:
             out.append(e.UserResumed(at, self.turn))
             out.append(Yield(self.turn))
         else:
@@ -259,26 +212,6 @@ class TurnTracker:
         self._state = "speaking"
         self._onset_at = at - voiced
         self._voiced, self._finished, self._last_voice = voiced, None, at
-
-    def _is_speech(self) -> bool:
-        """Whether the run of voice that is going on is surely speech, and no cough, knock or music."""
-        s = self.settings
-        if self._run + 1e-9 >= s.doubtful_seconds:
-            return True
-        recent = list(self._recent)
-        run = recent[max(0, len(recent) - round(self._run / 0.032)) :]
-        levels = [w.level for w in run if w.level is not None]
-        faded = max(levels, default=0.0) - _FADED_DB
-        run = [w for w in run if w.level is None or w.level >= faded]
-        evidence = sum(max(0.0, w.probability - s.sure_probability) for w in run)
-        # A cough begins with its loudest part, and that is noise; a word's consonant is softer than its vowel.
-        sure = max((w.level for w in run if w.level is not None and w.probability >= s.sure_probability), default=None)
-        unsure = [
-            w.level for w in recent[-_BURST_WINDOWS:]
-            if w.level is not None and w.probability < s.sure_probability - 0.05
-        ]  # fmt: skip
-        burst = sure is not None and max(unsure, default=sure - 1) >= sure
-        return evidence + 1e-9 >= (s.burst_evidence if burst else s.barge_in_evidence)
 
     def _open(self, at: float, out: list[TurnEvent | FloorCommand]) -> None:
         self.turn += 1
@@ -296,7 +229,7 @@ class TurnTracker:
         if self._held and self._voiced >= s.backchannel_seconds:
             self._held = False
             out.append(Interrupt())
-        if self._state == "speaking" and self._lull + 1e-9 >= s.pause_seconds:
+        if self._state == "speaking" and self._run.silence + 1e-9 >= s.pause_seconds:
             self._state, self._asked = "paused", 0
             out.append(e.UserPaused(at, self.turn, self._last_voice))
         if self._state != "paused":
@@ -337,7 +270,8 @@ class TurnTracker:
     def _let_pass(self, at: float, out: list[TurnEvent | FloorCommand]) -> None:
         """It was no interruption: the turn is dropped and the assistant goes on."""
         self._held = False
-        self._state, self._run, self._hum = "silent", 0.0, 0.0
+        self._state = "silent"
+        self._run.begin()
         out.append(e.UserBackchannel(at, self.turn, self._words))
         out.append(GoOn())
 
@@ -345,7 +279,8 @@ class TurnTracker:
         if self._held:
             self._held = False
             out.append(Interrupt())
-        self._state, self._run, self._hum = "silent", 0.0, 0.0
+        self._state = "silent"
+        self._run.begin()
         # A button says where a turn ends: what follows is a new one.
         self._ended_turn_voice = self._last_voice if reason in ("words", "silence") else -1e9
         out.append(e.UserEnded(at, self.turn, self._last_voice, reason))  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from app.conversation.frame import Frame
-from app.conversation.turn import VoiceWindow
+from app.conversation.voice import VoiceWindow
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.conversation.frame import FRAME_SECONDS, Frame
-from app.conversation.turn import VoiceWindow
+from app.conversation.voice import VoiceWindow
 from app.stt.base import TranscriptUpdate
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import soxr
 
 from app.conversation.frame import SAMPLE_RATE, Frame
-from app.conversation.turn import VoiceWindow
+from app.conversation.voice import VoiceWindow
 
 VAD_RATE = 16_000
 WINDOW = 512

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from app.conversation import events as e
-from app.conversation.turn import GoOn, Hold, Interrupt, TurnTracker, VoiceWindow
+from app.conversation.turn import GoOn, Hold, Interrupt, TurnTracker
+from app.conversation.voice import VoiceWindow
 from app.conversation.words import is_echo
 
 
