@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -32,3 +33,18 @@ def quiet_child() -> dict[str, Any]:
         # The parent ends its children itself; a Ctrl-C on the terminal is the parent's to handle.
         options["start_new_session"] = True
     return options
+
+
+def end_child(child: subprocess.Popen[bytes], seconds: float = 1.0) -> None:
+    """Closes the input of a child that has nothing to save, which ends it; kills it if that takes longer."""
+    if child.stdin is not None:
+        with contextlib.suppress(OSError):
+            child.stdin.close()
+    try:
+        child.wait(seconds)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+    # Not before the child is gone: whoever reads from it holds the pipe until then.
+    if child.stdout is not None:
+        child.stdout.close()

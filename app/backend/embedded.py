@@ -17,7 +17,7 @@ from pathlib import Path
 
 from app.backend.base import BackendError, ChatRequest, StreamItem, Traits
 from app.backend.openai_compatible import OpenAICompatibleBackend
-from app.childprocess import python_module_command, quiet_child
+from app.childprocess import end_child, python_module_command, quiet_child
 from app.conversation.prompt import ChatMessage
 
 START_SECONDS = 60.0
@@ -121,7 +121,7 @@ class EmbeddedBackend:
             with contextlib.suppress(Exception):
                 await client.close()
         if child is not None:
-            await asyncio.to_thread(_end, child)
+            await asyncio.to_thread(end_child, child)
 
     async def _warm_up(self) -> None:
         """Has the persona read once: the first request then starts as quickly as the later ones."""
@@ -136,16 +136,3 @@ class EmbeddedBackend:
                 if attempt == 99 or (self._child is not None and self._child.poll() is not None):
                     raise
                 await asyncio.sleep(0.1)
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    """Closes the child's input, which ends it; kills it if that takes more than a second."""
-    for pipe in (child.stdin, child.stdout):
-        if pipe is not None:
-            with contextlib.suppress(OSError):
-                pipe.close()
-    try:
-        child.wait(1)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.wait()

@@ -136,6 +136,7 @@ class TurnTracker:
         self._pressed = False
         self._button: Literal["press", "release"] | None = None
         self._ended_turn_voice = -1e9
+        self._told_pause = -1.0  # the end of speech that the last pause was told of with
 
     @property
     def user_holds_floor(self) -> bool:
@@ -229,8 +230,11 @@ class TurnTracker:
         if self._held and self._voiced >= s.backchannel_seconds:
             self._held = False
             out.append(Interrupt())
-        if self._state == "speaking" and self._run.silence + 1e-9 >= s.pause_seconds:
-            self._state, self._asked = "paused", 0
+        # A click or a word's release in the silence is no speech yet, but a later end of it: the judge is told anew.
+        if self._run.silence + 1e-9 >= s.pause_seconds and (
+            self._state == "speaking" or self._last_voice != self._told_pause
+        ):
+            self._state, self._asked, self._told_pause = "paused", 0, self._last_voice
             out.append(e.UserPaused(at, self.turn, self._last_voice))
         if self._state != "paused":
             return

@@ -10,7 +10,6 @@ The model runs in a child process (see `finished_words_server`), which ends with
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import json
 import math
@@ -19,11 +18,13 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.childprocess import python_module_command, quiet_child
+from app.childprocess import end_child, python_module_command, quiet_child
 from app.conversation.complete import completeness, ends_open
 from app.conversation.words import fold
 from app.offline_models import model_path
 
+START_SECONDS = 30.0
+"""How long the child may take to load the model."""
 _MARKS = ".?!…,;:- "
 
 
@@ -120,11 +121,15 @@ class FinishedWords:
         self._child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **quiet_child()
         )
+        timer = threading.Timer(START_SECONDS, self._child.kill)
+        timer.start()
         try:
             self._ask("Hello")
         except BaseException:
             self.close()
             raise
+        finally:
+            timer.cancel()
 
     def odds(self, text: str) -> WordOdds | None:
         """What the model makes of `text`, of both ways to write it the surer one; None if it can't tell."""
@@ -141,17 +146,8 @@ class FinishedWords:
     def close(self) -> None:
         """Ends the child."""
         child, self._child = self._child, None
-        if child is None:
-            return
-        for pipe in (child.stdin, child.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
-        try:
-            child.wait(1)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+        if child is not None:
+            end_child(child)
 
     def _ask(self, text: str, way: int = 0) -> WordOdds:
         if text in self._known:

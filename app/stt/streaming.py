@@ -110,8 +110,7 @@ class StreamingTranscriber:
         self._words_judge: WordsJudge | None = None
         self._text, self._text_until = "", -1e9  # the turn's words by the last look, and the sound they account for
         self._odds: tuple[str, WordOdds | None] = ("", None)  # the newest judgement of words: on which, and what
-        self._weighing = ""  # the words that are being judged, and those that are next
-        self._to_weigh = ""
+        self._weighing = ""  # the words that are being judged; the newest are next
         self._heard: tuple[float, float] | None = None  # the pause that was judged by its sound, and how
         self._told: tuple[float, float] | None = None  # the pause that was told of, and how finished it was
 
@@ -123,21 +122,20 @@ class StreamingTranscriber:
         self._worker = ThreadPoolExecutor(1, "ears")
         self._judge_worker = ThreadPoolExecutor(1, "end-of-turn")
         self._words_worker = ThreadPoolExecutor(1, "end-of-words")
-        if self._judge is not None:
-            self._words_judge = self._load_words()
         # The first look is slow (buffers, caches): have it before the user speaks.
         self._worker.submit(self._decoder.decode, np.zeros(RATE, np.float32)).result()
         if self._judge is not None:
             self._judge_worker.submit(self._judge.probability, np.zeros(RATE, np.float32)).result()
+            self._words_judge = self._load_words()  # last: it may have a child, which nobody would end
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self._turn, self._open, self._next = -1, False, None
+        self._turn, self._open, self._next, self._text = -1, False, None, ""
+        if self._words_judge is not None:
+            self._words_judge.close()  # before its worker is waited for, which waits for it
         self._worker.shutdown(wait=True, cancel_futures=True)
         self._judge_worker.shutdown(wait=True, cancel_futures=True)
         self._words_worker.shutdown(wait=True, cancel_futures=True)
-        if self._words_judge is not None:
-            self._words_judge.close()
 
     @property
     def busy(self) -> bool:
@@ -175,7 +173,7 @@ class StreamingTranscriber:
         self._looked_until = self._last
         self._pause = self._settled_at = self._wants_final = None
         self._next = None
-        self._text, self._text_until, self._to_weigh, self._heard, self._told = "", -1e9, "", None, None
+        self._text, self._text_until, self._heard, self._told = "", -1e9, None, None
 
     def pause(self, turn: int, speech_end: float) -> None:
         """See `Transcriber.pause`."""
@@ -343,10 +341,7 @@ class StreamingTranscriber:
 
     def _weigh(self, text: str) -> None:
         """Has the words judged as they come, so that what is said of them is known when the pause begins."""
-        if self._words_judge is None or text in ("", self._odds[0], self._weighing):
-            return
-        if self._weighing:
-            self._to_weigh = text
+        if self._words_judge is None or self._weighing or text in ("", self._odds[0]):
             return
         self._weighing = text
         self._words_worker.submit(self._run_words, text)
@@ -359,8 +354,7 @@ class StreamingTranscriber:
 
     def _weighed(self, text: str, odds: WordOdds | None) -> None:
         self._odds, self._weighing = (text, odds), ""
-        following, self._to_weigh = self._to_weigh, ""
-        self._weigh(following)
+        self._weigh(self._text)
         self._tell()
 
     def _tell(self) -> None:

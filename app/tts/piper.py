@@ -6,7 +6,6 @@ the child also ends by itself when this process is gone, because its input close
 
 from __future__ import annotations
 
-import contextlib
 import json
 import queue
 import subprocess
@@ -17,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import soxr
 
-from app.childprocess import python_module_command, quiet_child
+from app.childprocess import end_child, python_module_command, quiet_child
 from app.conversation.frame import SAMPLE_RATE
 from app.tts.base import Clip, VoiceError, make_clip
 
@@ -78,19 +77,8 @@ class PiperVoice:
             )
 
     def _stop_child(self) -> None:
-        child = self._child
-        if child is None:
-            return
-        if child.stdin is not None:
-            with contextlib.suppress(OSError):
-                child.stdin.close()
-        try:
-            child.wait(2)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
-        if child.stdout is not None:
-            child.stdout.close()
+        if self._child is not None:
+            end_child(self._child, 2)
 
     def _run(self) -> None:
         while (item := self._work.get()) is not None:

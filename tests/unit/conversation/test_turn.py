@@ -10,10 +10,10 @@ from app.conversation.turn import (
     TakeFloor,
     TurnSettings,
     TurnTracker,
-    VoiceWindow,
     Yield,
     end_silence,
 )
+from app.conversation.voice import VoiceWindow
 
 S = TurnSettings()
 
@@ -94,6 +94,28 @@ def test_the_judge_is_asked_again_in_the_silence_and_heard() -> None:
     assert asked and all(f.speech_end == paused.speech_end for f in asked)
     talk.tracker.hint_finished(1, 0.97, paused.speech_end)
     assert any(isinstance(f, e.UserEnded) for f in talk.run(0.08, 0.02))
+
+
+def test_a_click_in_the_silence_does_not_cost_the_judgement() -> None:
+    """One voiced window behind the words is no speech, and the judge that was asked before it is heard again."""
+    for place in range(1, 9):
+        talk = Talk()
+        talk.run(1.6, 0.9)
+        waiting: list[list[float]] = [[], []]  # a judgement takes two frames
+        ended = None
+        for frame in range(1, 30):
+            talk.at = round(1.6 + 0.08 * frame, 6)
+            for speech_end in waiting.pop(0):
+                talk.tracker.hint_finished(1, 0.95, speech_end)
+            windows = []
+            while (talk._windows + 1) * 0.032 <= talk.at + 1e-9:
+                talk._windows += 1
+                heard = 0.7 if talk._windows == 50 + place else 0.02
+                windows.append(VoiceWindow(round(talk._windows * 0.032, 6), heard))
+            facts = talk.tracker.hear(talk.at, windows, assistant_speaks=False)
+            waiting.append([f.speech_end for f in facts if isinstance(f, e.UserPaused)])
+            ended = ended or next((f for f in facts if isinstance(f, e.UserEnded)), None)
+        assert ended is not None and ended.reason == "words" and ended.at - (1.6 + 0.032 * place) <= 0.4, place
 
 
 def test_the_cascade_waits_a_plain_silence_whatever_the_words() -> None:

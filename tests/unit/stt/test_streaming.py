@@ -292,6 +292,34 @@ def test_words_of_before_the_pause_that_miss_its_last_sound_tell_nothing() -> No
         ears.settle()
 
 
+def test_words_that_come_back_after_others_are_judged_again() -> None:
+    """A look may take back what the one before had changed; what was made of the others is not of these."""
+    words = Weighing()
+    ears = Ears(words)
+    with ears.stt:
+        ears.stt.begin(1, ears.at)
+        ears.hear(2.0, voiced=True)
+        for text in ("one two", "one two too", "one two"):
+            ears.stt._publish(text, until=ears.at)
+        ears.stt._heard, ears.stt._pause = (ears.at, 0.5), ears.at
+        ears.settle()
+        assert words.asked[-1] == "one two"
+        assert ears.finished[-1] == (1, probability("one two", words.found, 0.5), ears.at)
+
+
+def test_a_talk_may_be_stopped_while_words_are_judged() -> None:
+    words = Weighing()
+    ears = Ears(words)
+    with ears.stt:
+        ears.stt.begin(1, ears.at)
+        ears.hear(2.0, voiced=True)
+        ears.stt._publish("one", until=ears.at)
+        ears.stt._publish("one two", until=ears.at)
+    while not ears.calls.empty():
+        ears.calls.get()()
+    assert ears.failures == [] and words.closed
+
+
 def test_a_words_judge_that_fails_leaves_the_rules() -> None:
     words = Weighing()
     words.found = None
