@@ -71,6 +71,10 @@ def build_parser() -> argparse.ArgumentParser:
     audio.add_argument("--rounds", type=cli_talk.frames, default=40, metavar="N", help="how many round trips")
     turns = bench.add_parser("turns", parents=[common], help="ends of turns, on spoken questions with pauses in them")
     turns.add_argument("--cases", type=cli_talk.frames, default=0, metavar="N", help="how many (default: all)")
+    turns.add_argument("--part", type=int, choices=(0, 1, 2), default=2,
+                       help="fitted to (0), chosen by (1), or neither (2, the default)")  # fmt: skip
+    turns.add_argument("--recordings", default="", metavar="FOLDER",
+                       help="also MT-Bench's turns as spoken there: VOICE/QUESTION_TURN.flac")  # fmt: skip
     frame = bench.add_parser("frame", parents=[common], help="one step of the model, in parts, on this machine")
     frame.add_argument("--random-weights", action="store_true", required=True,
                        help="weights of the true shape; their values don't matter to the speed")  # fmt: skip
@@ -187,7 +191,8 @@ def _bench_turns(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.evaluation.turns import run_turns
 
     try:
-        result = run_turns(cases=args.cases, progress=terminal.progress)
+        recordings = Path(args.recordings) if args.recordings else None
+        result = run_turns(cases=args.cases, part=args.part, recordings=recordings, progress=terminal.progress)
     except compose.USER_ERRORS as error:
         raise UserError(str(error)) from error
     terminal.say(result.table())

@@ -223,12 +223,12 @@ class _Hearing:
 
 
 def run_turns(
-    *, cases: int = 0, part: int | None = None, recordings: Path | None = None,
+    *, cases: int = 0, part: int = 2, recordings: Path | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> TurnsResult:
     """Listens, with the app's own ears and judges, to the bench's questions, to what the voice says, and to MT-Bench
-    spoken in `recordings`. `part`: one of PARTS, by its place (default: `final`, which nothing was fitted to
-    or chosen by); `cases`: the first so many. Raises OSError, TranscriberError and VoiceError.
+    spoken in `recordings`. `part`: one of PARTS, by its place; `cases`: the first so many. Raises TranscriberError
+    and VoiceError.
     """
     from app.stt import finished_words
     from app.stt.silero import SileroVoiceActivity
@@ -245,20 +245,22 @@ def run_turns(
     found: list[Case] = []
     left_out: list[str] = []
     progress("speaking and cutting the questions")
-    for one in (2,) if part is None else (part,):
-        some, missing = bench_cases(hear, one)
+    some, missing = bench_cases(hear, part)
+    found, left_out = found + some, left_out + missing
+    if recordings is not None:
+        if not recordings.is_dir():
+            raise TranscriberError(f"There is no folder {recordings}. Name one with recordings in it.")
+        some, missing = recorded_cases(recordings, hear, part)
         found, left_out = found + some, left_out + missing
-        if recordings is not None:
-            some, missing = recorded_cases(recordings, hear, one)
-            found, left_out = found + some, left_out + missing
-        if voice.is_file():
-            with PiperVoice(voice) as speaker:
-                some, missing = spoken_cases(
-                    lambda text: speaker.synthesize(text).result().samples, hear, one, most=cases
-                )
-            found, left_out = found + some, left_out + missing
-        else:
-            result.left_out.append("The voice is not installed, so only recordings were heard.")
+    if voice.is_file():
+        with PiperVoice(voice) as speaker:
+            some, missing = spoken_cases(lambda text: speaker.synthesize(text).result().samples, hear, part, most=cases)
+        found, left_out = found + some, left_out + missing
+    else:
+        result.left_out.append("The voice is not installed, so only recordings were heard.")
+    if not found:
+        raise TranscriberError("There is nothing to listen to: the voice is not installed. "
+                               "Set the app up again: python3 packaging/bootstrap.py setup.")  # fmt: skip
     if left_out:
         result.left_out.append(f"{len(left_out)} could not be cut between two words: {', '.join(left_out)}.")
     found = found[: cases or None]

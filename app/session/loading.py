@@ -9,10 +9,13 @@ import asyncio
 import gc
 from contextlib import ExitStack
 
+from app.audio.endpoints import AudioSink, AudioSource
 from app.frontend.base import FrontEnd, FrontEndError
 from app.session.parts import SessionParts
 from app.stt.base import Transcriber
 from app.tts.base import VoiceError
+
+_Part = FrontEnd | Transcriber | AudioSource | AudioSink
 
 
 class Loader:
@@ -38,8 +41,9 @@ class Loader:
             self._stack.enter_context(parts.transcriber)
         else:
             await self._load_side_by_side()
-        self._stack.enter_context(parts.sink)
-        self._stack.enter_context(parts.source)
+        # Sound devices take up to seconds to open, and a canceller to load: a window must not stand still meanwhile.
+        await self._enter(parts.sink)
+        await self._enter(parts.source)
 
     async def replace_frontend(self) -> FrontEnd:
         """Lets the lost front-end go and brings the fallback in. Raises FrontEndError, whatever it was."""
@@ -102,15 +106,15 @@ class Loader:
             parts.frontend = parts.fallback()
             await self._enter(parts.frontend)
 
-    async def _enter(self, frontend: FrontEnd) -> None:
+    async def _enter(self, part: _Part) -> None:
         if self._simulated:
-            self._stack.enter_context(frontend)
+            self._stack.enter_context(part)
             return
-        await _enter(frontend)
-        self._stack.push(frontend.__exit__)
+        await _enter(part)
+        self._stack.push(part.__exit__)
 
 
-async def _enter(part: FrontEnd | Transcriber) -> None:
+async def _enter(part: _Part) -> None:
     """Enters a part on a thread. Cancelled meanwhile, it is left again as soon as it has loaded."""
     loop = asyncio.get_running_loop()
     entering = loop.run_in_executor(None, part.__enter__)  # no task: nobody is to wait for it at the end
