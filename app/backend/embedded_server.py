@@ -27,6 +27,7 @@ def main(argv: list[str]) -> int:
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = int(argv[1])
     params.n_ctx = 2048
     params.n_parallel = 1
+    params.cache_ram_mib = 0  # else it keeps what it has read of every prompt, up to 8 GB
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.api_keys = [key]

@@ -124,7 +124,8 @@ class FinishedWords:
         timer = threading.Timer(START_SECONDS, self._child.kill)
         timer.start()
         try:
-            self._ask("Hello")
+            for way, text in enumerate(("Hello", "Hello there")):  # the examples are read for both ways
+                self._ask(text, way)
         except BaseException:
             self.close()
             raise

@@ -15,7 +15,19 @@ import secrets
 import sys
 from typing import Any
 
-ASKED = "<|im_start|>user\n"
+EXAMPLES = (
+    ("I have three apples and eat one. How many are left?", "Two."),
+    ("Explain how a bridge carries its load, and give an example.", "It passes it on to the ground, as an arch does."),
+    ("What's the capital of Norway", "Oslo."),
+    ("So, um, my brother is coming on Friday, what should I cook for him?", "A roast."),
+    ("List five ways of saving water at home.", "Shorter showers, for one."),
+)
+"""Turns of a talk that come before the one that is asked about: they show the model how people ask aloud, and that a
+statement or two may come first. On 322 ends and pauses of spoken questions the area under the ROC curve of both odds'
+sum was 0.886 without them, 0.908 with them, and no better with eight. They are read once."""
+ASKED = "".join(
+    f"<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n{reply}<|im_end|>\n" for user, reply in EXAMPLES
+) + "<|im_start|>user\n"
 END_TOKEN = 2
 """`<|im_end|>` of the SmolLM2 family."""
 QUESTION_MARKS = ("?", "?\n", '?"', "?'", " ?")
@@ -25,8 +37,9 @@ BREAKS = ("\n", "\n\n")
 LOOKED_AT = 100
 """Likeliest tokens that are looked at; 400 take 10 ms longer."""
 LEAST_CLOSE, LEAST_OVER = -8.0, -6.0
-LONGEST = 600
-"""Characters that are looked at, from the end."""
+LONGEST, STEP = 400, 200
+"""Characters that are looked at, from the end: up to so many, and where they begin moves on by so many at once. What
+begins as the last text did goes on from it; a beginning that moved with each word would be read anew each time."""
 
 
 def main(argv: list[str]) -> int:
@@ -40,8 +53,9 @@ def main(argv: list[str]) -> int:
     params = xllamacpp.CommonParams()
     params.model.path = argv[0]
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
-    params.n_ctx = 1024
     params.n_parallel = 2  # so that both ways to write a text go on from what was read of them
+    params.n_ctx = 2 * 768  # for each: the examples (130), and a token a character at worst
+    params.cache_ram_mib = 0  # else it keeps what it has read of every text, up to 8 GB
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.api_keys = [secrets.token_urlsafe(16)]
@@ -55,10 +69,16 @@ def main(argv: list[str]) -> int:
 
 def odds(server: Any, text: str, way: int) -> tuple[float, float]:
     """Log-odds of a closing mark or the end behind `text`, and of the end behind the likelier mark."""
-    text = text[-LONGEST:]
+    text = last_part(text)
     asks, stops, ends = _next(server, text, way)
     behind = _next(server, text + ("?" if asks >= stops else "."), way)[2]
     return max(LEAST_CLOSE, _log_odds(asks + stops + ends)), max(LEAST_OVER, _log_odds(behind))
+
+
+def last_part(text: str) -> str:
+    """The end of `text` that is looked at: whole words, and at most `LONGEST` characters."""
+    skipped = -(-max(0, len(text) - LONGEST) // STEP) * STEP
+    return text[skipped:].partition(" ")[2] if skipped else text
 
 
 def _next(server: Any, text: str, way: int) -> tuple[float, float, float]:

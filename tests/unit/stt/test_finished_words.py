@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
+
 import pytest
 
 from app.offline_models import model_path
 from app.stt import finished_words
 from app.stt.finished_words import WordOdds, as_heard, probability, without_marks
+from app.stt.finished_words_server import LONGEST, STEP, last_part
 
 
 def test_marks_of_the_recogniser_are_taken_out_and_the_users_i_stays() -> None:
@@ -33,6 +38,40 @@ def test_without_a_model_the_rules_stand_in() -> None:
 def test_a_model_that_is_not_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finished_words, "model_path", lambda part: model_path(part) / "nowhere")
     assert finished_words.load() is None
+
+
+def test_of_a_long_turn_the_last_words_are_asked_about_and_their_beginning_seldom_moves() -> None:
+    words = [f"word{n}" for n in range(200)]
+    beginnings = []
+    for count in range(1, 200):
+        text = " ".join(words[:count])
+        part = last_part(text)
+        assert text.endswith(part) and len(part) <= LONGEST and part.split()[0] in words
+        assert len(part) >= min(len(text), LONGEST - STEP - 10)
+        beginnings.append(part.split()[0])
+    assert len(set(beginnings)) <= 2 + len(" ".join(words)) // STEP
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for a process's memory")
+@pytest.mark.skipif(not model_path("brain").is_file(), reason="the model is not installed")
+def test_long_turns_cost_no_memory() -> None:
+    pytest.importorskip("xllamacpp")
+    judge = finished_words.load()
+    assert judge is not None and judge._child is not None
+
+    def megabytes() -> float:
+        pages = Path(f"/proc/{judge._child.pid}/statm").read_text().split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+    turns = [" ".join(f"{word}{n}" for n in range(90)) for word in ("ship", "tree", "road")]
+    try:
+        judge.odds(turns[0])
+        before = megabytes()
+        for turn in turns[1:]:
+            judge.odds(turn)
+        assert megabytes() - before < 8
+    finally:
+        judge.close()
 
 
 @pytest.mark.skipif(not model_path("brain").is_file(), reason="the model is not installed")
