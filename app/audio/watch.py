@@ -24,6 +24,7 @@ from app.audio import devices, native, pulse
 from app.audio.devices import Device
 from app.audio.errors import DeviceError
 from app.audio.pulse import PulseServer, PulseState
+from app.childprocess import python_module_command, quiet_child
 
 POLL_SECONDS = 0.5
 """How often the system is asked where nothing tells of itself."""
@@ -153,7 +154,6 @@ class AskedChild:
 
     def __init__(self) -> None:
         """Raises `DeviceError`."""
-        command = [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "app"]
         self._give_up = time.monotonic() + CHILD_SECONDS
         try:
             # A pipe that nobody empties could stop it. `stop` closes the file.
@@ -162,12 +162,11 @@ class AskedChild:
             raise _unread(error) from error
         try:
             self._process = subprocess.Popen(
-                [*command, "devices", "--json"],
-                cwd=Path(__file__).parents[2],
+                python_module_command("app", "devices", "--json"),
                 stdin=subprocess.DEVNULL,
                 stdout=self._said,
                 stderr=subprocess.DEVNULL,
-                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+                **quiet_child(),
             )
         except OSError as error:
             self._said.close()

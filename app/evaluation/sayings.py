@@ -8,9 +8,9 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class Saying:
     """Something that is said with pauses: `parts` in order, a pause between each two. `kind` tells where they are:
-    `clause` in the middle of a clause, `um` behind a filled hesitation, `phrase` before a last phrase, `statement`
-    between a statement and the question or request about it; `whole` is a question or a request without a pause, and
-    `plain` a statement that is all, with a pause in a clause or none.
+    `clause` in the middle of a clause, `um` behind a filled hesitation, `phrase` where one of them has a whole question
+    or request before it, `statement` between a statement and the question or request about it; `whole` is a question
+    or a request without a pause, and `plain` a statement that is all, with a pause in a clause or none.
     """
 
     kind: str
@@ -23,7 +23,11 @@ class Saying:
 
 
 def _sayings(kind: str, *texts: str) -> list[Saying]:
-    return [Saying(kind, tuple(part.strip() for part in text.split("|"))) for text in texts]
+    """`|` is a pause, and `|*` one that has a whole question or request before it, whatever else is in the text."""
+    return [
+        Saying("phrase" if "|*" in text else kind, tuple(part.strip() for part in text.replace("|*", "|").split("|")))
+        for text in texts
+    ]
 
 
 SAYINGS: tuple[Saying, ...] = (
@@ -34,7 +38,7 @@ SAYINGS: tuple[Saying, ...] = (
         "Can you tell me | how a | refrigerator works?",
         "Why does the | moon change its shape?",
         "Who wrote the | opera about the barber of Seville?",
-        "Tell me something | about the history of | chess.",
+        "Tell me something |* about the history of | chess.",
         "Where can I | find good bread in this town?",
         "Explain the difference between | a virus and | a bacterium.",
         "Is it true that | cats always land on their feet?",
@@ -192,17 +196,17 @@ FRESH: tuple[Saying, ...] = (
         "Would it be | cheaper to go by | train or by car?",
         "What's the | meaning of the word | ephemeral?",
         "Who is the | author of | Don Quixote?",
-        "Has anybody ever | climbed Everest | without oxygen?",
+        "Has anybody ever | climbed Everest |* without oxygen?",
         "How do noise cancelling | headphones work?",
         "What time does the | sun rise in | Helsinki in June?",
         "Should children | learn to | code at school?",
         "Why are some | people left handed?",
         "How many | moons does the planet | Saturn have?",
-        "What would you | cook for six | hungry students?",
-        "Is it possible to | learn a language | in three months?",
+        "What would you | cook for six |* hungry students?",
+        "Is it possible to | learn a language |* in three months?",
         "Where did the | idea of zero | come from?",
         "Which vitamin do we | get from the sun?",
-        "When is the | best time to visit | Iceland?",
+        "When is the | best time to visit |* Iceland?",
         "What makes | bread dough | rise?",
         "Does the colour | red really | make bulls angry?",
         "How is | paper made from | wood?",
@@ -221,7 +225,7 @@ FRESH: tuple[Saying, ...] = (
         "List four | uses of | baking soda.",
         "Please tell me | how to get | chewing gum out of a carpet.",
         "Show me how to | calculate the | area of a circle.",
-        "Suggest a | short walk | near the cathedral.",
+        "Suggest a | short walk |* near the cathedral.",
     ),
     *_sayings(
         "um",
