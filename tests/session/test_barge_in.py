@@ -14,7 +14,8 @@ import pytest
 from app.audio.endpoints import EndOfAudio
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
+from app.conversation.voice import VoiceWindow
 from app.evaluation.pauses import BENCH, VOICE_FLOOR
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.clock import run_simulated
@@ -112,13 +113,13 @@ def _onset(samples: np.ndarray) -> np.ndarray:
      ("cough", 20), ("music", 20)],
 )  # fmt: skip
 def test_what_is_no_speech_does_not_even_hold(kind: str, below: float) -> None:
-    """Of 100 seeds of each at most 2 may hold; of these ten none does, but one cough or throat is let pass."""
+    """Of 100 seeds of each at most 2 may hold; of these ten none does."""
     sounds = [noise(kind, 200 + seed, below_speech=below) for seed in range(SEEDS)]
     events, starts = _talk(sounds)
     spoke = [x for x in events if isinstance(x, e.AssistantStarted)]
     assert spoke and spoke[0].at < SPEAKS_BY
     held = sum(bool(_stops(events, start, start + 3.0)) for start in starts)
-    assert held <= (1 if kind in ("cough", "throat") else 0)
+    assert held == 0
 
 
 def test_speech_over_the_assistant_silences_it_within_300_ms() -> None:
@@ -130,13 +131,49 @@ def test_speech_over_the_assistant_silences_it_within_300_ms() -> None:
         loud = np.sqrt(np.square(said[np.abs(said) > VOICE_FLOOR]).mean())
         for below in (0.0, 6.0):
             level = 10 ** ((SPEECH_DBFS - below) / 20) / loud
-            events, [start] = _talk([np.concatenate([np.zeros(97 * number, np.float32), said * level])], every=2.0)
+            events, [start] = _talk([np.concatenate([np.zeros(97 * number, np.float32), said * level])], every=1.0)
             start += 97 * number / SAMPLE_RATE
-            stops = _stops(events, start, start + 2.0)
+            stops = _stops(events, start, start + 1.0)
             took.append(stops[0] - start if stops else 9.0)
     within = sum(one <= WITHIN for one in took)
-    assert len(took) >= 24 and within >= 0.9 * len(took), sorted(took)[-6:]
-    assert np.median(took) <= 0.22
+    assert len(took) >= 24 and within >= 0.95 * len(took), sorted(took)[-6:]
+    assert np.median(took) <= 0.18
+
+
+def _windows(samples: np.ndarray, begin: float) -> list[VoiceWindow]:
+    """What the detector makes of a sound from second `begin` on."""
+    from app.stt.silero import SileroVoiceActivity
+
+    detector = SileroVoiceActivity()
+    out: list[VoiceWindow] = []
+    for n, part in enumerate(samples[: len(samples) // FRAME_SAMPLES * FRAME_SAMPLES].reshape(-1, FRAME_SAMPLES)):
+        out += detector.hear(Frame(n, part))
+    return [window for window in out if window.end > begin]
+
+
+def test_a_long_silence_makes_the_detector_no_slower() -> None:
+    """0.26 s behind 24 s of silence, if the model's state drifts on."""
+    word = _onset(question("103_2"))[:SAMPLE_RATE]
+    took = []
+    for silence in (2.0, 24.0):
+        samples = room(5.0 + silence + 1.2)
+        asked = question("141_2")
+        samples[: len(asked)] += asked
+        at = len(asked) + round(silence * SAMPLE_RATE)
+        samples[at : at + len(word)] += word
+        sure = next(w.end for w in _windows(samples, at / SAMPLE_RATE) if w.probability >= 0.7)
+        took.append(sure - at / SAMPLE_RATE)
+    assert max(took) <= 0.15
+
+
+def test_a_vowel_is_periodic_and_hiss_is_not() -> None:
+    hiss = np.random.default_rng(1).standard_normal(SAMPLE_RATE).astype(np.float32) * 0.05
+    time = np.arange(SAMPLE_RATE) / SAMPLE_RATE
+    for pitch in (70.0, 120.0, 210.0, 380.0):
+        vowel = sum(np.sin(2 * np.pi * pitch * n * time) / n for n in range(1, 12)) * 0.05
+        heard = [w.voicing for w in _windows((vowel + 0.05 * hiss).astype(np.float32), 0.1)]
+        assert min(heard) > 0.9
+    assert max(w.voicing for w in _windows(hiss, 0.1)) < 0.5
 
 
 def test_a_talk_over_silence_is_never_held() -> None:

@@ -44,7 +44,7 @@ def test_the_voiced_end_of_a_cough_is_told_by_the_burst_before_it() -> None:
 
 
 def test_the_detector_hanging_on_behind_a_sound_is_no_evidence() -> None:
-    assert not _holds([(0.78, -25), (0.78, -26), *[(0.78, -55)] * 6])
+    assert not _holds([(0.69, -25), (0.69, -26), *[(0.69, -55)] * 6])
 
 
 def _own_words_come_back(heard: str, said_at: float = 9.9, seconds: float = 0.64) -> tuple[TurnTracker, list[object]]:
