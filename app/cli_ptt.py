@@ -6,6 +6,7 @@ Imports as little as can be, since a press waits for it; knows nothing of talks.
 from __future__ import annotations
 
 import sys
+import time
 
 from app import summon
 
@@ -15,10 +16,11 @@ WORDS = ("press", "release", "toggle", "mute", "unmute", "mute-toggle")
 
 def main(argv: list[str]) -> int | None:
     """Runs `ptt` with the arguments that follow it; the exit code. None: not for here, but for the whole parser."""
+    at = time.monotonic()  # first of all: by this the window knows which of two commands came first
     words = [word for word in argv if word != "--json"]
     if len(words) != 1 or words[0] not in WORDS:
         return None
-    return perform(words[0], as_json=len(words) != len(argv))
+    return perform(words[0], as_json=len(words) != len(argv), at=at)
 
 
 def add_commands(commands, common) -> None:  # type: ignore[no-untyped-def]  # argparse is not imported for a type
@@ -31,14 +33,15 @@ def add_commands(commands, common) -> None:  # type: ignore[no-untyped-def]  # a
     ptt.add_argument("word", metavar="|".join(WORDS), choices=WORDS)
 
 
-def perform(word: str, *, as_json: bool) -> int:
-    """Tells the running window `word`; 0, or 2 with a sentence when it can't be done."""
+def perform(word: str, *, as_json: bool, at: float | None = None) -> int:
+    """Tells the running window `word`, which was given `at`; 0, or 2 with a sentence when it can't be done."""
     try:
-        answer = summon.tell(word)
+        answer = summon.tell(word, at=at)
     except (summon.NotRunning, summon.NoAnswer) as error:
         answer = summon.Answer(False, str(error))
-    except OSError as error:
-        answer = summon.Answer(False, f"KAME's window can't be reached ({error.strerror}); it may be another user's.")
+    except PermissionError:
+        sentence = "KAME's window can't be reached: it may be another user's. Run this as the user who started KAME."
+        answer = summon.Answer(False, sentence)
     if as_json:
         import json
 

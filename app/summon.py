@@ -6,6 +6,7 @@ these imports. Knows nothing of Qt, nor of what the words do.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -18,6 +19,9 @@ LONGEST_LINE = 4096
 _WINDOWS = sys.platform == "win32"
 _LONGEST_PATH = 100
 """A Unix socket's path may have 107 bytes, macOS's 103."""
+
+_ANONYMOUS = 0x00100000
+"""Windows' SECURITY_SQOS_PRESENT with SECURITY_ANONYMOUS: a pipe's server learns nothing of who calls."""
 
 
 class Answer:
@@ -47,13 +51,17 @@ class NoAnswer(Exception):
         super().__init__("KAME is running but did not answer. Try again; if that does not help, end it and start it.")
 
 
-def tell(word: str, timeout: float = TIMEOUT_SECONDS) -> Answer:
+def tell(word: str, timeout: float = TIMEOUT_SECONDS, *, at: float | None = None) -> Answer:
     """Says one of `WORDS` to the app and gives its answer.
 
-    Waits for `timeout` seconds at most. Raises NotRunning, NoAnswer; PermissionError when the socket is another
-    user's.
+    Waits for `timeout` seconds at most. `at`: when the user gave the word, by `time.monotonic()`, which all processes
+    share; now, if it is left out. Raises NotRunning, NoAnswer; PermissionError when the socket is another user's (on
+    Windows only where its owner keeps others out).
     """
-    line = (_through_pipe if _WINDOWS else _through_socket)(word.encode() + b"\n", timeout)
+    import time
+
+    at = time.monotonic() if at is None else at
+    line = (_through_pipe if _WINDOWS else _through_socket)(f"{word} {at:.3f}\n".encode(), timeout)
     import json
 
     try:
@@ -67,9 +75,13 @@ def command() -> str:
     """What runs this app's commands here, as one types it: words may follow."""
     import shutil
 
-    if shutil.which(NAME):
-        return NAME
-    launcher = os.path.join(os.path.dirname(sys.executable), NAME + (".cmd" if _WINDOWS else ""))
+    here = os.path.dirname(sys.executable)
+    launcher = os.path.join(here, NAME + (".cmd" if _WINDOWS else ""))
+    if found := shutil.which(NAME):
+        if os.path.realpath(os.path.dirname(found)) != os.path.realpath(here):
+            return NAME
+        # Beside this Python it is found for as long as its environment is active: elsewhere only by its whole path.
+        launcher = os.path.abspath(found)
     if os.path.isfile(launcher):
         return f'"{launcher}"' if " " in launcher else launcher
     return f'"{sys.executable}" -m app'
@@ -157,7 +169,7 @@ def _through_pipe(line: bytes, timeout: float) -> bytes:
         until = time.monotonic() + timeout
         while True:
             try:
-                with open(address(), "r+b", buffering=0) as pipe:
+                with _open_pipe(address()) as pipe:
                     pipe.write(line)
                     heard.append(pipe.read(LONGEST_LINE))  # an answer is written in one piece
                 return
@@ -184,3 +196,15 @@ def _through_pipe(line: bytes, timeout: float) -> bytes:
     if isinstance(heard[0], OSError):
         raise NoAnswer
     return heard[0]
+
+
+def _open_pipe(path: str) -> io.FileIO:
+    """Opens a pipe of Windows' without saying who calls: should another serve it, they can't act as this user."""
+    import _winapi
+    import msvcrt
+
+    handle = _winapi.CreateFile(
+        path, _winapi.GENERIC_READ | _winapi.GENERIC_WRITE, 0, _winapi.NULL, _winapi.OPEN_EXISTING,
+        _ANONYMOUS, _winapi.NULL,
+    )  # fmt: skip
+    return open(msvcrt.open_osfhandle(handle, os.O_RDWR), "r+b", buffering=0)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from app import summon
 from app.audio.devices import list_devices
 from app.audio.errors import AudioError
 from app.frontend import free_card_bytes, require_torch
@@ -232,7 +233,7 @@ def _advise(
     if progress is not None:
         progress("Measuring the card's memory …")
         words += _predict(plan.precision, plan.context)
-    return words if here else f"{words} Its weights are not here yet: “kame-desktop weights get kame”."
+    return words if here else f"{words} Its weights are not here yet: “{summon.command()} weights get kame”."
 
 
 def _predict(precision: str, context: int) -> str:
@@ -250,7 +251,7 @@ def _predict(precision: str, context: int) -> str:
     return (
         f" Its memory moves {bandwidth / 1e9:.0f} GB/s: a frame of 80 ms should take about {likely:.0f} ms, so it "
         + ("will keep up" if fine else "may not keep up; choose a smaller precision")
-        + ". “kame-desktop bench frame --random-weights” measures it."
+        + f". “{summon.command()} bench frame --random-weights” measures it."
     )
 
 

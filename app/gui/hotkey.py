@@ -115,12 +115,14 @@ class Grabber(QObject):
 
     `failed` names a key and tells in a sentence why it can't be had, while the others work on; without a name, all of
     them. `granted` names a key and tells in words which one the desktop uses for it, where its user may choose others.
+    `anew`: all keys are about to be taken once more, by the grabber itself; what has failed may work now.
     """
 
     pressed = Signal(str)
     released = Signal(str)
     failed = Signal(str, str)
     granted = Signal(str, str)
+    anew = Signal()
 
     takes_from_fields = True
     """Whether a key that is taken never reaches the app's own fields, and keys can be given back for a moment."""
@@ -132,3 +134,11 @@ class Grabber(QObject):
     def close(self) -> None:
         """Gives all keys back, for good; waits for two seconds at most."""
         raise NotImplementedError
+
+    @staticmethod
+    def same_keys(key: Hotkey, other: Hotkey) -> str:
+        """Why `key` can't be had beside `other`, which this keyboard gives in the same way."""
+        return _tr(
+            "“{0}” is the same as “{1}” on your keyboard, which has another use here already. Choose other keys.",
+            key.text, other.text,
+        )  # fmt: skip

@@ -24,12 +24,17 @@ MODIFIERS = {"alt": 0x1, "ctrl": 0x2, "shift": 0x4, "meta": 0x8}
 NO_REPEAT = 0x4000
 _WM_QUIT = 0x0012
 _WM_HOTKEY = 0x0312
+_VK_SHIFT, _VK_CONTROL, _VK_ALT = 0x10, 0x11, 0x12
+_LEAVE_ALONE = 0x1 | 0x4
+"""For ToUnicodeEx: no codes from the number pad, and no change to an accent that waits for its letter."""
 
 _log = logging.getLogger(__name__)
 
 
 class System(Protocol):
-    """What is asked of Windows. All but `down`, `key_of` and `quit` belong to the thread that called `prepare`."""
+    """What is asked of Windows. All but `down`, `key_of`, `writes` and `quit` belong to the thread that called
+    `prepare`.
+    """
 
     def prepare(self) -> None:
         """Gives the calling thread a queue of messages."""
@@ -51,6 +56,9 @@ class System(Protocol):
 
     def key_of(self, character: str) -> tuple[int, bool]:
         """The virtual key that writes `character` on this layout (0: none), and whether it takes Shift."""
+
+    def writes(self, virtual_key: int, shifted: bool) -> bool:
+        """Whether the key writes something other than a space on this layout with Ctrl and Alt, which are AltGr."""
 
 
 class WindowsHotkeys(Grabber):
@@ -78,7 +86,7 @@ class WindowsHotkeys(Grabber):
         self._round += 1
         self._names = {}
         self._texts = {name: key.text for name, key in keys.items()}
-        wanted = []
+        wanted: list[tuple[int, str, int, int]] = []
         for number, (name, key) in enumerate(keys.items(), 1):
             modifiers = NO_REPEAT
             for modifier in key.modifiers:
@@ -90,8 +98,17 @@ class WindowsHotkeys(Grabber):
                 sentence = self.tr("Your keyboard's layout has no “{0}”, so it can't be a hotkey. Choose another.")
                 self.failed.emit(name, sentence.format(key.text))
                 continue
+            modifiers |= MODIFIERS["shift"] if shifted else 0
+            if same := next((other for _, other, *taken in wanted if taken == [modifiers, virtual_key]), ""):
+                self.failed.emit(name, self.same_keys(key, keys[same]))
+                continue
+            altgr = {"ctrl", "alt"} <= key.modifiers and "meta" not in key.modifiers
+            if altgr and self._system.writes(virtual_key, bool(modifiers & MODIFIERS["shift"])):
+                sentence = self.tr("“{0}” writes a character on your keyboard (AltGr). Choose other keys.")
+                self.failed.emit(name, sentence.format(key.text))
+                continue
             self._names[number] = (name, virtual_key)
-            wanted.append((number, name, modifiers | (MODIFIERS["shift"] if shifted else 0), virtual_key))
+            wanted.append((number, name, modifiers, virtual_key))
         if wanted:
             ready = threading.Event()
             self._thread = threading.Thread(
@@ -178,6 +195,11 @@ class User32:
         user32.PostThreadMessageW.argtypes = (w.DWORD, w.UINT, w.WPARAM, w.LPARAM)
         user32.GetAsyncKeyState.argtypes, user32.GetAsyncKeyState.restype = (ctypes.c_int,), w.SHORT
         user32.VkKeyScanW.argtypes, user32.VkKeyScanW.restype = (w.WCHAR,), w.SHORT
+        user32.GetKeyboardLayout.argtypes, user32.GetKeyboardLayout.restype = (w.DWORD,), w.HKL
+        user32.ToUnicodeEx.argtypes = (
+            w.UINT, w.UINT, ctypes.c_char_p, ctypes.c_wchar_p, ctypes.c_int, w.UINT, w.HKL,
+        )  # fmt: skip
+        user32.ToUnicodeEx.restype = ctypes.c_int
 
     def prepare(self) -> None:
         self._user32.PeekMessageW(ctypes.byref(self._message()), None, 0, 0, 0)
@@ -208,3 +230,14 @@ class User32:
         if found == -1 or found >> 8 & ~1:  # no key, or one that takes Ctrl or Alt (AltGr) already
             return 0, False
         return found & 0xFF, bool(found >> 8 & 1)
+
+    def writes(self, virtual_key: int, shifted: bool) -> bool:
+        held = bytearray(256)
+        for modifier in (_VK_CONTROL, _VK_ALT, *((_VK_SHIFT,) if shifted else ())):
+            held[modifier] = 0x80
+        written = ctypes.create_unicode_buffer(8)
+        layout = self._user32.GetKeyboardLayout(0)
+        found = self._user32.ToUnicodeEx(virtual_key, 0, bytes(held), written, len(written), _LEAVE_ALONE, layout)
+        if found < 0:
+            return True  # an accent, for the letter that follows
+        return any(character > " " and character != "\x7f" for character in written[: max(0, found)])

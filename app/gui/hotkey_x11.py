@@ -122,7 +122,10 @@ class X11Hotkeys(Grabber):
                 sentence = self.tr("Your keyboard's layout has no “{0}”, so it can't be a hotkey. Choose another.")
                 self.failed.emit(name, sentence.format(key.text))
                 continue
-            mine = [(code, mask) for code, mask in codes[name]]
+            mine = codes[name]
+            if same := next((self._names[one] for one in mine if one in self._names), ""):
+                self.failed.emit(name, self.same_keys(key, self._keys[same]))
+                continue
             taken = [combination for code, mask in mine for lock in locks
                      if not self._grab_one(*(combination := (code, mask | lock)))]  # fmt: skip
             if taken:
@@ -213,6 +216,7 @@ class X11Hotkeys(Grabber):
         if self._remapped and self._display is not None:
             self._remapped = False
             if self._make_plan() != self._plan:
+                self.anew.emit()
                 self._grab()
 
     def _key_down(self, code: int, state: int) -> None:

@@ -24,7 +24,8 @@ class Hotkeys(QObject):
 
     `failed` tells, in a sentence, why a hotkey can't be had. `make` gives what takes the keys, None for nothing;
     it is called when the first keys are set. `granted` tells for "talk" and "mute" which keys the desktop uses, in its
-    own words: empty when it does not tell, or no longer uses any.
+    own words: empty when it does not tell, or no longer uses any. `tried_anew`: the keyboard has changed, and the keys
+    are taken once more; nothing holds that `failed` has told before.
     """
 
     talk_pressed = Signal()
@@ -32,6 +33,7 @@ class Hotkeys(QObject):
     mute_pressed = Signal()
     failed = Signal(str)
     granted = Signal(str, str)
+    tried_anew = Signal()
 
     def __init__(self, parent: QObject | None = None, *, make: Callable[[], Grabber | None] | None = None) -> None:
         super().__init__(parent)
@@ -41,6 +43,7 @@ class Hotkeys(QObject):
         self._well = True
         self._wanted: set[str] = set()
         self._failed: set[str] = set()
+        self._refused: dict[str, str] = {}
         self._granted: set[str] = set()
         self._down: set[str] = set()
         self._closed = False
@@ -75,19 +78,21 @@ class Hotkeys(QObject):
         if len(keys) == 2 and keys["talk"] == keys["mute"]:
             sentence = self.tr("“{0}” can't both talk and mute: it only talks. Choose another key to mute.")
             refused["mute"] = sentence.format(keys.pop("mute").text)
-        self._wanted = {*keys, *refused}
+        self._wanted, self._refused = {*keys, *refused}, refused
         self._failed = self._failed & set(keys) | set(refused)
         if keys != self._bound or not self._well:
             self._failed = set(refused)
             self._bind(keys)
-        self._well = self._well and not refused
-        for sentence in refused.values():
-            self.failed.emit(sentence)
+        self._tell_refused()
+
+    def hush(self) -> None:
+        """Tells of no key any more; one that is held counts as let go. They are still taken, until `close`."""
+        self._closed = True
+        self._let_go()
 
     def close(self) -> None:
         """Gives the keys back, for good; a key that is held counts as let go. Waits for two seconds at most."""
-        self._closed = True
-        self._let_go()
+        self.hush()
         if self._grabber is not None:
             self._grabber.close()
 
@@ -107,6 +112,7 @@ class Hotkeys(QObject):
             self._grabber.released.connect(self._key_up)
             self._grabber.failed.connect(self._key_failed)
             self._grabber.granted.connect(self._key_granted)
+            self._grabber.anew.connect(self._try_anew)
         self._grabber.bind(keys)
 
     def _key_down(self, name: str) -> None:
@@ -130,6 +136,18 @@ class Hotkeys(QObject):
         for lost in names & self._granted:
             self._key_granted(lost, "")
         self.failed.emit(sentence)
+
+    def _try_anew(self) -> None:
+        if not self._closed:
+            self._failed, self._well = set(self._refused), True
+            self.tried_anew.emit()
+            self._tell_refused()
+
+    def _tell_refused(self) -> None:
+        """Keys that can be nobody's hotkey, whatever the keyboard is."""
+        self._well = self._well and not self._refused
+        for sentence in self._refused.values():
+            self.failed.emit(sentence)
 
     def _key_granted(self, name: str, words: str) -> None:
         if not self._closed:

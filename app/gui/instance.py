@@ -1,7 +1,7 @@
 """Lets one window of the app run per user, and hears what other processes have to tell it.
 
-A word a line comes in at a local socket, one line of JSON goes back. Only this user can reach the socket. Knows
-nothing of what the words do.
+A word a line comes in at a local socket, with the time when it was given; one line of JSON goes back. Only this user
+can reach the socket. Knows nothing of what the words do.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 import errno
 import json
 import logging
+import math
 import os
 import socket
 import struct
 import sys
+import time
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -39,10 +41,14 @@ _log = logging.getLogger(__name__)
 
 
 class Order:
-    """Something that another process wants: one of `summon.WORDS`, but “raise”. To be answered once."""
+    """Something that another process wants: one of `summon.WORDS`, but “raise”. To be answered once.
 
-    def __init__(self, command: str, reply: Callable[[str], None]) -> None:
+    `at`: when its user gave it, by `time.monotonic()`.
+    """
+
+    def __init__(self, command: str, reply: Callable[[str], None], at: float) -> None:
         self.command = command
+        self.at = at
         self._reply: Callable[[str], None] | None = reply
 
     def answer(self, sentence: str = "") -> None:
@@ -50,11 +56,6 @@ class Order:
         reply, self._reply = self._reply, None
         if reply is not None:
             reply(sentence)
-
-    @property
-    def answered(self) -> bool:
-        """Whether `answer` was called."""
-        return self._reply is None
 
 
 class Instance(QObject):
@@ -142,7 +143,7 @@ class Instance(QObject):
         self._take(connection, bytes(line.partition(b"\n")[0]))
 
     def _take(self, connection: QLocalSocket, line: bytes) -> None:
-        word = line.decode("ascii", "replace").strip() if len(line) <= LONGEST_WORD else ""
+        word, at = _read(line) if len(line) <= LONGEST_WORD else ("", 0.0)
 
         def reply(sentence: str) -> None:
             if connection not in self._lines:
@@ -152,14 +153,29 @@ class Instance(QObject):
             if _HANGS_UP:
                 connection.disconnectFromServer()  # once it is written
 
-        if word == "raise":
+        if word == "raise":  # also late: whoever has started the app once more still wants to see it
             reply("")
             self.raised.emit()
+        elif word in summon.WORDS and word != "release" and time.monotonic() - at > summon.TIMEOUT_SECONDS:
+            # Whoever wanted it has been told that nobody answers, and may have tried again. But what was let go of is
+            # let go of: else the talk would hear on.
+            _log.warning("“%s” came too late", word)
+            reply(self.tr("KAME was busy for too long, so this was not done. Try again."))
         elif word in summon.WORDS:
-            self.commanded.emit(Order(word, reply))
+            self.commanded.emit(Order(word, reply, at))
         else:
             words = ", ".join(f"“{known}”" for known in summon.WORDS)
             reply(self.tr("KAME does not know this word. It knows {0}.").format(words))
+
+
+def _read(line: bytes) -> tuple[str, float]:
+    """The word of a line, and when it was given: now, where it does not say. No word when it is not of this kind."""
+    word, _, stamp = line.decode("ascii", "replace").strip().partition(" ")
+    try:
+        at = float(stamp) if stamp else math.inf
+    except ValueError:
+        return "", 0.0
+    return ("", 0.0) if math.isnan(at) else (word, min(at, time.monotonic()))
 
 
 def _locked(file: int) -> bool:

@@ -129,12 +129,13 @@ class SessionKeeper(QObject):
             choice = replace(choice, muted=choice.muted or self._deaf)
             session = await self._factory(choice, lambda words: self._report(number, words))
         except UserError as error:
-            self._give_up(number, str(error))
+            self._give_up(number, choice, str(error))
             return
         except Exception as error:
             _log.exception("the session could not be built")
             self._give_up(
                 number,
+                choice,
                 self.tr("The talk could not start, because of a fault in the program ({0}).").format(error)
                 + " "
                 + self.tr("The log has the details."),
@@ -161,7 +162,7 @@ class SessionKeeper(QObject):
             session.set_muted(self.wanted.muted or self._deaf)
         if self.wanted.processing != built.processing:
             session.set_processing(self.wanted.processing)
-        if (self.wanted.microphone, self.wanted.loudspeaker) != (built.microphone, built.loudspeaker):
+        if _devices(self.wanted) != _devices(built):
             session.set_devices(self.wanted.microphone, self.wanted.loudspeaker)
         dials, had = self.wanted.model, built.model
         if (dials.delay, dials.lead) != (had.delay, had.lead):
@@ -175,8 +176,12 @@ class SessionKeeper(QObject):
         if self.wanted.aside != built.aside:
             self._change_aside(session, self.wanted.aside)
 
-    def _give_up(self, number: int, sentence: str) -> None:
-        if number == self._starts:
+    def _give_up(self, number: int, built: SessionChoice, sentence: str) -> None:
+        if number != self._starts:
+            return
+        if _devices(self.wanted) != _devices(built):
+            self.start(self.wanted)  # they were changed meanwhile, perhaps for what this sentence is about
+        else:
             self.gave_up = True
             self._set_phase("stopped")
             self.failed.emit(sentence, True)
@@ -243,9 +248,11 @@ class SessionKeeper(QObject):
             self.session.set_muted(self.wanted.muted or self._deaf)
 
     def set_devices(self, microphone: str, loudspeaker: str) -> None:
-        """Goes on with these devices: live if a session runs; one that could not be built begins anew."""
+        """Goes on with these devices: live if a session runs, or once it does; one that could not be built begins
+        anew.
+        """
         self.wanted = replace(self.wanted, microphone=microphone, loudspeaker=loudspeaker)
-        if self.phase == "loading" or self.gave_up:
+        if self.gave_up:
             self.start(self.wanted)
         elif self.session is not None:
             self.session.set_devices(microphone, loudspeaker)
@@ -394,6 +401,10 @@ class SessionKeeper(QObject):
         for task in older:
             task.cancel()
         return older
+
+
+def _devices(choice: SessionChoice) -> tuple[str, str]:
+    return choice.microphone, choice.loudspeaker
 
 
 def _log_fault(task: asyncio.Task[Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QPalette
+from PySide6.QtGui import QPalette, QResizeEvent
 from PySide6.QtWidgets import QApplication, QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.gui.look import blend
@@ -25,6 +25,7 @@ class Panel(QDialog):
         self.column.setContentsMargins(16, 14, 16, 14)
         self.column.setSpacing(8)
         self.finished.connect(lambda _: self.left.emit())
+        self._needed_height = self._least_height = self._last_height = 0
 
     def appear(self) -> None:
         """Shows it in front, and gives it the keyboard."""
@@ -39,12 +40,21 @@ class Panel(QDialog):
         self.setAccessibleName(title)
 
     def fit(self) -> None:
-        """Makes it as high as what it shows now, at the width that it has."""
+        """Makes it as high as what it shows now, at the width that it has; no lower than its user has made it."""
         if self.isVisible():
             layout = self.layout()
             layout.activate()
             height = layout.heightForWidth(self.width()) if layout.hasHeightForWidth() else layout.sizeHint().height()
-            self.resize(self.width(), height)
+            self._needed_height = height
+            self.resize(self.width(), max(height, self._least_height))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Notes which height the user gives it."""
+        super().resizeEvent(event)
+        # From the window system, which may also confirm what the app itself has asked for.
+        if event.spontaneous() and self.height() != self._last_height:
+            self._least_height = self.height() if self.height() > self._needed_height + 1 else 0
+        self._last_height = self.height()
 
     def heading(self, text: str) -> QLabel:
         """Adds the title of a part."""

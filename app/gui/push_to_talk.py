@@ -5,6 +5,7 @@ Turns all of them into one press and one release. Knows nothing of what they do.
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
@@ -57,6 +58,8 @@ class PushToTalk(QObject):
         self._space_up.timeout.connect(lambda: self.let_go("space"))
         self._command_up = QTimer(self, singleShot=True, interval=COMMAND_REPEAT_MS)
         self._command_up.timeout.connect(self._forget_command)
+        self._released_at = -math.inf
+        self._press_owed = False
 
     @property
     def held(self) -> bool:
@@ -94,18 +97,29 @@ class PushToTalk(QObject):
             if self._mode == "hold":
                 self._set_on(bool(self._holders))
 
-    def command(self, word: str) -> bool:
+    def command(self, word: str, at: float = math.inf) -> bool:
         """Does what another process wants: "press", "release" or "toggle". False when nothing can be held now.
 
         In the mode "toggle" a "press" that follows another within `COMMAND_REPEAT_MS`, without a "release", is the
-        same press repeated: a desktop may run a key's command again while it is held.
+        same press repeated: a desktop may run a key's command again while it is held. `at`: when the word was given,
+        by a clock that all processes share. A "press" that was given before a "release" and comes after it holds
+        nothing: its key is up.
         """
+        overtaken = at < self._released_at
+        if word == "release" and at < math.inf:
+            self._released_at = max(self._released_at, at)
         if not self._enabled:
             return False
-        if word == "press":
+        if word == "press" and overtaken:
+            if self._mode == "toggle" and self._press_owed:
+                self.hold("ptt")
+                self.let_go("ptt")
+            self._press_owed = False
+        elif word == "press":
             self.hold("ptt")
             self._command_up.start()
         elif word == "release":
+            self._press_owed = "ptt" not in self._holders
             self._command_up.stop()
             self.let_go("ptt")
         elif word == "toggle" and self._mode == "toggle":

@@ -13,6 +13,7 @@ from app.session.control import BackendChoice
 from app.settings import Settings
 
 LATER_MS = 300
+"""How soon devices are offered that could not be while a list was open."""
 
 
 class SetupBar(QWidget):
@@ -71,7 +72,10 @@ class SetupBar(QWidget):
         self.stop_button.setAccessibleName(self.tr("Stop the talk"))
         self.stop_button.setToolTip(self.tr("Ends this talk and closes the microphone."))
         self._lay_out(len(choices.frontends) > 1)
-        self.set_devices([], [])
+        self._offered: tuple[list[str], list[str]] = ([], [])
+        self._later = QTimer(self, singleShot=True, interval=LATER_MS)
+        self._later.timeout.connect(self._offer)
+        self._offer()
         self._select(self.manner, settings.manner)
         self._select(self.frontend, settings.frontend)
         self._connect()
@@ -85,16 +89,26 @@ class SetupBar(QWidget):
         self.picker.ask()
 
     def set_devices(self, microphones: list[str], loudspeakers: list[str]) -> None:
-        """Offers these devices; one that is in the settings but not there stays offered, and marked."""
-        pairs = (
-            (self.microphone, microphones, self._settings.microphone),
-            (self.loudspeaker, loudspeakers, self._settings.loudspeaker),
-        )
-        if any(picker.view().isVisible() for picker, _, _ in pairs):
-            # Somebody is choosing: the list must not change under their hands.
-            QTimer.singleShot(LATER_MS, self, lambda: self.set_devices(microphones, loudspeakers))
+        """Offers these devices, once no list is open; one that is in the settings but not there stays offered, and
+        marked.
+        """
+        self._offered = (microphones, loudspeakers)
+        self._offer()
+
+    def set_running(self, phase: str) -> None:
+        """Only what isn't stopped can be stopped."""
+        self.stop_button.setEnabled(phase != "stopped")
+
+    # -- inner parts
+
+    def _offer(self) -> None:
+        pickers = (self.microphone, self.loudspeaker)
+        if any(picker.view().isVisible() for picker in pickers):
+            self._later.start()  # somebody is choosing: the list must not change under their hands
             return
-        for picker, names, current in pairs:
+        self._later.stop()
+        kept = (self._settings.microphone, self._settings.loudspeaker)
+        for picker, names, current in zip(pickers, self._offered, kept, strict=True):
             with QSignalBlocker(picker):
                 picker.clear()
                 picker.addItem(self.tr("System default"), "")
@@ -103,12 +117,6 @@ class SetupBar(QWidget):
                 if current and current not in names:
                     picker.addItem(self.tr("Not found: {0}").format(current), current)
                 self._select(picker, current)
-
-    def set_running(self, phase: str) -> None:
-        """Only what isn't stopped can be stopped."""
-        self.stop_button.setEnabled(phase != "stopped")
-
-    # -- inner parts
 
     def _connect(self) -> None:
         self.picker.picked.connect(self._pick_brain)

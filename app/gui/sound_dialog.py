@@ -134,10 +134,13 @@ class SoundDialog(Panel):
         self._show_measured()
 
     def _show_measured(self) -> None:
-        before = [label.text() for label in self._measures]
+        reshaped = False
         for label, words in zip(self._measures, self._measures_in_words(), strict=True):
-            label.setText(words)
-        if [label.text() for label in self._measures] != before:
+            if label.text() != words:
+                before = label.heightForWidth(label.width())
+                label.setText(words)
+                reshaped |= label.heightForWidth(label.width()) != before
+        if reshaped:
             self.fit()
 
     @property

@@ -68,7 +68,8 @@ class TalkBar(QWidget):
         self.button.show_state(state.word, text, hint)
         # In full duplex the voice opens and closes turns, and the button only tells the state.
         self.button.setEnabled(state.phase == "running" and not state.duplex)
-        self.mute.confirm(state.muted and not state.testing)
+        # While a device is tried out the talk is muted for that: it is the user's doing only where the switch says so.
+        self.mute.confirm(state.muted and (self.mute.isChecked() or not state.testing))
         self.microphone.set_muted(state.muted)
 
     def _hint(self, state: TalkState) -> str:

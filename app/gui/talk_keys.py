@@ -38,6 +38,7 @@ class TalkKeys(QObject):
         self._hotkeys.talk_pressed.connect(lambda: push.hold("hotkey"))
         self._hotkeys.talk_released.connect(lambda: push.let_go("hotkey"))
         self._hotkeys.mute_pressed.connect(sound.toggle_mute)
+        self._hotkeys.tried_anew.connect(lambda: self.trouble.emit("", False))
         self._hotkeys.failed.connect(lambda sentence: self.trouble.emit(sentence, self._hotkeys.none_work))
         self._hotkeys.granted.connect(self.told)
 
@@ -70,7 +71,7 @@ class TalkKeys(QObject):
         elif order.command == "mute-toggle":
             self._sound.toggle_mute()
             order.answer()
-        elif self._push.command(order.command):
+        elif self._push.command(order.command, order.at):
             order.answer()
         elif self._talk.phase == "loading":
             order.answer(self.tr("The talk is still getting ready. Try again in a moment."))
@@ -79,6 +80,10 @@ class TalkKeys(QObject):
         else:
             order.answer(self.tr("No talk is running. Start a new one in KAME's window."))
 
+    def hush(self) -> None:
+        """Hears no hotkey any more, which takes no time; `close` gives them back."""
+        self._hotkeys.hush()
+
     def close(self) -> None:
-        """Gives the keys back."""
+        """Gives the keys back; a desktop that doesn't answer is waited for, for two seconds at most."""
         self._hotkeys.close()

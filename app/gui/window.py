@@ -122,10 +122,11 @@ class MainWindow(QMainWindow):
             await self.weights.close()
         self.dialogs.close_all()
         self.sound.close_dialog()
-        self.keys.close()
+        self.keys.hush()
         await self.sound.close()
         # What is being tried out may take a while to end: the talk's microphone is not to stay open so long.
         await asyncio.gather(self.errands.close(), self.keeper.close(seconds))
+        self.keys.close()  # the last of all: it waits, and nothing else goes on meanwhile
         self.pump.flush()
 
     def _start_fresh(self, *, as_before: bool = False) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import gc
 import queue
 import shutil
@@ -12,12 +14,13 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from app.gui.hotkey import Grabber, Hotkey, HotkeyRefused, read_hotkey
-from app.gui.hotkey_windows import ALREADY_REGISTERED, NO_REPEAT, WindowsHotkeys
+from app.gui.hotkey_windows import ALREADY_REGISTERED, NO_REPEAT, User32, WindowsHotkeys
 from app.gui.hotkeys import Hotkeys, grabber_here, platform_kind
 
 on_linux = pytest.mark.skipif(
@@ -219,6 +222,25 @@ def test_what_the_desktop_granted_is_forgotten_with_the_keys() -> None:
     assert heard.granted == {"talk": "", "mute": ""}
 
 
+def test_what_failed_before_the_keyboard_changed_counts_no_more() -> None:
+    grabber = FakeGrabber()
+    hotkeys = Hotkeys(make=lambda: grabber)
+    heard = Heard(hotkeys)
+    hotkeys.set_keys("Ctrl+K", "")
+    grabber.failed.emit("talk", "It is not there.")
+    assert hotkeys.none_work
+    grabber.anew.emit()
+    assert not hotkeys.none_work and heard.failures == ["It is not there."]
+    hotkeys.set_keys("Ctrl+K", "")
+    assert len(grabber.bound) == 1  # it works
+    hotkeys.set_keys("Ctrl+K", "A")
+    grabber.anew.emit()
+    assert len(heard.failures) == 3 and heard.failures[1] == heard.failures[2]
+    hotkeys.close()
+    grabber.anew.emit()
+    assert len(heard.failures) == 3
+
+
 def test_closing_lets_go_and_hears_no_more() -> None:
     grabber = FakeGrabber()
     hotkeys = Hotkeys(make=lambda: grabber)
@@ -244,6 +266,7 @@ class FakeWindows:
         self.errors: dict[int, int] = {}
         self.held: set[int] = set()
         self.strange: list[str] = []
+        self.altgr: set[tuple[int, bool]] = set()
         self._owner = 0
         self._messages: queue.Queue[int | None] = queue.Queue()
 
@@ -275,7 +298,11 @@ class FakeWindows:
         return virtual_key in self.held
 
     def key_of(self, character: str) -> tuple[int, bool]:
-        return {"m": (0x4D, False), "!": (0x31, True)}.get(character, (0, False))
+        plain = {character: (ord(character.upper()), False) for character in "mq17"}
+        return {**plain, "!": (0x31, True), "/": (0x37, True)}.get(character, (0, False))
+
+    def writes(self, virtual_key: int, shifted: bool) -> bool:
+        return (virtual_key, shifted) in self.altgr
 
     def press(self, number: int) -> None:
         """The user presses a key that was registered."""
@@ -337,6 +364,76 @@ def test_on_windows_a_key_that_is_taken_is_told_and_the_other_works(qtbot: QtBot
     hotkeys.close()
 
 
+def test_on_windows_what_altgr_writes_is_left_to_writing(qtbot: QtBot) -> None:
+    windows = FakeWindows()
+    windows.altgr = {(ord("Q"), False), (ord("7"), True)}  # “@”, as on a German keyboard; one that takes Shift, too
+    hotkeys = Hotkeys(make=lambda: WindowsHotkeys(system=windows))
+    heard = Heard(hotkeys)
+    hotkeys.set_keys("Ctrl+Alt+Space", "Ctrl+Alt+Q")
+    qtbot.waitUntil(lambda: windows.registered == {1: (NO_REPEAT | 0x1 | 0x2, 0x20)})
+    assert heard.failures == ["“Ctrl+Alt+Q” writes a character on your keyboard (AltGr). Choose other keys."]
+    for keys, refused in (
+        ("Ctrl+Alt+Shift+Q", False), ("Ctrl+Alt+Meta+Q", False), ("Alt+Q", False),
+        ("Ctrl+Alt+7", False), ("Ctrl+Alt+Shift+7", True), ("Ctrl+Alt+/", True),
+    ):  # fmt: skip
+        heard.failures.clear()
+        hotkeys.set_keys(keys, "")
+        qtbot.waitUntil(lambda refused=refused: len(windows.registered) == (not refused))
+        assert bool(heard.failures) == refused, keys
+    hotkeys.close()
+    assert windows.strange == []
+
+
+def test_on_windows_two_names_of_one_key_are_told_and_the_first_works(qtbot: QtBot) -> None:
+    windows = FakeWindows()
+    hotkeys = Hotkeys(make=lambda: WindowsHotkeys(system=windows))
+    heard = Heard(hotkeys)
+    hotkeys.set_keys("Ctrl+!", "Ctrl+Shift+1")
+    qtbot.waitUntil(lambda: windows.registered == {1: (NO_REPEAT | 0x2 | 0x4, 0x31)})
+    [sentence] = heard.failures
+    assert sentence.startswith("“Ctrl+Shift+1” is the same as “Ctrl+!” on your keyboard")
+    hotkeys.set_keys("Media Play", "Toggle Media Play/Pause")
+    qtbot.waitUntil(lambda: windows.registered == {1: (NO_REPEAT, 0xB3)})
+    assert len(heard.failures) == 2 and "is the same as" in heard.failures[1]
+    hotkeys.close()
+
+
+class FakeUser32:
+    """The part of Windows that tells what a key writes; `written` is what it finds, `asked` what it was asked."""
+
+    def __init__(self) -> None:
+        self.written = ""
+        self.accent = False
+        self.asked: list[tuple[int, list[int], int]] = []
+
+    def GetKeyboardLayout(self, thread: int) -> int:
+        return 0x4070407
+
+    def ToUnicodeEx(
+        self, key: int, scan: int, held: bytes, out: ctypes.Array[ctypes.c_wchar], size: int, flags: int, layout: int
+    ) -> int:
+        assert size == len(out) and len(held) == 256 and layout == 0x4070407
+        self.asked.append((key, [code for code, state in enumerate(held) if state & 0x80], flags))
+        for place, character in enumerate(self.written):
+            out[place] = character
+        return -1 if self.accent else len(self.written)
+
+
+@pytest.mark.parametrize(
+    ("written", "accent", "writes"),
+    [("@", False, True), ("", False, False), (" ", False, False), ("\x11", False, False), ("\x7f", False, False),
+     ("\xa0", False, True), ("`", True, True)],
+)  # fmt: skip
+def test_windows_is_asked_what_a_key_writes_and_nothing_is_changed(written: str, accent: bool, writes: bool) -> None:
+    system = User32.__new__(User32)
+    system._user32 = fake = FakeUser32()
+    fake.written, fake.accent = written, accent
+    assert system.writes(0x51, False) is writes and system.writes(0x51, True) is writes
+    control, alt, shift, no_trace = 0x11, 0x12, 0x10, 0x4
+    assert [(key, held) for key, held, _ in fake.asked] == [(0x51, [control, alt]), (0x51, [shift, control, alt])]
+    assert all(flags & no_trace for _, _, flags in fake.asked)
+
+
 # -- X11, without a screen (with one: tests/live/test_hotkey.py)
 
 
@@ -366,20 +463,26 @@ def bus() -> Iterator[str]:
         yield service.environment["DBUS_SESSION_BUS_ADDRESS"]
 
 
-def on_portal(address: str) -> tuple[Hotkeys, Heard]:
+@contextlib.contextmanager
+def on_portal(address: str, there: bool = True, **behaviour: Any) -> Iterator[tuple[Any, Hotkeys, Heard]]:
+    """A portal that behaves in this way, or none where it isn't `there`, and what asks it for keys."""
     from app.gui.hotkey_portal import PortalHotkeys
+    from tests.support.portal import Portal
 
+    portal = Portal(address, **behaviour) if there else None
     hotkeys = Hotkeys(make=lambda: PortalHotkeys(address=address))
-    return hotkeys, Heard(hotkeys)
+    try:
+        yield portal, hotkeys, Heard(hotkeys)
+    finally:
+        hotkeys.close()
+        if portal is not None and portal._thread.is_alive():  # else it has gone already
+            portal.close()
+    assert not [thread for thread in threading.enumerate() if thread.name == "hotkeys"]
 
 
 @on_linux
 def test_on_wayland_the_portal_tells_presses_and_releases(bus: str, qtbot: QtBot) -> None:
-    from tests.support.portal import Portal
-
-    portal = Portal(bus, wants_id=True)
-    hotkeys, heard = on_portal(bus)
-    try:
+    with on_portal(bus, wants_id=True) as (portal, hotkeys, heard):
         hotkeys.set_keys("Ctrl+Alt+Space", "Meta+,")
         qtbot.waitUntil(lambda: any(portal.sessions.values()))
         [shortcuts] = portal.sessions.values()
@@ -399,24 +502,18 @@ def test_on_wayland_the_portal_tells_presses_and_releases(bus: str, qtbot: QtBot
         assert heard.failures == []
         hotkeys.close()
         qtbot.waitUntil(lambda: bool(portal.closed) and not portal.sessions)
-    finally:
-        hotkeys.close()
-        portal.close()
-    assert not [thread for thread in threading.enumerate() if thread.name == "hotkeys"]
 
 
 @on_linux
 def test_on_wayland_the_desktop_tells_which_keys_it_uses(bus: str, qtbot: QtBot) -> None:
-    from tests.support.portal import PATH, SHORTCUTS, Portal
+    from tests.support.portal import PATH, SHORTCUTS
 
-    portal = Portal(bus)
-    hotkeys, heard = on_portal(bus)
+    with on_portal(bus) as (portal, hotkeys, heard):
 
-    def change(session: str, name: str, about: dict) -> None:
-        body = (session, [(name, about)])
-        portal._emit(PATH, SHORTCUTS, "ShortcutsChanged", "oa(sa{sv})", body, portal._owners[session])
+        def change(session: str, name: str, about: dict) -> None:
+            body = (session, [(name, about)])
+            portal._emit(PATH, SHORTCUTS, "ShortcutsChanged", "oa(sa{sv})", body, portal._owners[session])
 
-    try:
         hotkeys.set_keys("Ctrl+Alt+Space", "Ctrl+Alt+J")
         qtbot.waitUntil(lambda: heard.granted == {"talk": "a key", "mute": "a key"})
         [session] = portal.sessions
@@ -426,18 +523,11 @@ def test_on_wayland_the_desktop_tells_which_keys_it_uses(bus: str, qtbot: QtBot)
         qtbot.waitUntil(lambda: heard.granted == {"talk": "Super+T", "mute": "a key"})
         portal.close_session()
         qtbot.waitUntil(lambda: heard.granted == {"talk": "", "mute": ""})
-    finally:
-        hotkeys.close()
-        portal.close()
 
 
 @on_linux
 def test_on_wayland_new_keys_are_a_new_session(bus: str, qtbot: QtBot) -> None:
-    from tests.support.portal import Portal
-
-    portal = Portal(bus, has_registry=False)
-    hotkeys, heard = on_portal(bus)
-    try:
+    with on_portal(bus, has_registry=False) as (portal, hotkeys, heard):
         hotkeys.set_keys("Ctrl+K", "")
         qtbot.waitUntil(lambda: any(portal.sessions.values()))
         [old] = portal.sessions
@@ -450,9 +540,6 @@ def test_on_wayland_new_keys_are_a_new_session(bus: str, qtbot: QtBot) -> None:
         assert shortcuts["talk"]["preferred_trigger"] == "CTRL+j"
         portal.activate("talk")
         qtbot.waitUntil(lambda: heard.words == ["talk", "let go", "talk"])
-    finally:
-        hotkeys.close()
-        portal.close()
     assert heard.words == ["talk", "let go", "talk", "let go"] and heard.failures == []
 
 
@@ -464,45 +551,30 @@ def test_on_wayland_new_keys_are_a_new_session(bus: str, qtbot: QtBot) -> None:
         ({"response": 2}, "refuses"),
         ({"wants_id": True, "has_registry": False}, "An app id is required"),
         ({"shortcuts": False}, "offers programs no hotkeys"),
-        (None, "offers programs no hotkeys"),
+        ({"there": False}, "offers programs no hotkeys"),
         ({"bound": False}, "no key"),
     ],
 )
-def test_on_wayland_a_refusal_is_told(
-    bus: str, qtbot: QtBot, behaviour: dict | None, why: str
-) -> None:
-    from tests.support.portal import Portal
-
-    portal = Portal(bus, **behaviour) if behaviour is not None else None
-    hotkeys, heard = on_portal(bus)
-    try:
+def test_on_wayland_a_refusal_is_told(bus: str, qtbot: QtBot, behaviour: dict, why: str) -> None:
+    with on_portal(bus, **behaviour) as (_, hotkeys, heard):
         hotkeys.set_keys("Ctrl+Alt+Space", "")
         qtbot.waitUntil(lambda: heard.failures != [])
         [sentence] = heard.failures
         assert why in sentence and "ptt" not in sentence and hotkeys.none_work
-    finally:
-        hotkeys.close()
-        if portal is not None:
-            portal.close()
 
 
 @on_linux
 def test_on_wayland_without_a_bus_it_is_told(qtbot: QtBot) -> None:
-    hotkeys, heard = on_portal("unix:path=/nowhere/bus")
-    hotkeys.set_keys("Ctrl+Alt+Space", "")
-    qtbot.waitUntil(lambda: heard.failures != [])
-    assert "offers programs no hotkeys" in heard.failures[0]
-    hotkeys.close()
+    with on_portal("unix:path=/nowhere/bus", there=False) as (_, hotkeys, heard):
+        hotkeys.set_keys("Ctrl+Alt+Space", "")
+        qtbot.waitUntil(lambda: heard.failures != [])
+        assert "offers programs no hotkeys" in heard.failures[0]
 
 
 @on_linux
 @pytest.mark.parametrize("how", ["session closed", "portal gone"])
 def test_on_wayland_the_desktop_ends_it(bus: str, qtbot: QtBot, how: str) -> None:
-    from tests.support.portal import Portal
-
-    portal = Portal(bus)
-    hotkeys, heard = on_portal(bus)
-    try:
+    with on_portal(bus) as (portal, hotkeys, heard):
         hotkeys.set_keys("Ctrl+Alt+Space", "")
         qtbot.waitUntil(lambda: any(portal.sessions.values()))
         portal.activate("talk")
@@ -513,25 +585,17 @@ def test_on_wayland_the_desktop_ends_it(bus: str, qtbot: QtBot, how: str) -> Non
             portal.close()
         qtbot.waitUntil(lambda: heard.failures != [])
         assert heard.words == ["talk", "let go"] and "ended" in heard.failures[0]
-    finally:
-        hotkeys.close()
-        if how == "session closed":
-            portal.close()
 
 
 @on_linux
 def test_on_wayland_closing_does_not_wait_for_an_open_dialog(bus: str, qtbot: QtBot) -> None:
-    from tests.support.portal import Portal
+    from app.gui.hotkey_portal import CLOSE_SECONDS
 
-    portal = Portal(bus, response=None)
-    hotkeys, heard = on_portal(bus)
-    try:
+    with on_portal(bus, response=None) as (portal, hotkeys, heard):
         hotkeys.set_keys("Ctrl+Alt+Space", "")
         qtbot.waitUntil(lambda: any(portal.sessions.values()))
         before = time.monotonic()
         hotkeys.close()
-        assert time.monotonic() - before < 1
+        assert time.monotonic() - before < CLOSE_SECONDS
         qtbot.waitUntil(lambda: len(portal.closed) == 1)
         assert heard.failures == []
-    finally:
-        portal.close()

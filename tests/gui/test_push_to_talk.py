@@ -263,6 +263,27 @@ def test_commands_toggle() -> None:
     assert button.words == ["pressed", "released", "pressed", "released", "pressed"]
 
 
+@pytest.mark.parametrize("mode", ["hold", "toggle"])
+def test_a_press_that_its_release_has_overtaken(mode: push_to_talk.Mode) -> None:
+    button = Button(mode)
+    once = ["pressed"] if mode == "toggle" else []
+    for word, at in (("release", 2.0), ("press", 1.0), ("press", 1.5)):  # the last one is the first one repeated
+        assert button.push.command(word, at)
+    assert button.words == once and button.push.held == bool(once)
+    button.words.clear()
+    for word, at in (("press", 3.0), ("release", 4.0), ("press", 3.9)):
+        assert button.push.command(word, at)
+    assert button.words == (["released"] if once else ["pressed", "released"]) and not button.push.held
+
+
+def test_a_press_whose_release_came_while_nothing_could_be_held_holds_nothing() -> None:
+    button = Button()
+    button.push.set_enabled(False)
+    assert not button.push.command("release", 2.0)
+    button.push.set_enabled(True)
+    assert button.push.command("press", 1.0) and button.words == []
+
+
 async def test_toggled_by_a_key_that_only_presses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(push_to_talk, "COMMAND_REPEAT_MS", 50)
     button = Button("toggle")

@@ -269,6 +269,31 @@ async def test_measures_are_told_in_words(settings: Settings) -> None:
         assert "no talk runs" in told(None)[0]
 
 
+async def test_measures_that_change_leave_alone_what_was_enlarged_and_what_was_selected(settings: Settings) -> None:
+    async with opened(settings) as place:
+        dialog = place.dialog
+        await until(dialog.isActiveWindow)
+        dialog.show_health(WELL)
+        fitting = dialog.height()
+        dialog.windowHandle().resize(dialog.width(), fitting + 200)  # by its frame
+        await until(lambda: dialog.height() == fitting + 200)
+        dialog.loss_words.setSelection(0, 4)
+        for db in (33.0, 12.0, 35.0):
+            dialog.show_health(replace(WELL, erle_db=db))
+        assert dialog.height() == fitting + 200 and dialog.loss_words.selectedText() == "None"
+        dialog.show_health(ILL)
+        dialog.show_hotkey_trouble("The desktop grants no keys.")
+        dialog.show_hotkey_trouble("")
+        assert dialog.height() >= fitting + 200 and not cut_off(dialog)
+        dialog.show_health(WELL)
+        dialog.windowHandle().resize(dialog.width(), fitting)
+        await until(lambda: dialog.height() == fitting)
+        dialog.show_hotkey_trouble("The desktop grants no keys.")
+        assert dialog.height() > fitting and not cut_off(dialog)
+        dialog.show_hotkey_trouble("")
+        assert dialog.height() == fitting
+
+
 async def test_the_talk_button_is_held_or_pressed_once(settings: Settings) -> None:
     settings.talk_mode = "toggle"
     async with opened(settings) as place:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from pathlib import Path
 
 from PySide6.QtGui import QAction
 
 from app.conversation import events as e
+from app.gui import setup_bar
 from app.gui.choice import session_choice
 from app.gui.look import STATE_COLOURS
 from app.settings import Settings
@@ -76,6 +78,26 @@ async def test_what_is_said_to_try_a_microphone_out_is_for_no_talk() -> None:
         assert window.talk_bar.button.text() == "Listening"
 
 
+async def test_who_has_muted_is_told_so_also_while_a_device_is_tried_out() -> None:
+    factory = FakeFactory()
+    desk = FakeSoundDesk()
+    async with shown(factory, sound_desk=desk) as window:
+        mute = window.talk_bar.mute
+        mute.click()
+        say(window, factory, e.MicrophoneMuted(1.0, True))
+        window.sound.open_dialog()
+        dialog = window.sound.dialog
+        assert dialog is not None
+        dialog.tests.play_button.click()
+        await until(lambda: desk.calls)
+        assert window.talk_bar.button.text() == "Trying out"
+        assert mute.confirmed and mute.toolTip().startswith("The microphone is muted")
+        mute.click()
+        window.pump.flush()
+        say(window, factory, e.LevelMeasured(1.5, -60.0, -60.0))
+        assert not mute.confirmed and "Silences" in mute.toolTip()
+
+
 async def test_nothing_is_said_to_be_muted_when_no_talk_runs() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
@@ -95,6 +117,20 @@ async def test_a_list_that_is_open_does_not_change_under_the_hand() -> None:
         assert picker.count() == 2
         picker.hidePopup()
         await until(lambda: picker.count() == 3)
+
+
+async def test_once_the_list_is_closed_it_holds_the_newest_devices_and_no_older_ones() -> None:
+    async with shown(FakeFactory(), list_devices=two_devices) as window:
+        picker = window.setup.microphone
+        await until(lambda: picker.count() == 2)
+        picker.showPopup()
+        window.setup.set_devices(["Old"], [])
+        window.setup.set_devices(["Old", "Older"], [])
+        picker.hidePopup()
+        window.setup.set_devices(["New one"], [])
+        assert picker.itemText(1) == "New one"
+        await asyncio.sleep(2.5 * setup_bar.LATER_MS / 1000)
+        assert picker.count() == 2 and picker.itemText(1) == "New one"
 
 
 async def test_why_a_hotkey_cannot_be_had_outlasts_the_start_of_a_talk() -> None:

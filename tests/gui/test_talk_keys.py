@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Mapping
 
@@ -12,10 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from app import summon
 from app.gui import app as gui_app
+from app.gui import hotkeys
 from app.gui.hotkey import Grabber, Hotkey
-from app.gui.hotkeys import Hotkeys
 from app.gui.instance import Instance, Order
-from app.gui.talk_keys import TalkKeys
 from app.gui.window import MainWindow
 from app.session.errors import UserError
 from app.settings import Settings
@@ -41,29 +41,25 @@ class Keys(Grabber):
         self.bound = {}
 
 
-def with_keys(window: MainWindow) -> Keys:
-    """The window's keys, as if its desktop gave them (the tests' screen gives none)."""
-    keys = Keys()
-    window.keys = TalkKeys(
-        window.push, window.sound, window.talk, window, hotkeys=Hotkeys(window, make=lambda: keys)
-    )
-    window.keys.trouble.connect(window.sound.show_key_trouble)
-    window.keys.set_keys(window.settings.talk_hotkey, window.settings.mute_hotkey)
-    return keys
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> Keys:
+    """The desktop's keys, for the window that is shown next (the tests' own screen gives none)."""
+    made = Keys()
+    monkeypatch.setattr(hotkeys, "grabber_here", lambda: made)
+    return made
 
 
-def ask(window: MainWindow, word: str) -> str:
+def ask(window: MainWindow, word: str, at: float = 1.0) -> str:
     """What another process is answered; empty when its order was obeyed."""
     answers: list[str] = []
-    window.keys.obey(Order(word, answers.append))
+    window.keys.obey(Order(word, answers.append, at))
     [answer] = answers
     return answer
 
 
-async def test_a_hotkey_talks_while_another_window_has_the_focus_and_another_mutes() -> None:
+async def test_a_hotkey_talks_while_another_window_has_the_focus_and_another_mutes(keys: Keys) -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
-        keys = with_keys(window)
         texts = {name: key.text for name, key in keys.bound.items()}
         assert texts == {"talk": "Ctrl+Alt+Space", "mute": Settings().mute_hotkey}
         keys.pressed.emit("talk")
@@ -77,24 +73,41 @@ async def test_a_hotkey_talks_while_another_window_has_the_focus_and_another_mut
         assert factory.session.calls[-1] == ("set_muted", True)
         keys.pressed.emit("mute")
         assert factory.session.calls[-1] == ("set_muted", False)
-        troubles: list[tuple[str, bool]] = []
-        granted: list[tuple[str, str]] = []
-        window.keys.trouble.connect(lambda *said: troubles.append(said))
-        window.keys.told.connect(lambda *said: granted.append(said))
+
+
+async def test_keys_that_cannot_be_had_are_told_in_the_window_and_beside_their_fields(keys: Keys) -> None:
+    async with shown(FakeFactory(), sound_desk=FakeSoundDesk()) as window:
+        window.talk_bar.sound.click()
+        dialog = window.sound.dialog
+        assert dialog is not None
         keys.granted.emit("talk", "Super+T")
+        assert dialog.granted.text() == "Your desktop uses: Super+T to talk"
         keys.failed.emit("mute", TAKEN)
-        assert window.messages.sentences() == [TAKEN] and troubles == [(TAKEN, False)]
+        assert window.messages.sentences() == [TAKEN]
+        assert dialog.trouble.text().startswith(TAKEN) and dialog.keys_words.isVisible()
         keys.failed.emit("talk", TAKEN)
-        assert troubles[1:] == [(TAKEN, True)] and granted == [("talk", "Super+T"), ("talk", "")]
-        window.sound._set_hotkeys("Ctrl+Alt+Space", "Ctrl+Alt+K")
-        window.keys.set_keys("Ctrl+Alt+Space", "Ctrl+Alt+K")
-        assert window.messages.sentences() == []
+        assert not dialog.keys_words.isVisible() and not dialog.granted.isVisible()
+        dialog.hotkeys_changed.emit("Ctrl+Alt+Space", "Ctrl+Alt+K")
+        assert keys.bound["mute"].text == "Ctrl+Alt+K" == window.settings.mute_hotkey
+        assert window.messages.sentences() == [] and not dialog.trouble.isVisible()
 
 
-async def test_pressed_once_to_talk_and_once_to_end() -> None:
+async def test_why_a_key_cannot_be_had_goes_when_the_keyboard_has_it_again(keys: Keys) -> None:
+    lacks = "Your keyboard's layout has no “Ctrl+Alt+ü”, so it can't be a hotkey. Choose another."
+    never = "“A” would be taken from every program, so it can't be a hotkey. Add Ctrl, Alt or both."
+    async with shown(FakeFactory(), Settings(talk_hotkey="Ctrl+Alt+ü", mute_hotkey="A")) as window:
+        keys.failed.emit("talk", lacks)
+        for _ in range(3):  # as many changes of the keyboard's layout
+            keys.anew.emit()
+            keys.failed.emit("talk", lacks)
+            assert window.messages.sentences() == [f"{never} {lacks}"]
+        keys.anew.emit()
+        assert window.messages.sentences() == [never]
+
+
+async def test_pressed_once_to_talk_and_once_to_end(keys: Keys) -> None:
     factory = FakeFactory()
     async with shown(factory, Settings(talk_mode="toggle")) as window:
-        keys = with_keys(window)
         assert window.talk_bar.button.text() == "Press to talk"
         keys.pressed.emit("talk")
         keys.released.emit("talk")
@@ -102,6 +115,39 @@ async def test_pressed_once_to_talk_and_once_to_end() -> None:
         assert window.talk_bar.button.hint == "press again when you are done"
         keys.pressed.emit("talk")
         assert factory.session.calls == [("press",), ("release",)]
+
+
+async def test_how_the_button_is_pressed_is_chosen_in_the_dialog_and_holds_at_once(keys: Keys) -> None:
+    factory = FakeFactory()
+    async with shown(factory, sound_desk=FakeSoundDesk()) as window:
+        window.talk_bar.sound.click()
+        dialog = window.sound.dialog
+        assert dialog is not None
+        dialog.toggle.click()
+        assert window.talk_bar.button.text() == "Press to talk" and window.settings.talk_mode == "toggle"
+        keys.pressed.emit("talk")
+        keys.released.emit("talk")
+        assert factory.session.calls == [("press",)]
+
+
+async def test_the_talk_ends_before_the_keys_are_given_back_and_hears_none_meanwhile(
+    keys: Keys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A desktop that does not answer is waited for, and the microphone must not stay open so long."""
+    factory = FakeFactory()
+    stopped: list[int] = []
+    monkeypatch.setattr(keys, "close", lambda: stopped.append(factory.session.stopped))
+    async with shown(factory) as window:
+        session = factory.session
+        session.stop_hangs = True
+        window.close()
+        ending = asyncio.create_task(window.finish(0.2))
+        await until(lambda: session.stopped)
+        for name in ("talk", "mute"):
+            keys.pressed.emit(name)
+        assert session.calls == [] and stopped == []
+        await ending
+        assert stopped == [1]
 
 
 async def test_orders_of_other_processes_are_obeyed_or_told_why_not() -> None:
@@ -120,10 +166,18 @@ async def test_orders_of_other_processes_are_obeyed_or_told_why_not() -> None:
         assert ask(window, "mute") == "" and window.talk_bar.mute.isChecked()
 
 
-async def test_keys_are_given_back_while_some_are_typed_for_the_settings() -> None:
+async def test_a_press_that_comes_after_its_own_release_leaves_nothing_pressed() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        assert ask(window, "release", at=10.08) == ""
+        assert ask(window, "press", at=10.0) == ""  # as another process, which the system let run later
+        assert factory.session.calls == [] and window.talk_bar.button.text() == "Hold to talk"
+        assert ask(window, "press", at=11.0) == ask(window, "release", at=11.5) == ""
+        assert factory.session.calls == [("press",), ("release",)]
+
+
+async def test_keys_are_given_back_while_some_are_typed_for_the_settings(keys: Keys) -> None:
     async with shown(FakeFactory(), sound_desk=FakeSoundDesk()) as window:
-        keys = with_keys(window)
-        window.sound.keys_typed.connect(window.keys.let_type)
         window.talk_bar.sound.click()
         dialog = window.sound.dialog
         assert dialog is not None
@@ -133,13 +187,11 @@ async def test_keys_are_given_back_while_some_are_typed_for_the_settings() -> No
         assert keys.bound == {} and window.settings.mute_hotkey == "Ctrl+Alt+J"
         dialog.close_button.setFocus()
         await until(lambda: len(keys.bound) == 2)
-        window.keys.set_keys(window.settings.talk_hotkey, window.settings.mute_hotkey)
         assert keys.bound["mute"].text == "Ctrl+Alt+J"
 
 
-async def test_keys_that_cannot_be_given_back_for_a_moment_are_kept_while_some_are_typed() -> None:
+async def test_keys_that_cannot_be_given_back_for_a_moment_are_kept_while_some_are_typed(keys: Keys) -> None:
     async with shown(FakeFactory()) as window:
-        keys = with_keys(window)
         keys.takes_from_fields = False  # as the portal: its session would end, and the next might ask the user
         keys.failed.emit("", "The desktop's dialog was cancelled.")
         for typing in (True, False):

@@ -222,6 +222,29 @@ async def test_another_device_after_a_failed_start_begins_anew_with_it() -> None
         assert factory.choices[1].loudspeaker == "Headphones"
 
 
+async def test_another_device_while_loading_is_taken_without_loading_anew() -> None:
+    factory = FakeFactory(gate=asyncio.Event())
+    async with shown(factory, list_devices=two_devices, running=False) as window:
+        await until(lambda: factory.choices)
+        pick(window.setup.microphone, "Desk microphone")
+        pick(window.setup.loudspeaker, "Headphones")
+        factory.gate.set()
+        await until(lambda: window.keeper.session)
+        assert factory.session.calls == [("set_devices", "Desk microphone", "Headphones")]
+        assert len(factory.choices) == 1 and factory.cancelled == 0
+
+
+async def test_another_device_while_loading_rescues_a_start_that_fails_for_the_last_one() -> None:
+    factory = FakeFactory(outcomes=[UserError("That loudspeaker is in use."), None], gate=asyncio.Event())
+    async with shown(factory, list_devices=two_devices, running=False) as window:
+        await until(lambda: factory.choices)
+        pick(window.setup.loudspeaker, "Headphones")
+        factory.gate.set()
+        await until(lambda: window.keeper.session)
+        assert [choice.loudspeaker for choice in factory.choices] == ["", "Headphones"]
+        assert window.messages.sentences() == [] and not window.keeper.gave_up
+
+
 async def test_a_device_that_is_gone_stays_chosen_and_is_marked() -> None:
     settings = Settings(microphone="Old one")
     async with shown(FakeFactory(), settings, list_devices=two_devices) as window:
@@ -244,11 +267,14 @@ async def test_the_newest_of_several_starts_wins() -> None:
         await until(lambda: factory.choices)
         pick(window.setup.microphone, "Desk microphone")
         pick(window.setup.loudspeaker, "Headphones")
+        pick(window.setup.brain, "ollama")
+        pick(window.setup.brain, "openai")
         await until(lambda: len(factory.choices) == 2)
         factory.gate.set()
         await until(lambda: window.keeper.session)
         assert len(factory.sessions) == 1
         assert factory.cancelled == 1
+        assert factory.session.choice.backend.provider == "openai"
         assert (factory.session.choice.microphone, factory.session.choice.loudspeaker) == (
             "Desk microphone",
             "Headphones",

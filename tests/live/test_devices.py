@@ -6,11 +6,6 @@ noise, exact in 16 bits: any lost, doubled or changed sample shows.
 
 from __future__ import annotations
 
-import json
-import queue
-import subprocess
-import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,25 +15,22 @@ import pytest
 import soundfile
 import soxr
 
+from tests.support.child import SAY, Child
+from tests.support.matching import best_match
 from tests.support.patience import in_real_time
 from tests.support.virtual_audio import RATE, VirtualAudio, virtual_audio
 
 pytestmark = pytest.mark.alone
 
-ROOT = Path(__file__).parents[2]
 SECONDS = 3
-PATIENCE_SECONDS = 15
 
-PRELUDE = """
-import json, sys, time
+PRELUDE = SAY + """
+import time
 import numpy as np
 from app.audio import stream
 from app.audio.devices import find_input, find_output, list_devices, own_devices
 from app.audio.errors import AudioError, DeviceError
 from app.audio.portaudio import Loudspeaker, Microphone
-
-def say(**facts):
-    print(json.dumps(facts), flush=True)
 """
 
 LISTEN = """
@@ -85,61 +77,9 @@ def exact_audio() -> Iterator[VirtualAudio]:
         yield audio
 
 
-class Child:
-    """A Python process with the virtual devices, which speaks JSON lines."""
-
-    def __init__(self, audio: VirtualAudio, script: str, *arguments: object) -> None:
-        command = [sys.executable, "-c", PRELUDE + script, *map(str, arguments)]
-        self._process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env=audio.env,
-            text=True,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        self._lines: queue.Queue[str] = queue.Queue()
-        self._reader = threading.Thread(target=self._read, name="child-output", daemon=True)
-        self._reader.start()
-
-    def __enter__(self) -> Child:
-        return self
-
-    def __exit__(self, *ending: object) -> None:
-        if self._process.poll() is None:
-            self._process.kill()
-        self._process.wait()
-        self._reader.join()
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            pipe.close()
-
-    def hears(self) -> dict:
-        """The child's next line."""
-        try:
-            line = self._lines.get(timeout=PATIENCE_SECONDS)
-        except queue.Empty:
-            pytest.fail(f"the child process said nothing for {PATIENCE_SECONDS} s")
-        if not line:
-            pytest.fail(f"the child process ended: {self._process.stderr.read()}")
-        return json.loads(line)
-
-    def tell(self) -> None:
-        """Let the child's `sys.stdin.readline()` go on."""
-        self._process.stdin.write("\n")
-        self._process.stdin.flush()
-
-    def end(self) -> str:
-        """Wait until it has ended well; what it printed on stderr (less than a pipe holds)."""
-        self._process.wait(PATIENCE_SECONDS)
-        complaint = self._process.stderr.read()
-        assert self._process.returncode == 0, complaint
-        return complaint
-
-    def _read(self) -> None:
-        for line in self._process.stdout:
-            self._lines.put(line)
-        self._lines.put("")
+def started(audio: VirtualAudio, script: str, *arguments: object) -> Child:
+    """A process with the virtual devices."""
+    return Child(PRELUDE + script, *arguments, env=audio.env)
 
 
 @pytest.fixture
@@ -149,15 +89,6 @@ def signal() -> np.ndarray:
     smooth = soxr.resample(soxr.resample(noise, RATE, 8_000), 8_000, RATE)
     smooth[:1_200] = smooth[-1_200:] = 0
     return (np.rint(np.clip(smooth, -0.9, 0.9) * 32_768) / 32_768).astype(np.float32)
-
-
-def best_match(heard: np.ndarray, signal: np.ndarray) -> tuple[float, float]:
-    """(correlation, largest difference) of `signal` and the part of `heard` that resembles it most."""
-    size = 1 << (heard.size + signal.size).bit_length()
-    spectrum = np.fft.rfft(heard, size) * np.conj(np.fft.rfft(signal, size))
-    at = int(np.fft.irfft(spectrum, size)[: heard.size - signal.size + 1].argmax())
-    part = heard[at : at + signal.size]
-    return float(np.corrcoef(part, signal)[0, 1]), float(np.abs(part - signal).max())
 
 
 def check_match(heard: np.ndarray, signal: np.ndarray, exact: bool) -> None:
@@ -177,7 +108,7 @@ def check_match(heard: np.ndarray, signal: np.ndarray, exact: bool) -> None:
 def test_microphone(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, shape: str) -> None:
     said, heard = tmp_path / "said.wav", tmp_path / "heard.npy"
     soundfile.write(said, signal, RATE, subtype="PCM_16")
-    with Child(audio, shape + LISTEN, heard) as child:
+    with started(audio, shape + LISTEN, heard) as child:
         assert child.hears()["ready"]
         audio.play_into_microphone(said)
         assert child.hears() == {"late": 0, "overruns": 0, "backlog": 0}
@@ -192,7 +123,7 @@ def test_microphone(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, sha
 def test_loudspeaker(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, shape: str) -> None:
     said, heard = tmp_path / "said.npy", tmp_path / "heard.wav"
     np.save(said, signal)
-    with audio.record_loudspeaker(heard), Child(audio, shape + SPEAK, said) as child:
+    with audio.record_loudspeaker(heard), started(audio, shape + SPEAK, said) as child:
         count = signal.size
         assert child.hears() == {"underruns": 0, "overruns": 0, "played": count, "written": count}
         assert not child.end()
@@ -203,7 +134,7 @@ def test_loudspeaker(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, sh
 @in_real_time
 def test_samples_for_the_microphone(exact_audio: VirtualAudio, signal: np.ndarray, tmp_path: Path) -> None:
     heard = tmp_path / "heard.npy"
-    with Child(exact_audio, LISTEN, heard) as child:
+    with started(exact_audio, LISTEN, heard) as child:
         child.hears()
         exact_audio.play_into_microphone(signal)
         child.hears()
@@ -222,7 +153,7 @@ with Microphone() as mic, Loudspeaker() as box:
     say(name=mic.name, seconds=waits[-1] - start, longest=float(np.diff(waits).max()),
         lost=mic.overruns + box.overruns, underruns=box.underruns)
 """
-    with Child(audio, script) as child:
+    with started(audio, script) as child:
         facts = child.hears()
         assert not child.end()
     print(facts)
@@ -246,7 +177,7 @@ with Loudspeaker("kame_speaker") as box:
 """
     with (
         exact_audio.record_loudspeaker(tmp_path / "heard.wav") as recording,
-        Child(exact_audio, script) as child,
+        started(exact_audio, script) as child,
     ):
         while not recording.samples.any():
             time.sleep(0.01)
@@ -283,7 +214,7 @@ TALK = GONE.format(end="Loudspeaker", name="kame_speaker", step="end.write(np.ze
     ("script", "kind"), [(HEAR, "microphone “kame_mic”"), (TALK, "loudspeaker “kame_speaker”")]
 )
 def test_server_killed(exact_audio: VirtualAudio, script: str, kind: str) -> None:
-    with Child(exact_audio, script) as child:
+    with started(exact_audio, script) as child:
         child.hears()
         time.sleep(0.3)
         killed = time.perf_counter()
@@ -297,7 +228,7 @@ def test_server_killed(exact_audio: VirtualAudio, script: str, kind: str) -> Non
 
 def test_last_source_unloaded(exact_audio: VirtualAudio) -> None:
     # While another source is left, the server moves the stream to it, and the app hears that one.
-    with Child(exact_audio, HEAR) as child:
+    with started(exact_audio, HEAR) as child:
         child.hears()
         time.sleep(0.3)
         exact_audio.control("unload-module", "module-remap-source")
@@ -316,7 +247,7 @@ except DeviceError as error:
 
 
 def test_no_microphone_at_all() -> None:
-    with virtual_audio(devices=False) as audio, Child(audio, OPEN.format(end="Microphone()")) as child:
+    with virtual_audio(devices=False) as audio, started(audio, OPEN.format(end="Microphone()")) as child:
         assert "No microphone was found" in child.hears()["error"]
         assert not child.end()
 
@@ -325,13 +256,13 @@ def test_a_name_without_a_microphone_behind_it() -> None:
     with virtual_audio(devices=False) as audio:
         config = Path(audio.env["ALSA_CONFIG_PATH"])
         config.write_text("</usr/share/alsa/alsa.conf>\npcm.!default { type pulse }\n")
-        with Child(audio, OPEN.format(end="Microphone()")) as child:
+        with started(audio, OPEN.format(end="Microphone()")) as child:
             assert "No microphone was found" in child.hears()["error"]
             assert not child.end()
 
 
 def test_unknown_name(exact_audio: VirtualAudio) -> None:
-    with Child(exact_audio, OPEN.format(end="Microphone('kame_mike')")) as child:
+    with started(exact_audio, OPEN.format(end="Microphone('kame_mike')")) as child:
         error = child.hears()["error"]
         assert not child.end()
     assert "no microphone named “kame_mike”" in error and "“KAME-Mic”" in error
@@ -339,7 +270,7 @@ def test_unknown_name(exact_audio: VirtualAudio) -> None:
 
 def test_no_server(exact_audio: VirtualAudio) -> None:
     exact_audio.kill()
-    with Child(exact_audio, OPEN.format(end="Microphone('kame_mic')")) as child:
+    with started(exact_audio, OPEN.format(end="Microphone('kame_mic')")) as child:
         assert "microphone" in child.hears()["error"]
         assert not child.end()
 
@@ -347,7 +278,7 @@ def test_no_server(exact_audio: VirtualAudio) -> None:
 def test_the_list_and_its_silence(exact_audio: VirtualAudio) -> None:
     exact_audio.env.pop("ALSA_CONFIG_PATH")  # the system's own, which names cards that may not exist
     exact_audio.add_loudspeaker("twin", description="KAME-Speaker")
-    with Child(exact_audio, "say(names=[device.name for device in list_devices()])") as child:
+    with started(exact_audio, "say(names=[device.name for device in list_devices()])") as child:
         # The server's devices by the names that users know, told apart, and none of ALSA's plugins.
         assert sorted(child.hears()["names"]) == ["KAME-Mic", "KAME-Mic-Feed", "KAME-Speaker", "KAME-Speaker (2)"]
         assert not child.end()
@@ -363,7 +294,7 @@ sys.stdin.readline()
 with Microphone("kame_mic") as mic:
     say(frame=mic.read_frame(1.0) is not None)
 """
-    with Child(exact_audio, script) as child:
+    with started(exact_audio, script) as child:
         assert "kame_mic" not in child.hears()["names"]
         config.write_text(whole)
         child.tell()
@@ -385,7 +316,7 @@ with DeviceWatch(changed.set), Microphone("KAME-Mic") as mic:
     sys.stdin.readline()
     say(changed=changed.wait(5))
 """
-    with Child(exact_audio, script) as child:
+    with started(exact_audio, script) as child:
         assert "New box" not in child.hears()["names"]
         exact_audio.add_loudspeaker("new", description="New box")
         child.tell()
@@ -405,7 +336,7 @@ with Microphone("kame_mic") as mic:
     devices_now = watch.list_now()
     say(names=[device.name for device in devices_now], index=[device.index for device in devices_now])
 """
-    with Child(exact_audio, script) as child:
+    with started(exact_audio, script) as child:
         facts = child.hears()
         assert "KAME-Speaker" in facts["names"] and set(facts["index"]) == {-1}
         assert not child.end()

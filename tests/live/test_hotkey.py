@@ -5,23 +5,20 @@ The app's side is a child process; the test itself owns the other window, and pr
 
 from __future__ import annotations
 
+import contextlib
 import os
-import queue
-import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.child import Child
 from tests.support.screen import Screen, virtual_screen
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs an X server")
 
-ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 10.0
 
 APP = """
@@ -58,81 +55,57 @@ hotkeys.talk_pressed.connect(lambda: say("pressed"))
 hotkeys.talk_released.connect(lambda: say("released"))
 hotkeys.mute_pressed.connect(lambda: say("mute"))
 hotkeys.failed.connect(lambda sentence: say("failed: " + sentence))
+hotkeys.tried_anew.connect(lambda: say("renewed"))
 inward = QSocketNotifier(sys.stdin.fileno(), QSocketNotifier.Type.Read)
 inward.activated.connect(lambda *_: hear())
 app.exec()
 """
 
 
-class App:
-    """A process with hotkeys. `lines` is what it has said so far, but for `repeats`, the raw presses."""
+class App(Child):
+    """A process with hotkeys. `lines` is what it has said since the keys were set, but for what is counted: the `raw`
+    presses, repeats included, and how often it has `renewed` its keys.
+    """
 
     def __init__(self, screen: Screen) -> None:
         gone = ("WAYLAND_DISPLAY", "XDG_SESSION_TYPE")
         env = {name: value for name, value in os.environ.items() if name not in gone}
-        env.update(DISPLAY=screen.display, QT_QPA_PLATFORM="xcb", PYTHONPATH=str(ROOT))
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", APP], cwd=ROOT, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
+        super().__init__(APP, env={**env, "DISPLAY": screen.display, "QT_QPA_PLATFORM": "xcb"}, patience=SECONDS)
         self.lines: list[str] = []
-        self.raw = 0
-        self._queue: queue.Queue[str] = queue.Queue()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
+        self.raw = self.renewed = 0
 
     def set_keys(self, talk: str, mute: str) -> None:
         """Returns when they are taken, or have failed."""
         self.lines.clear()
-        self._tell(f"keys|{talk}|{mute}")
-        self.wait(lambda: "set" in self.lines)
+        self.tell(f"keys|{talk}|{mute}")
+        self.until(lambda: "set" in self.lines)
         self.lines.remove("set")
 
-    def wait(self, holds: Callable[[], bool]) -> None:
+    def until(self, holds: Callable[[], bool]) -> None:
         """Hears until `holds`."""
-        until = time.monotonic() + SECONDS
-        while not holds():
-            left = until - time.monotonic()
-            assert left > 0, f"waited in vain; heard {self.lines} and {self.raw} presses"
-            self.hear(left)
+        self.wait(lambda: self.hear() or holds(), lambda: f"heard {self.lines} and {self.raw} presses")
 
-    def hear(self, seconds: float) -> None:
-        """Takes the next line, if one comes in time."""
-        try:
-            line = self._queue.get(timeout=seconds)
-        except queue.Empty:
-            return
-        if line == "raw":
-            self.raw += 1
-        else:
-            self.lines.append(line)
+    def hear(self, seconds: float = 0.0) -> None:
+        """Takes all that it has said, or comes to say in time."""
+        while (line := self.line(seconds)) is not None:
+            if line == "raw":
+                self.raw += 1
+            elif line == "renewed":
+                self.renewed += 1
+            else:
+                self.lines.append(line)
+            seconds = 0.0
 
     def expect(self, *lines: str) -> None:
         """Hears until it has said exactly this since the keys were set, and no other."""
-        self.wait(lambda: len(self.lines) >= len(lines))
+        self.until(lambda: len(self.lines) >= len(lines))
         assert self.lines == list(lines)
 
     def close(self) -> int:
         """Its exit code, after an end in good order."""
-        self._tell("close")
-        self.wait(lambda: "closed" in self.lines)
+        self.tell("close")
+        self.until(lambda: "closed" in self.lines)
         return self.process.wait(SECONDS)
-
-    def end(self) -> None:
-        """Whatever happened."""
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        self._reader.join(SECONDS)
-        for pipe in (self.process.stdin, self.process.stdout):
-            pipe.close()
-
-    def _tell(self, line: str) -> None:
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-
-    def _read(self) -> None:
-        for line in self.process.stdout:
-            self._queue.put(line.rstrip("\n"))
 
 
 class Other:
@@ -219,6 +192,27 @@ class Other:
             assert time.monotonic() < until
             self._drain()
 
+    @contextlib.contextmanager
+    def renamed(self, name: str, new: str) -> Iterator[None]:
+        """Another layout, in which a key is another one."""
+        from Xlib import XK
+
+        code = self.code(name)
+        before = list(self.display.get_keyboard_mapping(code, 1)[0])
+        try:
+            self._map(code, [XK.string_to_keysym(new)] * len(before))
+            yield
+        finally:
+            self._map(code, before)
+
+    def _map(self, code: int, mapping: list[int]) -> None:
+        self.display.change_keyboard_mapping(code, [mapping])
+        self.display.sync()
+        until = time.monotonic() + SECONDS
+        while self.display.keycode_to_keysym(code, 0) != mapping[0]:
+            assert time.monotonic() < until
+            self._drain()
+
     def end(self) -> None:
         """Lets all keys go, and leaves."""
         from Xlib.ext import xtest
@@ -263,7 +257,7 @@ def screen() -> Iterator[Screen]:
 def app(screen: Screen) -> Iterator[App]:
     made = App(screen)
     yield made
-    made.end()
+    made.kill()
 
 
 @pytest.fixture
@@ -282,7 +276,7 @@ def test_a_held_hotkey_presses_once_and_releases_once(app: App, other: Other) ->
     app.raw = 0
     other.down("Control_L", "Alt_L", "space")
     app.expect("pressed")
-    app.wait(lambda: app.raw >= 8)  # the X server repeats the key
+    app.until(lambda: app.raw >= 8)  # the X server repeats the key
     assert app.lines == ["pressed"]
     other.strike("m")  # the other hotkey in between, and a proof that nothing else has come before
     app.expect("pressed", "mute")
@@ -298,7 +292,7 @@ def test_the_modifiers_may_be_let_go_first(app: App, other: Other) -> None:
     other.down("Control_L", "Alt_L", "space")
     app.expect("pressed")
     other.up("Control_L", "Alt_L")
-    app.wait(lambda: app.raw >= 6)
+    app.until(lambda: app.raw >= 6)
     assert app.lines == ["pressed"]
     other.up("space")
     app.expect("pressed", "released")
@@ -351,7 +345,7 @@ def test_a_key_that_another_program_has_is_told(app: App, other: Other) -> None:
     app.set_keys("Ctrl+Alt+Space", "Ctrl+Alt+M")
     app.expect("failed: “Ctrl+Alt+Space” is another program's hotkey already, so it can't be had. Choose another.")
     other.strike("Control_L", "Alt_L", "m")
-    app.wait(lambda: "mute" in app.lines)  # which is not taken
+    app.until(lambda: "mute" in app.lines)  # which is not taken
     other.ungrab("space", CTRL_ALT)
     app.set_keys("Ctrl+Alt+Space", "Ctrl+Alt+M")
     other.strike("Control_L", "Alt_L", "space")
@@ -361,7 +355,7 @@ def test_a_key_that_another_program_has_is_told(app: App, other: Other) -> None:
 def test_a_key_that_is_taken_only_with_a_lock_on_is_not_half_kept(app: App, other: Other) -> None:
     assert other.grab("space", CTRL_ALT | 0x2)
     app.set_keys("Ctrl+Alt+Space", "")
-    app.wait(lambda: any(line.startswith("failed") for line in app.lines))
+    app.until(lambda: any(line.startswith("failed") for line in app.lines))
     assert other.grab("space", CTRL_ALT), "the app has kept a part"
     other.ungrab("space", CTRL_ALT)
     other.ungrab("space", CTRL_ALT | 0x2)
@@ -373,7 +367,7 @@ def test_new_keys_free_the_old_ones_even_while_held(app: App, other: Other) -> N
     other.down("Control_L", "Alt_L", "space")
     app.expect("pressed")
     app.lines.clear()
-    app._tell("keys|Ctrl+Alt+J|")
+    app.tell("keys|Ctrl+Alt+J|")
     app.expect("released", "set")
     other.presses()  # the keyboard is the other window's again, though the key is still down
     other.up("space", "Alt_L", "Control_L")
@@ -404,10 +398,31 @@ def test_another_layout_moves_the_hotkey(app: App, other: Other) -> None:
 
 def test_a_key_that_the_layout_lacks_is_told(app: App, other: Other) -> None:
     app.set_keys("Ctrl+Alt+ß", "Ctrl+Alt+M")
-    app.wait(lambda: bool(app.lines))
+    app.until(lambda: bool(app.lines))
     assert app.lines[0].startswith("failed: Your keyboard's layout has no “Ctrl+Alt+ß”")
     other.strike("Control_L", "Alt_L", "m")
-    app.wait(lambda: "mute" in app.lines)
+    app.until(lambda: "mute" in app.lines)
+
+
+def test_a_key_that_the_layout_lacked_works_once_another_layout_has_it(app: App, other: Other) -> None:
+    app.set_keys("Ctrl+Alt+ß", "A")
+    lacks, never = app.lines
+    assert "layout has no" in lacks and "every program" in never
+    app.renewed = 0
+    with other.renamed("F11", "ssharp"):
+        app.until(lambda: app.renewed == 1)
+        other.strike("Control_L", "Alt_L", "ssharp")
+        app.expect(lacks, never, never, "pressed", "released")
+    app.until(lambda: app.renewed == 2)
+    app.expect(lacks, never, never, "pressed", "released", never, lacks)
+
+
+def test_two_names_of_one_key_are_told_and_the_first_works(app: App, other: Other) -> None:
+    app.set_keys("Ctrl+Alt+!", "Ctrl+Alt+Shift+1")
+    sentence = "“Ctrl+Alt+Shift+1” is the same as “Ctrl+Alt+!” on your keyboard, which has another use here already."
+    app.expect(f"failed: {sentence} Choose other keys.")
+    other.strike("Control_L", "Alt_L", "Shift_L", "1")
+    app.expect(f"failed: {sentence} Choose other keys.", "pressed", "released")
 
 
 def test_closing_while_held_is_quick_and_frees_the_key(screen: Screen, app: App, other: Other) -> None:
@@ -423,7 +438,7 @@ def test_closing_while_held_is_quick_and_frees_the_key(screen: Screen, app: App,
         other.up("g", "Alt_L", "Control_L")
         assert other.grab("g", CTRL_ALT)
     finally:
-        second.end()
+        second.kill()
 
 
 def test_a_lost_x_server_ends_the_hotkeys_with_a_sentence() -> None:
@@ -441,18 +456,12 @@ QTimer.singleShot(10_000, app.quit)
 app.exec()
 keys.close()
 """
-    with virtual_screen() as screen:
-        env = {**os.environ, "DISPLAY": screen.display, "PYTHONPATH": str(ROOT)}
-        child = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=env, text=True, stdout=subprocess.PIPE)
-        try:
-            assert child.stdout.readline() == "bound\n"
-            # The screen goes at the end of this block; the child outlives it.
-        except BaseException:
-            child.kill()
-            raise
-    try:
-        said, _ = child.communicate(timeout=SECONDS)
-    finally:
-        child.kill()
-        child.wait()
-    assert said.startswith("'' The X server can't") and child.returncode == 0
+    with virtual_screen() as screen, contextlib.ExitStack() as beyond:
+        child = Child(code, env={**os.environ, "DISPLAY": screen.display}, patience=SECONDS)
+        beyond.callback(child.kill)
+        assert child.line(SECONDS) == "bound"
+        beyond.pop_all()  # the screen goes at the end of this block; the child outlives it
+    with child:
+        said = child.line(SECONDS)
+        child.end()
+    assert said is not None and said.startswith("'' The X server can't")

@@ -10,7 +10,10 @@ import pytest
 import soundfile
 from safetensors.torch import load_file, save_file
 
+from app import summon
 from app.cli import main
+from app.evaluation import doctor
+from app.frontend.kame import measure
 from tests.support import sounds
 from tests.support.hub import Hub
 from tests.support.tiny_kame import make_checkpoint
@@ -54,6 +57,19 @@ def test_doctor_tells_what_there_is_and_what_to_do(capsys: pytest.CaptureFixture
     assert "card" in document["advice"] and document["advice"].endswith(".")
 
 
+def test_doctor_names_commands_as_they_work_here(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a machine with a card and without the weights; the app's command is not on the PATH."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setattr(summon, "command", lambda: "/opt/kame/bin/kame-desktop")
+    monkeypatch.setattr(doctor, "_card", lambda add: (30 * 2**30, "A card"))
+    monkeypatch.setattr(measure, "copy_bandwidth", lambda device: 1e12)
+    _, document = run(capsys, "doctor")
+    assert "“/opt/kame/bin/kame-desktop weights get kame”" in document["advice"]
+    assert "“/opt/kame/bin/kame-desktop bench frame --random-weights” measures it." in document["advice"]
+
+
 def test_the_frame_bench_runs_where_it_can_and_says_where_it_cannot(capsys: pytest.CaptureFixture[str]) -> None:
     code, document = run(
         capsys, "bench", "frame", "--random-weights", "--size", "tiny", "--device", "cpu", "--frames", "3",
@@ -91,10 +107,13 @@ def test_a_sound_file_goes_through_a_small_model_at_the_command_line(
     assert '"type":"SessionStarted"' in events and '"frontend":"kame"' in events and "ContextMeasured" in events
 
 
-def test_without_weights_or_a_card_the_talk_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_weights_or_a_card_the_talk_says_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(summon, "command", lambda: "/opt/kame/bin/kame-desktop")
     question = sounds.write(tmp_path / "q.wav", sounds.room(1.0))
     words = ("--input", str(question), "--output", str(tmp_path / "a.wav"))
     code, document = run(capsys, "talk", "--frontend", "moshi", "--device", "cpu", "--weights", "nowhere", *words)
-    assert code == 2 and "weights get moshi" in document["error"]
+    assert code == 2 and "“/opt/kame/bin/kame-desktop weights get moshi”" in document["error"]
     code, document = run(capsys, "talk", "--frontend", "kame", "--device", "cuda", *words)
     assert code == 2 and "cascade" in document["error"]

@@ -11,15 +11,16 @@ import soundfile
 
 from app.conversation.words import same_words
 from app.sound_desk import SENTENCE
-from tests.live.test_devices import Child, best_match
+from tests.support.child import SAY, Child
 from tests.support.ear import transcribe
+from tests.support.matching import best_match
 from tests.support.patience import in_real_time
 from tests.support.sounds import question
 from tests.support.virtual_audio import RATE, virtual_audio
 
 pytestmark = pytest.mark.alone
 
-TRY = """
+TRY = SAY + """
 import asyncio, threading
 from app.audio import native
 from app.session.errors import UserError
@@ -69,7 +70,7 @@ def test_a_question_comes_back_and_the_voice_is_understood(tmp_path: Path) -> No
     with (
         virtual_audio() as audio,
         audio.record_loudspeaker(tmp_path / "heard.wav") as recording,
-        Child(audio, TRY) as child,
+        Child(TRY, env=audio.env) as child,
     ):
         assert child.hears() == {"cancelled": True, "streams": 0}
         assert child.hears() == {"open": True}

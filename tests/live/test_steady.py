@@ -8,27 +8,23 @@ from __future__ import annotations
 
 import contextlib
 import json
-import subprocess
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.support.child import SAY, Child
 from tests.support.patience import in_real_time
 from tests.support.virtual_audio import RATE, VirtualAudio, virtual_audio
 
 pytestmark = pytest.mark.alone
 
-ROOT = Path(__file__).parents[2]
 VOICE = 440
 PATIENCE_SECONDS = 6.0
 
-EDGE = """
-import json, sys, threading, time
+EDGE = SAY + """
+import threading, time
 import numpy as np
 from app.audio.errors import DeviceError
 from app.audio.portaudio import Loudspeaker, Microphone
@@ -37,9 +33,6 @@ from app.audio.steady import SteadyDevices
 edge = SteadyDevices(*json.loads(sys.argv[1]))
 leave = threading.Event()
 tried = []
-
-def say(**facts):
-    print(json.dumps(facts), flush=True)
 
 def listen():
     for line in sys.stdin:
@@ -95,23 +88,19 @@ except DeviceError as error:
 """
 
 
-class Talk:
-    """The child process. `now`: what it said last."""
+class Talk(Child):
+    """The child process."""
 
     def __init__(self, audio: VirtualAudio, microphone: str, loudspeaker: str) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", EDGE, json.dumps([microphone, loudspeaker])],
-            cwd=ROOT, env=audio.env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+        super().__init__(EDGE, json.dumps([microphone, loudspeaker]), env=audio.env, patience=PATIENCE_SECONDS)
         self.all: list[dict] = []
-        self._readers = [threading.Thread(target=self._read), threading.Thread(target=self._read_complaints)]
-        self._complaints = ""
-        for reader in self._readers:
-            reader.start()
 
     @property
     def now(self) -> dict:
-        return self.all[-1]
+        """What it said last; nothing, before it has said something."""
+        while (line := self.line()) is not None:
+            self.all.append(json.loads(line))
+        return self.all[-1] if self.all else {}
 
     @property
     def told(self) -> list[tuple[str, str, str]]:
@@ -120,11 +109,7 @@ class Talk:
 
     def until(self, reached: Callable[[dict], bool], what: str) -> dict:
         """Waits until the child says something that fulfils `reached`."""
-        give_up = time.monotonic() + PATIENCE_SECONDS
-        while not (self.all and reached(self.now)):
-            if self._process.poll() is not None or time.monotonic() > give_up:
-                raise AssertionError(f"never: {what}; last: {self.all[-1:]} {self._complaints}")
-            time.sleep(0.02)
+        self.wait(lambda: bool(self.now) and reached(self.now), lambda: f"{what}; last: {self.now}")
         return self.now
 
     def until_it_hears(self, tone: int) -> dict:
@@ -132,21 +117,16 @@ class Talk:
 
     def until_told(self, *notices: tuple[str, str, str]) -> None:
         """Waits until these, in any order, are all notices so far."""
-        self.until(lambda now: sorted(self.told) == sorted(notices), f"told {notices}, but {self.told}")
+        self.until(lambda now: sorted(self.told) == sorted(notices), f"told {notices}")
 
-    def tell(self, **order: object) -> None:
-        self._process.stdin.write(json.dumps(order) + "\n")
-        self._process.stdin.flush()
+    def order(self, **order: object) -> None:
+        self.tell(json.dumps(order))
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """Ends the talk, and checks what must hold in each."""
-        self._process.stdin.close()
-        self._process.wait(10)
-        for reader in self._readers:
-            reader.join(5)
-        assert self._process.returncode == 0, self._complaints
-        assert "Traceback" not in self._complaints, self._complaints
-        assert self.now == {"left": []}  # no thread of ours stays
+        assert self.leave(10) == 0, self.complaints
+        assert "Traceback" not in self.complaints, self.complaints
+        self.wait(lambda: self.now == {"left": []}, lambda: f"no thread of ours stays; last: {self.now}")
         said = self.all[:-1]
         first, last = said[0], said[-1]
         behind = (last["at"] - first["at"]) / 0.08 - (last["frames"] - first["frames"])
@@ -160,32 +140,12 @@ class Talk:
     def told_of(self, now: dict) -> list[str]:
         return [notice[3] for notice in now["notices"]]
 
-    def kill(self) -> None:
-        if self._process.poll() is None:
-            self._process.kill()
-        self._process.wait()
-        for reader in self._readers:
-            reader.join(5)
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            with contextlib.suppress(OSError):
-                pipe.close()
-
-    def _read(self) -> None:
-        for line in self._process.stdout:
-            self.all.append(json.loads(line))
-
-    def _read_complaints(self) -> None:
-        self._complaints = self._process.stderr.read()
-
 
 @contextlib.contextmanager
 def talk(audio: VirtualAudio, microphone: str = "", loudspeaker: str = "") -> Iterator[Talk]:
-    child = Talk(audio, microphone, loudspeaker)
-    try:
+    with Talk(audio, microphone, loudspeaker) as child:
         yield child
-        child.end()
-    finally:
-        child.kill()
+        child.finish()
 
 
 def sounds(audio: VirtualAudio, loudspeaker: str) -> bool:
@@ -314,24 +274,24 @@ def test_choosing_muting_and_suspending_live() -> None:
         assert child.now["tap_plays"] == pytest.approx(VOICE, abs=20)
         assert child.now["tapped"] - begun["tapped"] == pytest.approx(child.now["at"] - begun["at"], abs=0.1)
         assert child.now["tap_generation"] == begun["tap_generation"]
-        child.tell(choose=["Other mic", "KAME-Speaker"])
+        child.order(choose=["Other mic", "KAME-Speaker"])
         child.until_it_hears(1_300)
         child.until_told(("microphone", "moved", "Other mic"), ("loudspeaker", "moved", "KAME-Speaker"))
         assert sounds(audio, "kame_speaker") and not sounds(audio, "box")
-        child.tell(choose=["Nowhere mic", "KAME-Speaker"])
+        child.order(choose=["Nowhere mic", "KAME-Speaker"])
         child.until_it_hears(1_000)
         child.until(lambda now: len(now["notices"]) == 3, "told that it isn't there")
         assert "“Nowhere mic” isn't there" in child.told_of(child.now)[-1]
         audio.add_call_microphone("call", description="Call headset")
-        child.tell(choose=["Call headset", "KAME-Speaker"])
+        child.order(choose=["Call headset", "KAME-Speaker"])
         child.until(lambda now: len(now["notices"]) == 5, "told of the change, and of how it hears")
         assert child.told[3] == ("microphone", "moved", "Call headset") and "16 kHz" in child.told_of(child.now)[-1]
-        child.tell(choose=["", "KAME-Speaker"])
+        child.order(choose=["", "KAME-Speaker"])
         child.until_told(*child.told[:5], ("microphone", "moved", "USB headset"))
         child.until_it_hears(1_000)
-        child.tell(muted=True)
+        child.order(muted=True)
         child.until(lambda now: now["loudest"] == 0.0, "muted")
-        child.tell(muted=False)
+        child.order(muted=False)
         child.until_it_hears(1_000)
         audio.control("suspend-source", "headset", "1")
         audio.control("suspend-sink", "kame_speaker", "1")
@@ -358,7 +318,7 @@ def test_choosing_muting_and_suspending_live() -> None:
 def test_another_device_is_tried_out_meanwhile() -> None:
     with desk() as audio, talk(audio, "USB headset", "USB box") as child:
         before = child.until_it_hears(1_000)
-        child.tell(try_out=["KAME-Mic", "KAME-Speaker"])
+        child.order(try_out=["KAME-Mic", "KAME-Speaker"])
         child.until(lambda now: now["tried"], "tried out")
         child.until(lambda now: now["at"] > before["at"] + 3.0, "some seconds")
         assert not child.told
@@ -369,9 +329,6 @@ def test_another_device_is_tried_out_meanwhile() -> None:
 def test_no_microphone_to_begin_with() -> None:
     with virtual_audio(devices=False) as audio:
         audio.add_loudspeaker("box", description="USB box")
-        child = Talk(audio, "", "")
-        try:
+        with Talk(audio, "", "") as child:
             child.until(lambda now: "error" in now, "a sentence")
             assert "microphone" in child.now["error"]
-        finally:
-            child.kill()

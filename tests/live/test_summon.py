@@ -6,26 +6,25 @@ import contextlib
 import errno
 import json
 import os
-import queue
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from app import cli_ptt, summon
 from app.gui.instance import Instance
+from tests.support.child import ROOT, Child
 
 fcntl = pytest.importorskip("fcntl")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="speaks to a Unix socket")
 
-ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 10.0
 NOBODY = 65534
 
@@ -67,46 +66,24 @@ else:
 PTT = "import sys; from app.cli_ptt import main; raise SystemExit(main(sys.argv[1:]))"
 
 
-class Window:
+class Window(Child):
     """A process that listens as the app does, or tries to; `heard` is what it has said."""
 
-    def __init__(self, runtime: Path, speak_ms: int = 400) -> None:
+    def __init__(self, runtime: Path, speak_ms: int) -> None:
         env = {**os.environ, "XDG_RUNTIME_DIR": str(runtime), "SPEAK_MS": str(speak_ms)}
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", WINDOW], cwd=ROOT, env=env, text=True, stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
+        super().__init__(WINDOW, env=env, merged=True, patience=SECONDS)
         self.heard: list[str] = []
-        self._lines: queue.Queue[str] = queue.Queue()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
 
-    def wait(self, *words: str) -> None:
+    def until(self, *words: str) -> None:
         """Waits until it has said exactly these."""
-        until = time.monotonic() + SECONDS
-        while len(self.heard) < len(words):
-            with contextlib.suppress(queue.Empty):
-                self.heard.append(self._lines.get(timeout=max(0.01, until - time.monotonic())))
-            assert time.monotonic() < until, f"heard {self.heard}"
+
+        def all_said() -> bool:
+            while (line := self.line()) is not None:
+                self.heard.append(line)
+            return len(self.heard) >= len(words)
+
+        self.wait(all_said, lambda: f"heard {self.heard}")
         assert self.heard == list(words)
-
-    def leave(self) -> int:
-        """Asks it to end, and waits; its exit code."""
-        self.process.stdin.close()
-        return self.process.wait(SECONDS)
-
-    def end(self) -> None:
-        """Whatever happened."""
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        self._reader.join(SECONDS)
-        for pipe in (self.process.stdin, self.process.stdout):
-            pipe.close()
-
-    def _read(self) -> None:
-        for line in self.process.stdout:
-            self._lines.put(line.rstrip("\n"))
 
 
 @pytest.fixture
@@ -121,19 +98,19 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def start(runtime: Path) -> Iterator[Callable[..., Window]]:
     made: list[Window] = []
 
-    def begin(speak_ms: int = 400) -> Window:
+    def begin(speak_ms: int = 60_000) -> Window:
         made.append(Window(runtime, speak_ms))
         return made[-1]
 
     yield begin
     for window in made:
-        window.end()
+        window.kill()
 
 
 @pytest.fixture
 def window(start: Callable[..., Window]) -> Window:
     made = start()
-    made.wait("listening")
+    made.until("listening")
     return made
 
 
@@ -163,7 +140,7 @@ def test_words_arrive_and_are_answered(window: Window) -> None:
     answer = summon.tell("toggle")
     assert not answer.ok and answer.sentence == "No talk is running."
     assert summon.tell("raise").ok
-    window.wait("listening", "press", "release", "unmute", "mute-toggle", "toggle", "raised")
+    window.until("listening", "press", "release", "unmute", "mute-toggle", "toggle", "raised")
 
 
 def test_the_command_says_what_the_app_says(window: Window) -> None:
@@ -175,7 +152,7 @@ def test_the_command_says_what_the_app_says(window: Window) -> None:
     assert done.returncode == 2 and json.loads(done.stdout) == {"ok": False, "error": "No talk is running."}
     done = ptt("release", "--json")
     assert done.returncode == 0 and json.loads(done.stdout) == {"ok": True}
-    window.wait("listening", "press", "toggle", "toggle", "release")
+    window.until("listening", "press", "toggle", "toggle", "release")
 
 
 def test_the_command_without_a_window(runtime: Path) -> None:
@@ -188,7 +165,7 @@ def test_the_command_without_a_window(runtime: Path) -> None:
 def test_json_is_plain_ascii_whatever_the_console_can_write(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(summon, "tell", lambda word: summon.Answer(False, "“mute” can't be had."))
+    monkeypatch.setattr(summon, "tell", lambda word, at: summon.Answer(False, "“mute” can't be had."))
     assert cli_ptt.main(["mute", "--json"]) == 2
     printed = capsys.readouterr().out
     assert printed.isascii() and json.loads(printed)["error"] == "“mute” can't be had."
@@ -206,6 +183,10 @@ def test_the_command_is_named_as_it_works_here(monkeypatch: pytest.MonkeyPatch, 
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "kame-desktop").touch(0o755)
     assert summon.command() == "kame-desktop" and "“kame-desktop”" in str(summon.NotRunning())
+    # Beside this Python it is on the PATH only while the environment is active, of which the desktop knows nothing.
+    monkeypatch.setenv("PATH", os.pathsep.join((str(tmp_path / "plain"), str(tmp_path / "bin"))))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "plain" / "python"))
+    assert summon.command() == str(tmp_path / "plain" / "kame-desktop")
 
 
 def test_where_hanging_up_would_lose_the_answer_the_client_does(
@@ -213,18 +194,63 @@ def test_where_hanging_up_would_lose_the_answer_the_client_does(
 ) -> None:
     monkeypatch.setenv("STAYS", "1")
     window = start(speak_ms=700)
-    window.wait("listening")
+    window.until("listening")
     assert summon.tell("press").ok
     before = time.monotonic()
     assert json.loads(raw(b"release\n")) == {"ok": True}
     assert time.monotonic() - before > 0.5, "it has hung up"
-    window.wait("listening", "press", "release")
+    window.until("listening", "press", "release")
 
 
-def test_a_pipe_is_read_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+class FakeWindows:
+    """Opens a pipe as Windows' `CreateFile` does; `fails`: the errors that it gives first."""
+
+    GENERIC_READ, GENERIC_WRITE, OPEN_EXISTING, NULL = 0x80000000, 0x40000000, 3, 0
+
+    def __init__(self, fails: list[OSError]) -> None:
+        self.fails = fails
+        self.calls: list[tuple[object, ...]] = []
+
+    def CreateFile(self, path: str, *how: object) -> int:
+        self.calls.append((path, *how))
+        if self.fails:
+            raise self.fails.pop(0)
+        return os.open(path, os.O_RDWR)
+
+    def open_osfhandle(self, handle: int, flags: int) -> int:
+        return handle
+
+
+def busy() -> OSError:
+    """All ends of the pipe are taken."""
+    error = OSError("all ends are taken")
+    error.winerror = 231
+    return error
+
+
+@pytest.mark.parametrize(
+    ("fails", "raised"),
+    [
+        ([], None), ([busy(), busy()], None), ([FileNotFoundError()], summon.NotRunning),
+        ([PermissionError()], PermissionError), ([OSError()], summon.NoAnswer),
+    ],
+)  # fmt: skip
+def test_on_windows_a_pipe_is_opened_anonymously_and_read_once(
+    fails: list[OSError], raised: type[Exception] | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     os.mkfifo(tmp_path / "pipe")  # gives back what is written
+    windows = FakeWindows(list(fails))
+    for module in ("_winapi", "msvcrt"):
+        monkeypatch.setitem(sys.modules, module, windows)
     monkeypatch.setattr(summon, "address", lambda: str(tmp_path / "pipe"))
-    assert summon._through_pipe(b"no end of a line", 2.0) == b"no end of a line"
+    if raised is None:
+        assert summon._through_pipe(b"no end of a line", 2.0) == b"no end of a line"
+    else:
+        with pytest.raises(raised):
+            summon._through_pipe(b"no end of a line", 2.0)
+    existing, anonymous = 3, 0x00100000 | 0
+    assert windows.calls[-1] == (str(tmp_path / "pipe"), 0xC0000000, 0, 0, existing, anonymous, 0)
+    assert len(windows.calls) == (len(fails) + 1 if raised is None else 1)
 
 
 @pytest.mark.parametrize(
@@ -252,18 +278,18 @@ def test_the_command_imports_next_to_nothing(window: Window) -> None:
     assert done.returncode == 0, done.stderr
     heavy = {"PySide6", "argparse", "asyncio", "dataclasses", "numpy", "pathlib", "platformdirs", "typing"}
     assert not heavy & set(json.loads(done.stdout.replace("'", '"')))
-    window.wait("listening", "press")
+    window.until("listening", "press")
 
 
 def test_a_second_start_raises_the_first(window: Window, start: Callable[..., Window]) -> None:
     second = start()
-    second.wait("another one", "Answer(True, '')")
+    second.until("another one", "Answer(True, '')")
     assert second.process.wait(SECONDS) == 0
-    window.wait("listening", "raised")
+    window.until("listening", "raised")
     assert window.leave() == 0
-    window.wait("listening", "raised", "closed")
+    window.until("listening", "raised", "closed")
     third = start()
-    third.wait("listening")
+    third.until("listening")
 
 
 def test_after_a_crash_the_next_one_takes_its_place(window: Window, start: Callable[..., Window]) -> None:
@@ -273,9 +299,9 @@ def test_after_a_crash_the_next_one_takes_its_place(window: Window, start: Calla
     with pytest.raises(summon.NotRunning):
         summon.tell("press")
     second = start()
-    second.wait("listening")
+    second.until("listening")
     assert summon.tell("press").ok
-    second.wait("listening", "press")
+    second.until("listening", "press")
 
 
 def test_an_app_that_hangs_is_not_waited_for(window: Window) -> None:
@@ -289,18 +315,58 @@ def test_an_app_that_hangs_is_not_waited_for(window: Window) -> None:
         os.kill(window.process.pid, signal.SIGCONT)
 
 
-def test_an_order_that_nobody_answers_ends_in_time(window: Window) -> None:
+def test_what_its_sender_has_given_up_is_not_done_later(window: Window) -> None:
+    os.kill(window.process.pid, signal.SIGSTOP)
+    try:
+        for word in ("press", "raise"):
+            with pytest.raises(summon.NoAnswer):
+                summon.tell(word)
+    finally:
+        os.kill(window.process.pid, signal.SIGCONT)
+    assert summon.tell("release").ok
+    window.until("listening", "“press” came too late", "raised", "release")
+
+
+def test_a_word_that_is_too_old_is_answered_with_why(window: Window) -> None:
+    answer = summon.tell("press", at=time.monotonic() - summon.TIMEOUT_SECONDS - 0.1)
+    assert not answer.ok and answer.sentence == "KAME was busy for too long, so this was not done. Try again."
+    assert summon.tell("release", at=time.monotonic() - 100).ok  # to let go is never too late
+    assert summon.tell("unmute", at=time.monotonic() + 1000).ok  # a clock that nobody else has
+    assert json.loads(raw(b"press\n")) == {"ok": True}  # from something other than `ptt`
+    window.until("listening", "“press” came too late", "release", "unmute", "press")
+
+
+def test_the_command_tells_when_it_was_given(runtime: Path) -> None:
+    """Of a press and its release, each a process of its own, either may arrive first."""
+    summon.make_folder()
+    before = time.monotonic()
+    with socket.socket(socket.AF_UNIX) as server, ThreadPoolExecutor(1) as pool:
+        server.settimeout(SECONDS)
+        server.bind(summon.address())
+        server.listen()
+        done = pool.submit(ptt, "press")
+        with server.accept()[0] as one:
+            word, stamp = one.recv(100).split()
+            one.sendall(b'{"ok": true}\n')
+        assert done.result().returncode == 0
+    assert word == b"press" and before < float(stamp) < time.monotonic()
+
+
+def test_an_order_that_nobody_answers_ends_in_time(start: Callable[..., Window]) -> None:
+    window = start(speak_ms=400)
+    window.until("listening")
     before = time.monotonic()
     with pytest.raises(summon.NoAnswer):
         summon.tell("mute", timeout=SECONDS)
     assert time.monotonic() - before < SECONDS / 2
     assert summon.tell("press").ok
-    window.wait("listening", "mute", "press")
+    window.until("listening", "mute", "press")
 
 
 @pytest.mark.parametrize(
     "garbage",
-    [b"\n", b"   \n", b"sing\n", b"PRESS\n", b"press release\n", b"\x00\xff\xfe" * 30 + b"\n", b"x" * 100_000,
+    [b"\n", b"   \n", b"sing\n", b"PRESS\n", b"press release\n", b"press 1.0 2.0\n", b"press nan\n", b" 1.0\n",
+     b"\x00\xff\xfe" * 30 + b"\n", b"x" * 100_000,
      b"press" + b" " * 400 + b"\n", "prëss\n".encode(), b"{}\n"],
     ids=repr,
 )  # fmt: skip
@@ -310,35 +376,37 @@ def test_garbage_is_answered_politely(garbage: bytes, window: Window) -> None:
         answer = json.loads(heard)
         assert answer["ok"] is False and "does not know" in answer["error"]
     assert summon.tell("press").ok
-    window.wait("listening", "press")
+    window.until("listening", "press")
 
 
 def test_a_line_may_come_in_pieces_and_only_one_counts(start: Callable[..., Window]) -> None:
-    window = start(speak_ms=60_000)
-    window.wait("listening")
+    window = start()
+    window.until("listening")
     with socket.socket(socket.AF_UNIX) as one:
         one.connect(summon.address())
         one.sendall(b"mu")
         assert summon.tell("release").ok  # others are heard meanwhile
         one.sendall(b"te\n")
-        window.wait("listening", "release", "mute")  # which is not answered
+        window.until("listening", "release", "mute")  # which is not answered
         one.sendall(b"press\npress\n")
         assert summon.tell("unmute").ok
-        window.wait("listening", "release", "mute", "unmute")
+        window.until("listening", "release", "mute", "unmute")
 
 
-def test_who_says_nothing_is_sent_away(window: Window) -> None:
+def test_who_says_nothing_is_sent_away(start: Callable[..., Window]) -> None:
+    window = start(speak_ms=400)
+    window.until("listening")
     with socket.socket(socket.AF_UNIX) as one:
         one.settimeout(SECONDS)
         one.connect(summon.address())
         assert one.recv(10) == b""
     assert summon.tell("press").ok
-    window.wait("listening", "press")
+    window.until("listening", "press")
 
 
 def test_only_so_many_are_heard_at_a_time(start: Callable[..., Window]) -> None:
-    window = start(speak_ms=60_000)
-    window.wait("listening")
+    window = start()
+    window.until("listening")
     silent = [socket.socket(socket.AF_UNIX) for _ in range(16)]
     try:
         for one in silent:
@@ -354,7 +422,7 @@ def test_only_so_many_are_heard_at_a_time(start: Callable[..., Window]) -> None:
             assert summon.tell("press").ok
             break
         assert time.monotonic() < until
-    window.wait("listening", "press")
+    window.until("listening", "press")
 
 
 def test_a_folder_that_is_open_to_others_is_closed(runtime: Path) -> None:
@@ -403,7 +471,7 @@ def test_another_user_is_kept_out(window: Window, runtime: Path) -> None:
     Path(summon.address()).chmod(0o666)
     assert stranger() in ("heard b''", "ConnectionResetError", "BrokenPipeError")
     assert summon.tell("release").ok
-    window.wait("listening", f"user {NOBODY} is not let in", "release")
+    window.until("listening", f"user {NOBODY} is not let in", "release")
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="needs root, to act as somebody else")
@@ -415,7 +483,9 @@ def test_a_folder_that_another_user_has_made_is_not_trusted(runtime: Path) -> No
     with pytest.raises(PermissionError):
         summon.tell("press")
     done = ptt("press")
-    assert done.returncode == 2 and "another user" in done.stderr
+    assert done.returncode == 2 and done.stderr == (
+        "KAME's window can't be reached: it may be another user's. Run this as the user who started KAME.\n"
+    )
 
 
 def test_the_address_fits_wherever_the_runtime_folder_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

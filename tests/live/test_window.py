@@ -120,8 +120,8 @@ def test_a_question_asked_aloud_is_answered_aloud(duplex: bool, tmp_path: Path) 
             time.sleep(0.5)
             # Other processes reach it: a key of the desktop mutes, and a second start only brings it forward.
             env = {**os.environ, **audio.env, "DISPLAY": screen.display, "QT_QPA_PLATFORM": "xcb"}
-            for words in (["ptt", "mute"], []):
-                other = subprocess.run([sys.executable, "-m", "app", *words], cwd=ROOT, env=env, timeout=20)
+            for command in (["ptt", "mute"], []):
+                other = subprocess.run([sys.executable, "-m", "app", *command], cwd=ROOT, env=env, timeout=20)
                 assert other.returncode == 0 and child.poll() is None
             wait_until(
                 lambda: [x.muted for x in events_in(recordings) if isinstance(x, e.MicrophoneMuted)] == [True],

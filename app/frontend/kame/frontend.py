@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from safetensors import SafetensorError
 
+from app import summon
 from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SAMPLES, Frame, silence
 from app.frontend.base import (
@@ -137,7 +138,7 @@ class KameFrontEnd:
             log.exception("the models could not be started")
             sentence = (
                 f"{self.label} could not be started here ({type(error).__name__}: {_first_line(error)}). The talk "
-                "goes on with the embedded voice; “kame-desktop doctor” may tell more."
+                f"goes on with the embedded voice; “{summon.command()} doctor” may tell more."
             )
         except BaseException:
             self._leave()

@@ -1,0 +1,14 @@
+"""Compares what was heard with what was played, sample by sample."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def best_match(heard: np.ndarray, signal: np.ndarray) -> tuple[float, float]:
+    """(correlation, largest difference) of `signal` and the part of `heard` that resembles it most."""
+    size = 1 << (heard.size + signal.size).bit_length()
+    spectrum = np.fft.rfft(heard, size) * np.conj(np.fft.rfft(signal, size))
+    at = int(np.fft.irfft(spectrum, size)[: heard.size - signal.size + 1].argmax())
+    part = heard[at : at + signal.size]
+    return float(np.corrcoef(part, signal)[0, 1]), float(np.abs(part - signal).max())
