@@ -20,7 +20,8 @@ from tests.support.matching import best_match
 from tests.support.patience import in_real_time
 from tests.support.virtual_audio import RATE, VirtualAudio, virtual_audio
 
-pytestmark = pytest.mark.alone
+alone = pytest.mark.alone
+"""For what follows the clock; the others bear a busy machine."""
 
 SECONDS = 3
 
@@ -101,6 +102,7 @@ def check_match(heard: np.ndarray, signal: np.ndarray, exact: bool) -> None:
         assert correlation > 0.999
 
 
+@alone
 @pytest.mark.parametrize(
     ("audio", "shape"), [(24_000, ""), (48_000, OWN_SHAPE)], indirect=["audio"], ids=["24 kHz mono", "its own shape"]
 )
@@ -116,6 +118,7 @@ def test_microphone(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, sha
     check_match(np.load(heard), signal, exact=audio.rate == RATE and not shape)
 
 
+@alone
 @pytest.mark.parametrize(
     ("audio", "shape"), [(24_000, ""), (48_000, OWN_SHAPE)], indirect=["audio"], ids=["24 kHz mono", "its own shape"]
 )
@@ -131,6 +134,7 @@ def test_loudspeaker(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, sh
     check_match(soundfile.read(heard, dtype="float32")[0], signal, exact=audio.rate == RATE and not shape)
 
 
+@alone
 @in_real_time
 def test_samples_for_the_microphone(exact_audio: VirtualAudio, signal: np.ndarray, tmp_path: Path) -> None:
     heard = tmp_path / "heard.npy"
@@ -141,6 +145,7 @@ def test_samples_for_the_microphone(exact_audio: VirtualAudio, signal: np.ndarra
     check_match(np.load(heard), signal, exact=True)
 
 
+@alone
 @in_real_time
 def test_both_ways_for_three_seconds(audio: VirtualAudio) -> None:
     script = """
@@ -163,6 +168,7 @@ with Microphone() as mic, Loudspeaker() as box:
     assert facts["longest"] < 0.16
 
 
+@alone
 @in_real_time
 def test_flush_silences_within_60_ms(exact_audio: VirtualAudio, tmp_path: Path) -> None:
     script = """
@@ -210,6 +216,7 @@ HEAR = GONE.format(end="Microphone", name="kame_mic", step="end.read_frame(0.2)"
 TALK = GONE.format(end="Loudspeaker", name="kame_speaker", step="end.write(np.zeros(480, np.float32))")
 
 
+@alone
 @pytest.mark.parametrize(
     ("script", "kind"), [(HEAR, "microphone “kame_mic”"), (TALK, "loudspeaker “kame_speaker”")]
 )

@@ -31,7 +31,8 @@ from tests.support.leaks import SECRET, places_with, quoting_peer
 from tests.support.patience import in_real_time
 from tests.support.servers import Script, closed_port_url, peer
 
-pytestmark = pytest.mark.alone
+alone = pytest.mark.alone
+"""For what follows the clock; the others bear a busy machine."""
 
 SERVER = """
 import sys, xllamacpp
@@ -90,6 +91,7 @@ async def _talk_and_swap(question: Path, output: Path, record: Path, swap: Backe
     return events
 
 
+@alone
 @in_real_time
 def test_swapped_in_mid_answer_between_two_real_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     question = sounds.write(tmp_path / "q.wav", np.concatenate([sounds.question("103_2"), sounds.room(60)]))
