@@ -7,28 +7,36 @@ that went. Knows nothing of devices or sessions.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
 import numpy as np
 
 from app.audio.echo import EchoCanceller
-from app.audio.endpoints import AudioSource, Tap
-from app.audio.linear import LinearFilter
+from app.audio.endpoints import AudioSource, ShowsAhead, Tap
+from app.audio.linear import HOP, LinearFilter
 from app.audio.lockstep import Lockstep
-from app.audio.residue import EchoMeter, ResidueGate
+from app.audio.residue import FAR_ACTIVE, EchoMeter, ResidueGate, powers
 from app.audio.trust import Trust
 from app.audio.wander import Wander
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.sound import Processing, SoundHealth
 
+POLL_SECONDS = 0.004
+"""How often the frame under way is looked at when a hop is due: each look costs 0.1 ms."""
+
 
 class CleanSource:
-    """`source` without the echo of what `tap` played; as `AudioSource` otherwise.
+    """`source` without the echo of what `tap` played; as `AudioSource` otherwise, and a `TellsAhead`.
 
     Entering opens `source` and loads the canceller (0.6 s: not on an event loop). All else happens in `read_frame`
     on the frame thread, in about 2 ms a frame and without waiting. Where `source` has an attribute `generation`, its
     rise means what the tap's means.
+
+    Where `source` is a `ShowsAhead` and somebody listens, hops of 20 ms are processed and told while the frame is
+    under way: those that will be just so in the frame, so only behind a frame of which nothing was quieted.
     """
 
     def __init__(self, source: AudioSource, tap: Tap, processing: Processing | None = None) -> None:
@@ -41,6 +49,10 @@ class CleanSource:
         self._trust = Trust()
         self._gate = ResidueGate()
         self._cancelled = False
+        self._open = False
+        self.on_ahead: Callable[[np.ndarray], None] | None = None
+        self._shows = source if isinstance(source, ShowsAhead) else None
+        self._head = _Head()
         self._generation = getattr(source, "generation", 0)
         self._lost = 0
         self._alignments = 0
@@ -85,9 +97,47 @@ class CleanSource:
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
         """The next frame, cleaned; see `AudioSource.read_frame`, whose errors pass through."""
-        near = self._source.read_frame(timeout)
-        if near is None:
-            return None
+        while True:
+            wait = min(self._go_ahead(), timeout)
+            near = self._source.read_frame(wait)
+            if near is not None:
+                return self._process(near)
+            timeout -= wait
+            if timeout <= 0.0:
+                return None
+
+    def _go_ahead(self) -> float:
+        """Processes and tells what has come of the frame under way, by hops; seconds until the next one is due.
+
+        The last hop comes with the frame, so that nothing is due before it: infinity.
+        """
+        source, told, head = self._shows, self.on_ahead, self._head
+        if source is None or told is None or self._source.backlog or not self._is_steady:
+            return math.inf
+        coming = source.ahead()
+        while len(coming) - head.samples >= HOP:
+            near = coming[head.samples : head.samples + HOP]
+            far = self._lockstep.ahead(HOP)
+            if far is None:
+                return POLL_SECONDS
+            left = self._filter.process(near, far) if self._cancelled else near
+            out = self._canceller.process(left, far)
+            head.add(near, far, left, out)
+            told(out)
+        due = head.samples + HOP
+        return max((due - len(coming)) / SAMPLE_RATE, POLL_SECONDS) if due < FRAME_SAMPLES else math.inf
+
+    @property
+    def _is_steady(self) -> bool:
+        """Whether the next frame is to be processed as the last one was, and nothing of that was quieted."""
+        return (
+            self._canceller.cancels == self._cancelled
+            and (self._open or not self._cancelled)
+            and self._source.overruns == self._lost
+            and getattr(self._source, "generation", 0) == self._generation
+        )
+
+    def _process(self, near: np.ndarray) -> np.ndarray:
         generation = getattr(self._source, "generation", 0)
         if generation != self._generation:
             self._generation = generation
@@ -99,34 +149,51 @@ class CleanSource:
         far = self._lockstep.next_frame(self._source.backlog)
         if self._lockstep.alignments != self._alignments:
             self._alignments = self._lockstep.alignments
-            for part in (self._filter, self._wander, self._trust, self._gate, self._meter):
-                part.begin()
+            self._begin()
+            self._meter.begin()
         if self._canceller.cancels != self._cancelled:
             self._cancelled = self._canceller.cancels
-            for part in (self._filter, self._wander, self._trust, self._gate):
-                part.begin()
-        out = self._cancel(near, far) if self._cancelled else self._canceller.process(near, far)
-        self._meter.measure(near, far, out)
+            self._begin()
+        head, self._head = self._head, _Head()
+        if not np.array_equal(near[: head.samples], head.near):
+            # It was muted meanwhile, or is another microphone's.
+            head.out = np.zeros_like(head.out)
+        if self._cancelled:
+            out = self._cancel(near, far, head)
+        else:
+            out = _join(head.out, self._canceller.process(near[head.samples :], far))
+        self._meter.measure(near, _join(head.far, far), out)
         return out
 
-    def _cancel(self, near: np.ndarray, far: np.ndarray) -> np.ndarray:
-        left = self._filter.process(near, far)
+    def _begin(self) -> None:
+        self._open = False
+        for part in (self._filter, self._wander, self._trust, self._gate):
+            part.begin()
+
+    def _cancel(self, near: np.ndarray, far: np.ndarray, head: _Head) -> np.ndarray:
+        """`far`: without its head."""
+        left = self._filter.process(near[head.samples :], far)
+        out = _join(head.out, self._canceller.process(left, far))
+        left, far = _join(head.left, left), _join(head.far, far)
         if self._filter.active:
             faster = self._wander.measure(self._filter.weights, near, left)
             if faster is not None:
                 self._lockstep.steer(faster)
-        out = self._canceller.process(left, far)
         if not self._canceller.cancels:
             return near  # it has just broken
         quiet = self._gate.pass_through(near, far, out)
-        # The gate costs the beginnings of words: it is for as long as the way isn't known.
-        return out if self._trust.judge(near, far, left) else quiet
+        trusted = self._trust.judge(near, far, left)
+        # The gate is open for somebody who speaks. In silence it is open, too, but closes with the first sound.
+        self._open = trusted or (quiet is out and powers(far, HOP).max() > FAR_ACTIVE)
+        # The gate costs the beginnings of words: it is for as long as the way isn't known. What was told stands.
+        return out if trusted or head.samples else quiet
 
     def drop_to_newest(self) -> int:
         """See `AudioSource`; the far end skips the same time."""
         dropped = self._source.drop_to_newest()
         if dropped:
-            self._lockstep.skip(dropped * FRAME_SAMPLES)
+            self._lockstep.drop(dropped)
+            self._head = _Head()
         return dropped
 
     def __enter__(self) -> Self:
@@ -142,3 +209,25 @@ class CleanSource:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._source.__exit__(kind, error, trace)
+
+
+class _Head:
+    """What of the frame under way is processed already: four float32 (samples,), the microphone's, the far end's, what
+    the filter left and what came out."""
+
+    def __init__(self) -> None:
+        self.near = self.far = self.left = self.out = np.zeros(0, np.float32)
+
+    @property
+    def samples(self) -> int:
+        return len(self.near)
+
+    def add(self, near: np.ndarray, far: np.ndarray, left: np.ndarray, out: np.ndarray) -> None:
+        """The next hop of each."""
+        self.near, self.far = _join(self.near, near), _join(self.far, far)
+        self.left, self.out = _join(self.left, left), _join(self.out, out)
+
+
+def _join(head: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """Both together: `rest` itself where there is no head."""
+    return np.concatenate([head, rest]) if len(head) else rest

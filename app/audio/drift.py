@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 import soxr
 
-from app.audio.endpoints import AudioSink
+from app.audio.endpoints import AudioSink, Hushes
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 
 MOST_PPM = 1000.0
@@ -88,7 +88,8 @@ class DriftSink:
 
     Samples pass through bit for bit until the queue has moved by more than half a device's block from where it was
     in the first seconds; from then on they are resampled by a few millionths, in the place of minutes later running
-    dry or growing late. A pause, a flush or a queue that ran dry begins anew. As `AudioSink` otherwise, one writer.
+    dry or growing late. A pause, a flush, a hush or a queue that ran dry begins anew. As `AudioSink` otherwise, one
+    writer.
     """
 
     SETTLING_FRAMES, LEVELLING_FRAMES = 25, 125
@@ -183,6 +184,18 @@ class DriftSink:
         self._bender = None
         self._begin()
         return self.flushed - before
+
+    def hush(self) -> None:
+        """See `Hushes`; nothing happens where the sink doesn't."""
+        if isinstance(self._sink, Hushes):
+            self._sink.hush()
+
+    def unhush(self) -> None:
+        """See `Hushes`. As behind a pause the queue's level is a new one."""
+        self._finish()
+        self._begin()
+        if isinstance(self._sink, Hushes):
+            self._sink.unhush()
 
     def __enter__(self) -> Self:
         self._sink.__enter__()

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
+from app.conversation.frame import SAMPLE_RATE
 from app.conversation.sound import Processing
 
 CHUNK = SAMPLE_RATE // 100
@@ -115,14 +115,14 @@ class EchoCanceller:
             self._loading.join()
 
     def process(self, near: np.ndarray, far: np.ndarray) -> np.ndarray:
-        """`near` as it is wanted: float32 (1920,) in, float32 (1920,) out. `far`: what the loudspeaker played.
+        """`near` as it is wanted: float32 (n,) in and out, whole chunks. `far`: what the loudspeaker played.
 
         The same lengths, in step: an echo in `near` must not come before its origin in `far`.
         """
         module = self._made[1]
         if module is None:
             return near
-        assert len(near) == len(far) == FRAME_SAMPLES
+        assert len(near) == len(far) and len(near) % CHUNK == 0
         try:
             return module.process(near, far)
         except Exception as error:

@@ -17,7 +17,7 @@ import numpy as np
 
 from app.audio.clean import CleanSource
 from app.audio.drift import DriftSink
-from app.audio.endpoints import AudioSink, AudioSource
+from app.audio.endpoints import AudioSink, AudioSource, TellsAhead
 from app.audio.steady import SteadyDevices
 from app.conversation.sound import DeviceNotice, Processing, SoundHealth
 
@@ -28,6 +28,7 @@ class MutedSource:
     def __init__(self, source: AudioSource, muted: Callable[[], bool]) -> None:
         self._source = source
         self._muted = muted
+        self._told: Callable[[np.ndarray], None] | None = None
 
     @property
     def name(self) -> str:
@@ -44,10 +45,24 @@ class MutedSource:
         """See `AudioSource`."""
         return self._source.backlog
 
+    @property
+    def on_ahead(self) -> Callable[[np.ndarray], None] | None:
+        """See `TellsAhead`."""
+        return self._told
+
+    @on_ahead.setter
+    def on_ahead(self, told: Callable[[np.ndarray], None] | None) -> None:
+        self._told = told
+        if isinstance(self._source, TellsAhead):
+            self._source.on_ahead = None if told is None else lambda samples: told(self._shut(samples))
+
     def read_frame(self, timeout: float) -> np.ndarray | None:
         """See `AudioSource`."""
         frame = self._source.read_frame(timeout)
-        return np.zeros_like(frame) if frame is not None and self._muted() else frame
+        return None if frame is None else self._shut(frame)
+
+    def _shut(self, samples: np.ndarray) -> np.ndarray:
+        return np.zeros_like(samples) if self._muted() else samples
 
     def drop_to_newest(self) -> int:
         """See `AudioSource`."""

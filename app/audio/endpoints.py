@@ -6,9 +6,9 @@ files and the stand-ins of tests follow the same two protocols. Knows nothing of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -55,6 +55,28 @@ class AudioSource(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
+
+
+@runtime_checkable
+class ShowsAhead(Protocol):
+    """What an `AudioSource` may be besides: it shows the frame that is under way. For the thread that reads it."""
+
+    def ahead(self) -> np.ndarray:
+        """The next frame as far as it has come: float32 of shape (n,), n < 1920; the caller's to keep.
+
+        Takes nothing, never waits and raises nothing. Empty where nothing has come or nothing can be told. What
+        `read_frame` gives then may begin otherwise, where the sound was muted or samples were lost meanwhile.
+        """
+        ...
+
+
+@runtime_checkable
+class TellsAhead(Protocol):
+    """What an `AudioSource` may be besides: it hands over what of the next frame is ready, while `read_frame` waits."""
+
+    on_ahead: Callable[[np.ndarray], None] | None
+    """Called with float32 of shape (n,), behind what it was called with since the last frame; together they are the
+    next frame's beginning. On the thread that reads, which sets it, too; None: nobody listens."""
 
 
 class AudioSink(Protocol):
@@ -127,6 +149,22 @@ class AudioSink(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
+
+
+@runtime_checkable
+class Hushes(Protocol):
+    """What an `AudioSink` may be besides: it can fall silent and keep what is queued. For the thread that writes."""
+
+    def hush(self) -> None:
+        """Plays silence from the next block on, behind a fade; what is queued waits, and what is written joins it.
+
+        Until `unhush` or `flush`. No underrun; without a device nothing happens.
+        """
+        ...
+
+    def unhush(self) -> None:
+        """Plays on from where it fell silent."""
+        ...
 
 
 class Tap(Protocol):

@@ -55,16 +55,16 @@ class LinearFilter:
         self._last = np.zeros(HOP, np.float32)
         self._hops = 0
         self.active = False
-        """Whether there was something to learn from in the last frame."""
+        """Whether there was something to learn from in the last hop."""
 
     def process(self, near: np.ndarray, far: np.ndarray) -> np.ndarray:
-        """`near` without the echo of `far`: float32 (1920,) each. `near` itself where nothing sounds."""
-        assert len(near) == len(far) == FRAME_SAMPLES
+        """`near` without the echo of `far`: float32 (n,) each, whole hops. `near` itself where nothing sounds."""
+        assert len(near) == len(far) and len(near) % HOP == 0
         if not far.any() and not self._far_power.any() and not self._last.any():
             self.active = False
             return near
-        out = np.empty(FRAME_SAMPLES, np.float32)
-        for start in range(0, FRAME_SAMPLES, HOP):
+        out = np.empty(len(near), np.float32)
+        for start in range(0, len(near), HOP):
             piece = slice(start, start + HOP)
             out[piece] = self._hop(near[piece], far[piece])
         return out

@@ -32,16 +32,20 @@ STEERED_SURE = 100
 MOST_PULL = 20.0
 """Ppm by which the level moves the rate once the echo tells it: nothing that a filter couldn't follow."""
 
+ROUNDING = 8
+"""More than a hop in the queue so that resampling a hop never wants silence: 1000 ppm are half a sample."""
+
 PATIENCE = 3
 """Frames (0.24 s) that a late block may take to come; after that it is lost, or the clocks have drifted by it."""
 
 
 class Lockstep:
-    """The far end for frame after frame; one thread. `alignments`: how often it was aligned."""
+    """The far end for frame after frame, or by parts of them; one thread. `alignments`: how often it was aligned."""
 
     def __init__(self, tap: Tap) -> None:
         self._tap = tap
         self.alignments = 0
+        self._given = 0  # samples of the frame under way
         self._heard: float | None = None  # ppm, as the echo tells
         self._steered = 0
         self._generation: int | None = None
@@ -72,27 +76,48 @@ class Lockstep:
         """The microphone's next `samples` samples (24 kHz) are missing: so the loudspeaker's are passed over."""
         self._owed += round(samples * self._tap.rate / SAMPLE_RATE)
 
+    def ahead(self, count: int) -> np.ndarray | None:
+        """What it played for the next `count` samples of the microphone's frame under way: float32 (count,).
+
+        Only where all of it has come and nothing is out of step; None else. `next_frame` gives the rest of the frame.
+        """
+        if not self._aligned:
+            return None
+        fresh = self._tap.take()
+        if self._tap.generation != self._generation:
+            return None
+        self._collect(fresh)
+        if self._owed or self._level() < count + ROUNDING:
+            return None
+        self._given += count
+        return self._take(count)
+
+    def drop(self, frames: int) -> None:
+        """The microphone's frame under way and those behind it won't be asked for, `frames` in all."""
+        self.skip(frames * FRAME_SAMPLES - self._given)
+        self._given = 0
+
     def next_frame(self, backlog: int = 0) -> np.ndarray:
         """What the loudspeaker played for this frame of the microphone's: float32 (1920,), zeros while unknown.
 
-        `backlog`: whole frames that wait behind this one; the loudspeaker's sound for them has come already.
+        Less what `ahead` has given of it. `backlog`: whole frames that wait behind this one; the loudspeaker's sound
+        for them has come already.
         """
+        missing, self._given = FRAME_SAMPLES - self._given, 0
         if self._tap.generation != self._generation:
             self._generation = self._tap.generation
             self._begin()
         fresh = self._tap.take()
+        wanted = SPARE + missing + FRAME_SAMPLES * backlog
         if not self._aligned:
             if not len(fresh):
-                return np.zeros(FRAME_SAMPLES, np.float32)
-            self._align(fresh, backlog)
+                return np.zeros(missing, np.float32)
+            self._align(fresh, wanted)
         else:
-            paid = min(self._owed, len(fresh))
-            self._owed -= paid
-            self._raw.append(fresh[paid:])
-            self._raw_length += len(fresh) - paid
-        surplus = self._level() - SPARE - FRAME_SAMPLES * (1 + backlog)
+            self._collect(fresh)
+        surplus = self._level() - wanted
         if abs(surplus) > MOST_SPARE + SPARE and self._watch_range():
-            return np.zeros(FRAME_SAMPLES, np.float32)
+            return np.zeros(missing, np.float32)
         if abs(surplus) <= MOST_SPARE + SPARE:
             self._strayed = 0
         self._rate = self._loop.step(surplus)
@@ -101,13 +126,18 @@ class Lockstep:
             excess = min(max(abs(surplus) - UNEVEN, 0.0) / UNEVEN, 1.0)
             self._rate = self._heard + math.copysign(MOST_PULL * excess, surplus)
         self._bender.bend(self._rate)
-        self._fill()
-        frame, self._ready = self._ready[:FRAME_SAMPLES], self._ready[FRAME_SAMPLES:]
+        rest = self._take(missing)
         self._late = self._late + 1 if self._owed > 0 else 0
         if self._late >= PATIENCE:
             # It doesn't come any more: the loudspeaker is that much later from now on.
             self._owed = self._late = 0
-        return frame
+        return rest
+
+    def _collect(self, fresh: np.ndarray) -> None:
+        paid = min(self._owed, len(fresh))
+        self._owed -= paid
+        self._raw.append(fresh[paid:])
+        self._raw_length += len(fresh) - paid
 
     def _begin(self) -> None:
         self._aligned = False
@@ -120,14 +150,14 @@ class Lockstep:
         self._owed = 0  # samples at the loudspeaker's rate that silence was given for, and that are void when they come
         self._late = self._strayed = 0
 
-    def _align(self, fresh: np.ndarray, backlog: int) -> None:
-        """Begins with the newest sound, silence before it."""
+    def _align(self, fresh: np.ndarray, level: int) -> None:
+        """Begins with the newest sound, silence before it; `level` samples at 24 kHz in all."""
         self._aligned = True
         self.alignments += 1
         # The resampler is filled with silence first, so that it gives as much as it gets.
         self._ready = np.zeros(0, np.float32)
         self._bender.push(np.zeros(self._bender.rate // 10, np.float32))
-        wanted = round((FRAME_SAMPLES * (1 + backlog) + SPARE) * self._tap.rate / SAMPLE_RATE)
+        wanted = round(level * self._tap.rate / SAMPLE_RATE)
         head = np.zeros(max(0, wanted - len(fresh)), np.float32)
         self._raw = [np.concatenate([head, fresh[-wanted:]])]
         self._raw_length = wanted
@@ -145,9 +175,9 @@ class Lockstep:
         self.realign()
         return True
 
-    def _fill(self) -> None:
-        """Resamples as much as the frame needs; silence stands in for what is late."""
-        while (missing := FRAME_SAMPLES - len(self._ready)) > 0:
+    def _take(self, samples: int) -> np.ndarray:
+        """Resamples as much as is needed, float32 (samples,); silence stands in for what is late."""
+        while (missing := samples - len(self._ready)) > 0:
             count = int(missing * self._tap.rate / SAMPLE_RATE) + 2
             if self._raw_length:
                 piece = self._pull(count)
@@ -155,6 +185,8 @@ class Lockstep:
                 piece = np.zeros(count, np.float32)
                 self._owed += count
             self._ready = np.concatenate([self._ready, self._bender.push(piece)])
+        taken, self._ready = self._ready[:samples], self._ready[samples:]
+        return taken
 
     def _pull(self, count: int) -> np.ndarray:
         queue = self._raw[0] if len(self._raw) == 1 else np.concatenate(self._raw)

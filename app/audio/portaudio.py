@@ -1,7 +1,8 @@
 """The microphone and the loudspeaker: PortAudio's short blocks on one side, frames and samples on the other.
 
 The callbacks run in PortAudio's thread and only copy between its block and a ring: no lock, event, log or
-arithmetic on samples, for what waits there is heard as a crack. Knows nothing of sessions or speech.
+arithmetic on samples (but for a hush's two fades), for what waits there is heard as a crack. Knows nothing of sessions
+or speech.
 """
 
 from __future__ import annotations
@@ -47,6 +48,9 @@ UNDERRUN_WITHIN_SECONDS = 0.5
 """Running dry is the normal end of a talk. It was an underrun if talk goes on sooner than this: a hiccup of
 the synthesiser or the model. (A new talk that begins within it counts too: rare, and on the safe side.)"""
 
+FADE_SECONDS = 0.005
+"""In which a hush falls silent, and sounds again: a voice that is cut off clicks. Half a block."""
+
 STALLED_SECONDS = 2.0
 """A device that has given nothing, or asked for nothing, for so long is lost: unloading a source in a sound server ends
 no stream. Working devices pause for some tens of milliseconds; one behind Bluetooth may begin a second late."""
@@ -72,6 +76,7 @@ class Microphone:
         self._found = device
         self._muted = self._forget = False
         self._blank = 0
+        self._begun = np.zeros(0, np.float32)  # the frame under way, as far as it was looked at ahead
         self._ring = self._pending = Ring(1)  # until a stream is open, so that the counters always answer
         self._rate, self._channels = SAMPLE_RATE, 1
         self._block = 0
@@ -184,6 +189,9 @@ class Microphone:
         self._skip(max(0, self.waiting - FRAME_SAMPLES))
 
     def _skip(self, samples: int) -> None:
+        begun = min(samples, len(self._begun))
+        self._begun = self._begun[begun:]
+        samples -= begun
         samples -= self._pending.skip(samples) if self._pending is not self._ring else 0
         if samples:
             self._ring.skip(round(samples * self._rate / SAMPLE_RATE) * self._channels)
@@ -193,6 +201,7 @@ class Microphone:
         self._block = block * SAMPLE_RATE // rate
         self._zeros = np.zeros(block * channels, np.float32)
         self._ring = Ring(int(CAPTURE_SECONDS * rate) * channels)
+        self._begun = self._begun[:0]
         if (rate, channels) == (SAMPLE_RATE, 1):
             self._pending = self._ring
         else:
@@ -209,22 +218,34 @@ class Microphone:
 
     def take(self) -> np.ndarray | None:
         """The next frame if a whole one waits; never waits itself, and raises nothing."""
+        self._look()
+        got = len(self._begun)
+        if got + self._pending.queued < FRAME_SAMPLES:
+            return None
+        frame = np.empty(FRAME_SAMPLES, np.float32)
+        frame[:got], self._begun = self._begun, self._begun[:0]
+        while got < FRAME_SAMPLES:  # once, unless the callback comes round just now: the newer samples are there
+            got += self._pending.read_into(frame[got:])
+        blank, self._blank = self._blank, max(0, self._blank - FRAME_SAMPLES)
+        return _fit(frame, blank)
+
+    def ahead(self) -> np.ndarray:
+        """See `ShowsAhead`."""
+        self._look()
+        room = min(self._pending.queued, FRAME_SAMPLES - 1 - len(self._begun))
+        if room > 0:
+            more = np.empty(room, np.float32)
+            more = more[: self._pending.read_into(more)]
+            self._begun = np.concatenate([self._begun, more])
+        return _fit(self._begun.copy(), self._blank)
+
+    def _look(self) -> None:
+        """What concerns all that waits: it was muted, or isn't 24 kHz mono."""
         if self._forget:
             self._forget = False
             # The resampler holds some back, too.
             self._blank = self.waiting + (0 if self._pending is self._ring else SAMPLE_RATE // 20)
         self._pump()
-        if self._pending.queued < FRAME_SAMPLES:
-            return None
-        frame = np.empty(FRAME_SAMPLES, np.float32)
-        got = self._pending.read_into(frame)
-        while got < FRAME_SAMPLES:  # the callback came round just now: the newer samples are there
-            got += self._pending.read_into(frame[got:])
-        if self._blank:
-            frame[: self._blank] = 0.0
-            self._blank -= min(self._blank, FRAME_SAMPLES)
-        # Floating-point devices and resampling may overshoot.
-        return np.clip(frame, -1.0, 1.0, out=frame)
 
     def _pump(self) -> None:
         """Convert what the device has given, where it isn't 24 kHz mono: on the reader's side."""
@@ -237,7 +258,7 @@ class Microphone:
     @property
     def waiting(self) -> int:
         """24 kHz samples that wait, converted or not."""
-        waiting = self._pending.queued
+        waiting = len(self._begun) + self._pending.queued
         if self._pending is not self._ring:
             waiting += self._to_ours(self._ring.queued)
         return waiting
@@ -261,6 +282,12 @@ class Microphone:
         return stream
 
 
+def _fit(samples: np.ndarray, blank: int) -> np.ndarray:
+    """`samples` themselves, the first `blank` zero, within [-1, 1]: floating-point devices and resampling overshoot."""
+    samples[:blank] = 0.0
+    return np.clip(samples, -1.0, 1.0, out=samples)
+
+
 class Loudspeaker:
     """An `AudioSink` over a loudspeaker; `name` as for `find_output`, None for the default one.
 
@@ -269,6 +296,8 @@ class Loudspeaker:
 
     Where the device refuses 24 kHz, samples are resampled on the writer's side. The resampler then holds back
     the last 40 ms, which count as queued; an empty `write` lets them go.
+
+    It `Hushes`: the fades' samples count as played, silence in between as nothing.
     """
 
     keeps_time = False
@@ -286,6 +315,7 @@ class Loudspeaker:
         self._gaps = 0
         self._gaps_seen = 0
         self._gap = 0
+        self._hushed = False
         self._wanted = name
         self._ring = Ring(1)  # until a stream is open, so that the counters always answer
         self._count = PlayCount(self._ring, SAMPLE_RATE)
@@ -401,7 +431,16 @@ class Loudspeaker:
             self._held_back = False
         self._ring.discard()
         self._count.flushed()
+        self._hushed = False
         return queued
+
+    def hush(self) -> None:
+        """See `Hushes`."""
+        self._hushed = True
+
+    def unhush(self) -> None:
+        """See `Hushes`."""
+        self._hushed = False
 
     def _prepare(self, rate: int, channels: int, block: int) -> Any:
         self.rate = rate
@@ -411,7 +450,9 @@ class Loudspeaker:
         self._resampler = None if rate == SAMPLE_RATE else Resampler(SAMPLE_RATE, rate)
         self._held_back = False
         # The callback's own state, counted in the device's samples: its clock needs no system call.
-        self._playing = False
+        self._playing = self._silenced = self._hushed = False
+        self._fall = np.linspace(1.0, 0.0, min(round(FADE_SECONDS * rate), block), dtype=np.float32)
+        self._rise = self._fall[::-1].copy()
         self.clock = 0
         self._waited = 0
         self._dry_at: int | None = None
@@ -436,7 +477,9 @@ class Loudspeaker:
     def _on_block(self, block: np.ndarray, frames: int, times: Any, status: Any) -> None:
         # PortAudio's thread. `block` has shape (frames, channels); every channel gets the same.
         self.clock += frames
-        if self._playing or self._may_start(frames):
+        if self._hushed:
+            self._keep_silent(block)
+        elif self._playing or self._may_start(frames):
             if status and self._playing:
                 self.slips += 1
             got = self._ring.read_into(block[:, 0])
@@ -447,11 +490,26 @@ class Loudspeaker:
                 # After a flush silence is what was asked for.
                 self._dry_at = self.clock if counts.flushed == self._flushed_seen else None
                 self._flushed_seen = counts.flushed
+            if self._silenced:
+                self._silenced = False
+                block[: self._rise.size, 0] *= self._rise
             if block.shape[1] > 1:
                 block[:, 1:] = block[:, :1]
         else:
             block.fill(0.0)
         self.tap.write(block[:, 0])
+
+    def _keep_silent(self, block: np.ndarray) -> None:
+        """Of a hush the first block falls silent; what is queued stays."""
+        block.fill(0.0)
+        if self._silenced or not self._playing:
+            return
+        self._silenced = True
+        got = self._ring.read_into(block[: self._fall.size, 0])
+        block[:got, 0] *= self._fall[:got]
+        block[got:, 0] = 0.0
+        if block.shape[1] > 1:
+            block[:, 1:] = block[:, :1]
 
     def _may_start(self, frames: int) -> bool:
         counts = self._ring.counts()

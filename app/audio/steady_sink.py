@@ -154,6 +154,18 @@ class SteadySink:
         with self._lock:
             return self._box.flush() if self._box is not None else 0
 
+    def hush(self) -> None:
+        """See `Hushes`. It ends with the device: what that had queued is flushed, and the next one has nothing yet."""
+        with self._lock:
+            if self._box is not None:
+                self._box.hush()
+
+    def unhush(self) -> None:
+        """See `Hushes`."""
+        with self._lock:
+            if self._box is not None:
+                self._box.unhush()
+
 
 class SteadyTap:
     """A `Tap` on whichever loudspeaker there is."""

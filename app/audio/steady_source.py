@@ -124,6 +124,16 @@ class SteadySource:
             before, now = now, time.monotonic()
             self._quiet += min(now - before, OBSERVED_SECONDS)
 
+    def ahead(self) -> np.ndarray:
+        """See `ShowsAhead`."""
+        microphone = self._microphone
+        if self._silent or microphone is None or microphone is not self._reading:
+            return silence()[:0]
+        samples = microphone.ahead()
+        if self._muted:
+            samples.fill(0.0)
+        return samples
+
     def drop_to_newest(self) -> int:
         """Forget all waiting frames but the newest; how many were dropped."""
         microphone = self._microphone

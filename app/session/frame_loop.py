@@ -36,6 +36,7 @@ from app.frontend.base import (
     SetManner,
 )
 from app.session.clock import SessionClock
+from app.session.early import EarlyVoice
 from app.session.mailbox import FinishedHint, Mailbox, SetDuplex, SwapFrontEnd, TalkButton, WordsHint
 from app.stt.base import VoiceActivity
 
@@ -110,7 +111,10 @@ class _Pending:
 
 
 class FrameStepper:
-    """One step; see the module's docstring. All calls on one thread."""
+    """One step; see the module's docstring. All calls on one thread, the one that reads `source` between them.
+
+    Where `source` tells what of a frame is ready, an interruption is noticed before its end: see `EarlyVoice`.
+    """
 
     def __init__(
         self,
@@ -122,11 +126,13 @@ class FrameStepper:
         mailbox: Mailbox,
         clock: SessionClock,
         edge: SoundEdge | None = None,
+        source: AudioSource | None = None,
     ) -> None:
         self.frontend = frontend
         self.tracker = tracker
         self._sink = sink
-        self._voice = voice_activity
+        self._voice = EarlyVoice(voice_activity, tracker.settings.voice, source, sink)
+        self._goes_on = False  # the front-end did at a hold: its model hears the user itself
         self._mailbox = mailbox
         self._clock = clock
         self._edge = edge
@@ -162,7 +168,7 @@ class FrameStepper:
                     inputs.append(message)
                     self._remember(message)
                 case SwapFrontEnd(frontend):
-                    self.frontend = frontend
+                    self.frontend, self._goes_on = frontend, False
                     # What came before in this drain is in the turn's record, too.
                     waited = [item for item in self._waiting if not isinstance(item, floor.FloorCommand)]
                     inputs = [item for item in (*waited, *inputs) if not _belongs_to_turn(item)]
@@ -177,14 +183,21 @@ class FrameStepper:
                 waited = max(0.0, (self._clock() - item.posted_at) * 1000)
                 words = len(item.text.split())
                 events.append(e.OracleFed(frame.at, item.revision, words, round(waited, 1)))
+        if dropped:
+            self._voice.dropped()
         windows = self._voice.hear(frame)
         turn_events: list[TurnEvent] = []
-        for fact in self.tracker.hear(frame.at, windows, assistant_speaks=self.frontend.speaking):
+        told_to_stop = False
+        speaking = self.frontend.speaking
+        for fact in self.tracker.hear(frame.at, windows, assistant_speaks=speaking):
             if isinstance(fact, floor.TakeFloor | floor.Hold | floor.GoOn | floor.Interrupt | floor.Yield):
                 inputs.append(fact)
                 self._remember(fact)
+                told_to_stop = told_to_stop or (speaking and isinstance(fact, floor.Hold))
             else:
                 turn_events.append(fact)
+        if any(isinstance(event, e.UserEnded | e.UserBackchannel) for event in turn_events):
+            self._voice.settled()
         self._ready = self._edge is None or self._edge.ready
         events += self._of_edge(frame)
         self._waiting += inputs
@@ -197,6 +210,9 @@ class FrameStepper:
             lost, step = str(error), FrontEndStep(silence(), marks=marks, flush=sounding)
             self.frontend = _Mute()
         flushed = self._flush() if step.flush else self._take_back()
+        in_vain = told_to_stop and self._ready and not step.flush
+        self._goes_on = self._goes_on or in_vain
+        self._voice.stepped(flushed=step.flush, in_vain=in_vain)
         if self._ready:
             self._write(step.samples)
         for said in step.said:
@@ -215,6 +231,7 @@ class FrameStepper:
         if self._sink.underruns > self._underruns:
             events.append(e.Underrun(frame.at, self._sink.underruns - self._underruns))
             self._underruns = self._sink.underruns
+        self._voice.listen(self._can_be_interrupted)
         return StepMessage(
             frame=frame,
             samples=step.samples,
@@ -228,6 +245,17 @@ class FrameStepper:
             late_ms=round((self._clock() - frame.at) * 1000, 1),
             clipped=bool(np.abs(frame.samples).max(initial=0.0) >= CLIPPED),
             lost=lost,
+        )
+
+    @property
+    def _can_be_interrupted(self) -> bool:
+        """Whether somebody who speaks now makes the front-end fall silent at once."""
+        return (
+            self._ready
+            and self.tracker.duplex
+            and not self.tracker.user_holds_floor
+            and self.frontend.speaking
+            and not self._goes_on
         )
 
     def _step_frontend(self, frame: Frame) -> FrontEndStep:

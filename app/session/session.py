@@ -99,6 +99,7 @@ class Session:
             mailbox=self.mailbox,
             clock=self.clock,
             edge=parts.edge,
+            source=parts.source,
         )
         self._started = asyncio.Event()
         self._main = asyncio.create_task(self._run(), name="session")
@@ -187,7 +188,7 @@ class Session:
             samples = silence()
             if not over:
                 try:
-                    taken = self.parts.source.read_frame(0.0)
+                    taken = self.parts.source.read_frame(FRAME_SECONDS)  # time that passes in the source alone
                     samples = taken if taken is not None else samples
                 except EndOfAudio:
                     over = True

@@ -14,7 +14,7 @@ from app.conversation import events as e
 from app.conversation.sound import Processing
 from app.offline_models import model_path
 from app.stt.whisper_decoder import WhisperDecoder
-from tests.support.room_talks import erle_db, monologue, sweep
+from tests.support.room_talks import barge_ins, erle_db, monologue, sweep
 
 ROOMS: list[dict[str, Any]] = [
     {"delay_seconds": 0.02, "attenuation_db": -6.0, "rt60": 0.3, "noise_dbfs": -65.0, "drift_ppm": 100.0},
@@ -28,7 +28,7 @@ SECONDS = 45
 def test_the_app_talks_and_never_interrupts_itself(case: int) -> None:
     talk = monologue(SECONDS, app_first=case, swapped=case == 1, seed=case, **ROOMS[case])
     assert len(talk.of(e.AssistantStarted)) == 1
-    assert not talk.of(e.AssistantHeld) and talk.self_interruptions == 0
+    assert not talk.of(e.AssistantHeld) and talk.self_interruptions == 0 and talk.room.sink.hushes == 0
     assert talk.sounding_share > 0.8, "the app was to talk all the time"
     assert not any(health.echo_remains for health in talk.health)
     # From two seconds after its first word on; the canceller is still learning in the first of the stretches.
@@ -41,7 +41,7 @@ def test_the_app_talks_and_never_interrupts_itself(case: int) -> None:
 
 def test_a_microphone_that_is_moved_interrupts_nobody() -> None:
     talk = monologue(40, seed=7, moves_at=25.0, **ROOMS[1])
-    assert not talk.of(e.AssistantHeld) and talk.self_interruptions == 0
+    assert not talk.of(e.AssistantHeld) and talk.self_interruptions == 0 and talk.room.sink.hushes == 0
     assert erle_db(talk, 30.0, 40.0) >= 20
 
 
@@ -54,10 +54,12 @@ def test_without_cancellation_the_app_would_interrupt_itself() -> None:
 def test_a_user_who_speaks_over_the_app_is_heard_and_stops_it() -> None:
     """Beside the same words spoken with headphones on, which leave no echo: what the echo costs.
 
-    The suite has few cases; `tests.support.room_talks.sweep` makes a table of many.
+    And beside a loop that notices nothing before its frames' ends. The suite has few cases;
+    `tests.support.room_talks.sweep` makes a table of many.
     """
     decoder = WhisperDecoder(model_path("ears"), threads=1)
-    rows = sweep([{**ROOMS[0], "seed": 4}, {**ROOMS[1], "seed": 5}], decoder, times=4)
+    rooms: list[dict[str, Any]] = [{**ROOMS[0], "seed": 4}, {**ROOMS[1], "seed": 5}]
+    rows = sweep(rooms, decoder, times=3)
     assert not any(row["self"] for row in rows)
     through = [row for row in rows if row["attenuation_db"] is not None]
     delays, best = (
@@ -65,8 +67,10 @@ def test_a_user_who_speaks_over_the_app_is_heard_and_stops_it() -> None:
         for some in (through, [row for row in rows if row["attenuation_db"] is None])
     )
     assert None not in delays and None not in best, "the app went on in spite of the user"
-    assert np.median(delays) <= 0.3 and max(delays) <= 0.8
-    assert np.median(np.subtract(delays, best)) <= 0.08
-    assert sum(delay <= 0.3 for delay in delays) >= 4
+    assert np.median(delays) <= 0.25 and max(delays) <= 0.4
+    assert np.median(np.subtract(delays, best)) <= 0.04
+    assert sum(delay <= 0.3 for delay in delays) >= 5
+    slower = barge_ins(3, app_first=1, by_hops=False, **rooms[1]).delays
+    assert np.mean(np.subtract(slower, delays[3:])) >= 0.01
     wrong, without = (sum(row["wrong"] for row in rows if (row in through) == own) for own in (True, False))
     assert (wrong - without) / sum(row["words"] for row in through) <= 0.05

@@ -26,6 +26,12 @@ BLOCK = 240
 CUSHION = 960
 """As the app's loudspeaker does: the first samples of a talk wait 40 ms."""
 
+FADE = 120
+"""As the app's loudspeaker does: a hush falls silent in 5 ms."""
+
+HOP = 480
+"""So much time passes at once where a frame is looked at while it is under way: 20 ms."""
+
 _TAPS = 32
 _PHASES = 512
 
@@ -94,7 +100,8 @@ def _at_positions(samples: np.ndarray, positions: np.ndarray) -> np.ndarray:
 class RoomSink:
     """The loudspeaker: an `AudioSink` that takes a block from its queue whenever its own clock says so.
 
-    `flushes`: the seconds at which what was queued was thrown away. `underruns` counts every time it ran dry.
+    `stops`: the seconds at which it fell silent since somebody wanted it: what was queued was thrown away, or kept back
+    (`hushes` times; a hush that is taken back is none of the stops). `underruns` counts every time it ran dry.
     """
 
     name = "room's loudspeaker"
@@ -103,7 +110,9 @@ class RoomSink:
 
     def __init__(self, room: Room) -> None:
         self.written = self.flushed = self.played = self.underruns = 0
-        self.flushes: list[float] = []
+        self.stops: list[float] = []
+        self.hushes = 0
+        self._hushed = self._silenced = False
         self._room = room
         self._queue = np.zeros(0, np.float32)
         self._playing = False
@@ -121,25 +130,51 @@ class RoomSink:
         thrown = len(self._queue)
         self.flushed += thrown
         self._queue = self._queue[:0]
-        self.flushes.append(self._room.now)
+        if not self._hushed:
+            self.stops.append(self._room.now)
+        self._hushed = False
         return thrown
+
+    def hush(self) -> None:
+        if not self._hushed:
+            self._hushed = True
+            self.hushes += 1
+            self.stops.append(self._room.now + FADE / SAMPLE_RATE)
+
+    def unhush(self) -> None:
+        if self._hushed:
+            self._hushed = False
+            self.stops.pop()
 
     def block(self) -> np.ndarray:
         """The next block that the device hands to the air: float32 (room.block,), silence where nothing waits."""
         size = self._room.block
         out = np.zeros(size, np.float32)
+        if self._hushed:
+            if self._playing and not self._silenced:
+                self._silenced = True
+                self._fill(out[:FADE])
+                out[:FADE] *= np.linspace(1.0, 0.0, FADE)
+            return out
         if not self._playing:
             self._waited = self._waited + size if len(self._queue) else 0
             self._playing = self._waited > CUSHION
         if self._playing:
-            got = min(size, len(self._queue))
-            out[:got] = self._queue[:got]
-            self._queue = self._queue[got:]
-            self.played += got
+            got = self._fill(out)
             if got < size:
                 self._playing, self._waited = False, 0
                 self.underruns += 1
+        if self._silenced:
+            self._silenced = False
+            out[:FADE] *= np.linspace(0.0, 1.0, FADE)
         return out
+
+    def _fill(self, out: np.ndarray) -> int:
+        got = min(len(out), len(self._queue))
+        out[:got] = self._queue[:got]
+        self._queue = self._queue[got:]
+        self.played += got
+        return got
 
     def __enter__(self) -> Self:
         return self
@@ -194,6 +229,31 @@ class RoomSource:
         return None
 
 
+class HopSource(RoomSource):
+    """The microphone, which shows the frame under way: 20 ms pass at once, as long as `read_frame` may wait."""
+
+    def __init__(self, room: Room) -> None:
+        super().__init__(room)
+        self._begun = np.zeros(0, np.float32)
+
+    def read_frame(self, timeout: float) -> np.ndarray | None:
+        left = round(timeout * SAMPLE_RATE)
+        while len(self._begun) < FRAME_SAMPLES:
+            if left <= 0:
+                return None
+            left -= HOP
+            self._begun = np.concatenate([self._begun, self._room.let_pass(HOP)])
+        frame, self._begun = self._begun, self._begun[:0]
+        return frame
+
+    def ahead(self) -> np.ndarray:
+        return self._begun.copy()
+
+    def mute(self) -> None:
+        """What has come of the frame under way becomes zeros."""
+        self._begun = np.zeros_like(self._begun)
+
+
 class Room:
     """`frames` frames of 80 ms in a room; all times are seconds by the microphone's clock, from 0.
 
@@ -203,8 +263,8 @@ class Room:
     faster the loudspeaker's clock runs than the microphone's. `block`: samples that the loudspeaker takes at once.
     `drive`: how far a full-scale sample is driven into the loudspeaker's tanh (0: it is linear; 1: 5 % of harmonics at
     full scale). `moves_at`: the second at which somebody moves the microphone: from then on the echo's path is another
-    one. `played`, `near`, `echo`: what sounded so far, by the
-    loudspeaker's clock, in the microphone, and the echo in it alone (with `keep` only).
+    one. `by_hops`: the microphone shows its frames while they are under way. `played`, `near`, `echo`: what sounded so
+    far, by the loudspeaker's clock, in the microphone, and the echo in it alone (with `keep` only).
     """
 
     def __init__(
@@ -220,18 +280,19 @@ class Room:
         drive: float = 0.0,
         moves_at: float | None = None,
         seed: int = 0,
+        by_hops: bool = False,
         keep: bool = False,
     ) -> None:
         self.block = block
-        self.sink, self.tap, self.source = RoomSink(self), RoomTap(), RoomSource(self)
-        self.frames_read = 0
+        self.sink, self.tap = RoomSink(self), RoomTap()
+        self.source = HopSource(self) if by_hops else RoomSource(self)
         self.keep = keep
         self.played: list[np.ndarray] = []
         self.near: list[np.ndarray] = []
         self.echo: list[np.ndarray] = []
         self.sounding: list[float] = []
         """Peak of each block that the loudspeaker was handed, by its own clock."""
-        self._frames = frames
+        self._passed, self._end = 0, frames * FRAME_SAMPLES
         self._speed = 1.0 + drift_ppm * 1e-6
         self._delay = delay_seconds * SAMPLE_RATE
         self._rng = np.random.default_rng((seed, 1))
@@ -258,7 +319,7 @@ class Room:
     @property
     def now(self) -> float:
         """Seconds that have passed."""
-        return self.frames_read * FRAME_SAMPLES / SAMPLE_RATE
+        return self._passed / SAMPLE_RATE
 
     def say(self, samples: np.ndarray, at: float) -> None:
         """The user's own sound, float32 (n,) as the microphone would take it, beginning at second `at`."""
@@ -266,10 +327,13 @@ class Room:
 
     def next_frame(self) -> np.ndarray:
         """Lets 80 ms pass; the microphone's frame, float32 (1920,)."""
-        if self.frames_read >= self._frames:
+        return self.let_pass(FRAME_SAMPLES)
+
+    def let_pass(self, count: int) -> np.ndarray:
+        """Lets so many samples' time pass; what the microphone hears, float32 (count,)."""
+        if self._passed >= self._end:
             raise EndOfAudio
-        start = self.frames_read * FRAME_SAMPLES
-        end = start + FRAME_SAMPLES
+        start, end = self._passed, self._passed + count
         handed = []
         while self._blocks * self.block <= end * self._speed:
             block = self.sink.block()
@@ -277,7 +341,7 @@ class Room:
             handed.append(block)
             self.tap.put(block)
             self.sounding.append(float(np.abs(block).max()))
-        near = self._noise * self._rng.standard_normal(FRAME_SAMPLES)
+        near = self._noise * self._rng.standard_normal(count)
         if self._convolver is not None:
             echo = self._echo(handed, start, end)
             near += echo
@@ -287,7 +351,7 @@ class Room:
             low, high = max(start, at), min(end, at + len(samples))
             if low < high:
                 near[low - start : high - start] += samples[low - at : high - at]
-        self.frames_read += 1
+        self._passed = end
         out = np.clip(near, -1.0, 1.0).astype(np.float32)
         if self.keep:
             self.played += handed
@@ -311,7 +375,7 @@ class Room:
         self._air = np.concatenate([self._air, wet])
         if self._speed == 1.0:
             first = start - round(self._delay) - self._base
-            return self._shorten(self._air[first : first + FRAME_SAMPLES], first)
+            return self._shorten(self._air[first : first + end - start], first)
         positions = (np.arange(start, end) - self._delay) * self._speed - self._base
         first = int(positions[0]) - _TAPS
         return self._shorten(_at_positions(self._air, positions), first)

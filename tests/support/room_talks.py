@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
@@ -84,7 +84,7 @@ class RecordedVoice:
 
 
 class _Listened:
-    """Keeps what a source gave, and how it did meanwhile."""
+    """Keeps what a source gave, and how it did meanwhile; a `TellsAhead`."""
 
     overruns = backlog = 0
     name = "room"
@@ -93,6 +93,14 @@ class _Listened:
         self._source = source
         self.frames: list[np.ndarray] = []
         self.health: list[SoundHealth] = []
+
+    @property
+    def on_ahead(self) -> Callable[[np.ndarray], None] | None:
+        return self._source.on_ahead
+
+    @on_ahead.setter
+    def on_ahead(self, told: Callable[[np.ndarray], None] | None) -> None:
+        self._source.on_ahead = told
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
         frame = self._source.read_frame(timeout)
@@ -146,7 +154,7 @@ class RoomTalk:
         """For each time that the user spoke over the app: seconds from the onset to silence, None if it went on."""
         out: list[float | None] = []
         for _, onset, end in self.said[1:]:
-            first = min((at for at in self.room.sink.flushes if at >= onset), default=None)
+            first = min((at for at in self.room.sink.stops if at >= onset), default=None)
             stopped = first is not None and first < end and self.room.loudest(first + 0.04, first + 0.3) < 0.01
             out.append(first - onset if stopped and first is not None else None)
         return out
@@ -201,7 +209,7 @@ def monologue(
     seconds: float, *, app_first: int = 0, processing: Processing | None = None, swapped: bool = False, **room: object
 ) -> RoomTalk:
     """The user asks something, the app talks for the rest of the time. `swapped`: each with the other's voice."""
-    place = Room(frames(seconds), keep=True, **room)  # type: ignore[arg-type]
+    place = Room(frames(seconds), keep=True, **{"by_hops": True, **room})  # type: ignore[arg-type]
     app = USER_SPEAKS if swapped else APP_SPEAKS
     asked = "108_1" if swapped else "151_2"
     return talk_in_room(place, [(asked, 0.5)], app_first=app_first, processing=processing, app_speaks=app)
@@ -219,7 +227,7 @@ def barge_ins(
         at += float(rng.uniform(6.0, 10.0))
         said.append((name, at))
         at += len(question(name)) / SAMPLE_RATE
-    place = Room(frames(at + 1.0), **room)  # type: ignore[arg-type]
+    place = Room(frames(at + 1.0), **{"by_hops": True, **room})  # type: ignore[arg-type]
     return talk_in_room(place, said, gain_db=gain_db, app_first=app_first, app_speaks=app)
 
 

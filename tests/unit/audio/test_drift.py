@@ -9,7 +9,7 @@ import pytest
 
 from app.audio.drift import ClockLoop, DriftSink, RateBender
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
-from tests.support.room import BLOCK, Room
+from tests.support.room import BLOCK, FADE, Room
 
 
 @pytest.mark.parametrize("ppm", [-300, -100, 20, 100, 300])
@@ -66,6 +66,12 @@ class _Kept:
     def write(self, samples: np.ndarray) -> None:
         self.given.append(samples.copy())
         self.inner.write(samples)
+
+    def hush(self) -> None:
+        self.inner.hush()
+
+    def unhush(self) -> None:
+        self.inner.unhush()
 
     def __enter__(self) -> _Kept:
         return self
@@ -125,6 +131,22 @@ def test_a_flush_takes_back_what_the_resampler_holds_and_begins_anew() -> None:
     assert sink.written == sink.played + sink.flushed
     sink.write(np.ones(FRAME_SAMPLES, np.float32))
     assert np.array_equal(kept.given[-1], np.ones(FRAME_SAMPLES, np.float32))
+
+
+def test_a_hush_is_passed_on_and_what_it_kept_back_is_played_behind_it() -> None:
+    sink, kept, _ = _play(300.0, 3)
+    room, played = kept.inner._room, sink.played
+    room._end += 8 * FRAME_SAMPLES
+    sink.hush()
+    for _ in range(2):
+        sink.write(np.ones(FRAME_SAMPLES, np.float32))
+        room.next_frame()
+    assert kept.inner.hushes == 1 and sink.played - played <= FADE + 2
+    sink.unhush()
+    assert not sink.bending, "the queue is longer now: that is no drift"
+    while sink.queued:
+        room.next_frame()
+    assert sink.flushed == 0 and sink.played == sink.written
 
 
 def test_at_the_end_of_a_talk_the_last_sample_is_let_out() -> None:

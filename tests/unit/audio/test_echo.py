@@ -320,6 +320,143 @@ def test_loudspeakers_of_other_rates_keep_step_too(rate: int) -> None:
     assert lockstep.alignments == 1
 
 
+@pytest.mark.parametrize("rate", [24_000, 48_000])
+def test_by_hops_the_far_end_is_the_same_and_as_much_in_step(rate: int) -> None:
+    """Also where blocks come late: what hasn't come isn't given ahead, and nothing stands in for it."""
+    noise = np.random.default_rng(4).standard_normal(rate * 8).astype(np.float32)
+
+    def far(by_hops: bool) -> tuple[np.ndarray, int]:
+        tap, lockstep_out, ahead, n = _Clicks(), [], 0, 0
+        tap.rate = rate
+        lockstep = Lockstep(tap)
+        for frame in range(90):
+            for quarter in range(4):
+                count = 0 if frame % 10 == 9 and quarter == 1 else rate // 50
+                count += rate // 50 if frame % 10 == 9 and quarter == 2 else 0  # a block comes late
+                tap.waiting = np.concatenate([tap.waiting, noise[n : n + count]])
+                n += count
+                if by_hops and quarter < 3 and (hop := lockstep.ahead(480)) is not None:
+                    lockstep_out.append(hop)
+                    ahead += 1
+            lockstep_out.append(lockstep.next_frame())
+        assert lockstep.alignments == 1
+        return np.concatenate(lockstep_out), ahead
+
+    (frames_only, _), (hops, ahead) = far(False), far(True)
+    assert len(hops) == len(frames_only) and ahead >= 90 * 3 - 60
+    assert np.abs(hops - frames_only).max() < 0.02
+
+
+def test_frames_that_are_dropped_in_mid_frame_leave_everything_in_its_place() -> None:
+    tap = _Clicks()
+    lockstep = Lockstep(tap)
+    for n in range(30):
+        tap.hand(8)
+        if n == 20:
+            tap.hand(4)
+            assert lockstep.ahead(480) is not None and lockstep.ahead(480) is not None
+            tap.hand(12)
+            lockstep.drop(2)
+        place = float(lockstep.next_frame()[1900]) - n * FRAME_SAMPLES
+        if n == 19:
+            before = place
+    assert abs(place - before - 2 * FRAME_SAMPLES) < 10 and lockstep.alignments == 1
+
+
+# -- ahead ---------------------------------------------------------------------------------------------
+
+
+def _hear_ahead(place: Room, speech: np.ndarray, listen: bool = True) -> tuple[np.ndarray, np.ndarray, int]:
+    """What the app hears: float32 (n,); which samples were told ahead: bool (n,); how often it was told."""
+    out, told, hops, n = [], [], 0, 0
+    with CleanSource(place.source, place.tap) as source:
+        while True:
+            ahead: list[np.ndarray] = []
+            source.on_ahead = ahead.append if listen else None
+            try:
+                frame = source.read_frame(1.0)
+            except EndOfAudio:
+                return np.concatenate(out), np.concatenate(told), hops
+            head = np.concatenate([*ahead, frame[:0]])
+            assert len(frame) == FRAME_SAMPLES and np.array_equal(frame[: len(head)], head)
+            out.append(frame)
+            told.append(np.arange(FRAME_SAMPLES) < len(head))
+            hops += len(ahead)
+            place.sink.write(speech[n : n + FRAME_SAMPLES])
+            n += FRAME_SAMPLES
+
+
+def test_what_is_told_ahead_is_the_frame_and_as_clean() -> None:
+    speech, user = _speech(20), question("103_2")
+    kept = {}
+    for listen in (False, True):
+        place = Room(frames(20), attenuation_db=-12.0, drift_ppm=100.0, seed=5, by_hops=True, keep=True)
+        place.say(user, 16.0)
+        heard, told, hops = _hear_ahead(place, speech, listen)
+        kept[listen] = heard
+        assert bool(hops) == listen
+        echo = np.concatenate(place.echo)
+        part = slice(round(11 * SAMPLE_RATE), round(16 * SAMPLE_RATE))
+        assert 10 * np.log10(_power(echo[part]) / _power(heard[part])) >= 25
+    # While it is still learning, the residue is quieted by frames; later on all but the last hop is told.
+    assert not told[: 2 * SAMPLE_RATE].any() and told[12 * SAMPLE_RATE : 16 * SAMPLE_RATE].mean() > 0.7
+    said = slice(16 * SAMPLE_RATE, 16 * SAMPLE_RATE + len(user))
+    assert 10 * np.log10(_power(kept[False][said]) / _power(kept[True][said] - kept[False][said])) > 10
+
+
+def test_without_a_listener_by_hops_changes_no_bit() -> None:
+    """The same sound, read by hops and by frames."""
+    speech = _speech(12)
+    taken: list[tuple[np.ndarray, np.ndarray]] = []
+    place = Room(frames(12), attenuation_db=-12.0, seed=6)
+    for n in range(0, frames(12) * FRAME_SAMPLES, FRAME_SAMPLES):
+        taken.append((place.next_frame(), place.tap.take()))
+        place.sink.write(speech[n : n + FRAME_SAMPLES])
+
+    class Given:
+        name, overruns, backlog, rate, generation, n = "given", 0, 0, SAMPLE_RATE, 0, -1
+
+        def read_frame(self, timeout: float) -> np.ndarray | None:
+            self.n += 1
+            return taken[self.n][0]
+
+        def take(self) -> np.ndarray:
+            return taken[self.n][1]
+
+        def __enter__(self) -> None: ...
+
+        def __exit__(self, *exc: object) -> None: ...
+
+    class Shown(Given):
+        def ahead(self) -> np.ndarray:
+            raise AssertionError("nobody listens")
+
+    out = []
+    for given in (Given(), Shown()):
+        with CleanSource(given, given) as source:  # type: ignore[arg-type]
+            out.append(np.concatenate([source.read_frame(0.0) for _ in taken]))
+    assert np.array_equal(*out)
+
+
+def test_what_was_told_ahead_of_a_frame_that_is_muted_then_stays_out_of_it() -> None:
+    place = Room(frames(4), attenuation_db=None, by_hops=True)
+    place.say(question("103_2"), 0.0)
+    told: list[np.ndarray] = []
+    with CleanSource(place.source, place.tap, OFF) as source:
+        source.on_ahead = told.append
+        for n in range(frames(4)):
+            del told[:]
+            if n == 30:
+                source.on_ahead = lambda samples: (told.append(samples), place.source.mute())
+            frame = source.read_frame(1.0)
+            if n == 30:
+                source.on_ahead = told.append
+                assert told[0].any() and not frame[: len(told[0])].any()
+            else:
+                # Before the first frame nothing is in step.
+                assert np.array_equal(np.concatenate([*told, frame[3 * 480 :]])[-FRAME_SAMPLES:], frame) or n == 0
+
+
 # -- gate, meter, room ---------------------------------------------------------------------------------
 
 

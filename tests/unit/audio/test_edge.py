@@ -9,6 +9,8 @@ from app.audio.edge import MutedSource
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.sound import Processing
 from tests.support import sounds
+from tests.support.room import HOP, Room
+from tests.support.room_talks import frames
 
 
 class Desk:
@@ -63,3 +65,19 @@ def test_muted_in_the_middle_of_words_gives_zeros_at_once_and_to_the_last_sample
         desk.muted = False
         back = np.concatenate([source.read_frame(0.0) for _ in range(20)])
         assert np.abs(back[FRAME_SAMPLES:]).max() > 0.001
+
+
+def test_what_is_told_ahead_is_muted_too() -> None:
+    place = Room(frames(2), attenuation_db=None, by_hops=True)
+    told: list[np.ndarray] = []
+    muted = False
+    with MutedSource(CleanSource(place.source, place.tap, Processing(echo=False)), lambda: muted) as source:
+        for n in range(frames(2)):
+            muted = n >= 10
+            source.on_ahead = told.append
+            del told[:]
+            frame = source.read_frame(1.0)
+            assert np.array_equal(frame[: 3 * HOP], np.concatenate(told)) if n else not told
+            assert frame.any() == (not muted)
+        source.on_ahead = None
+        assert source.on_ahead is None

@@ -101,6 +101,50 @@ class TestMicrophone:
             assert (mic.read_frame(0.0) == ramp(2 * FRAME_SAMPLES, FRAME_SAMPLES)).all()
             assert mic.drop_to_newest() == 0
 
+    @pytest.mark.parametrize("rate", [24_000, 48_000])
+    def test_the_frame_under_way_can_be_looked_at_and_comes_all_the_same(
+        self, fake: FakeSoundDevice, rate: int
+    ) -> None:
+        fake.refuse = only(rate, 1)
+        tone = (0.5 * np.sin(np.arange(rate) * 2 * np.pi * 440 / rate)).astype(np.float32)
+
+        def heard(look: bool) -> np.ndarray:
+            out, seen = [], 0
+            with Microphone() as mic:
+                for start in range(0, rate, rate // 50):
+                    fake.streams[-1].tick(tone[start : start + rate // 50, None])
+                    waiting, begun = mic.waiting, mic.ahead() if look else tone[:0]
+                    assert mic.waiting == waiting or rate != SAMPLE_RATE
+                    seen = max(seen, len(begun))
+                    if (frame := mic.read_frame(0.0)) is not None:
+                        assert len(begun) < FRAME_SAMPLES and (frame[: len(begun)] == begun).all()
+                        out.append(frame)
+            assert not look or seen >= 3 * BLOCK
+            return np.concatenate(out)
+
+        assert (heard(True) == heard(False)).all()
+
+    def test_what_was_looked_at_is_muted_and_dropped_like_the_rest(self, fake: FakeSoundDevice) -> None:
+        with Microphone() as mic:
+            device = fake.streams[0]
+            device.tick(np.ones((BLOCK, 1), np.float32))
+            assert mic.ahead().all()
+            mic.muted = True
+            device.tick(np.ones((BLOCK, 1), np.float32))
+            assert mic.ahead().size == 2 * BLOCK and not mic.ahead().any()
+            mic.muted = False
+            device.tick(np.ones((BLOCK, 1), np.float32))
+            assert not mic.ahead()[: 2 * BLOCK].any() and mic.ahead()[2 * BLOCK :].all()
+            device.tick(np.ones((BLOCK, 1), np.float32))
+            frame = mic.read_frame(0.0)
+            assert not frame[: 2 * BLOCK].any() and frame[2 * BLOCK :].all()
+            for index in range(13):
+                device.tick(ramp(index * BLOCK, BLOCK)[:, None])
+                mic.ahead()
+            assert mic.drop_to_newest() == 2 and mic.overruns == 0
+            assert (mic.ahead() == ramp(2 * FRAME_SAMPLES, FRAME_SAMPLES - 1)).all()  # less than a frame
+            assert (mic.read_frame(0.0) == ramp(2 * FRAME_SAMPLES, FRAME_SAMPLES)).all()
+
     def test_overruns_are_counted_and_the_newest_are_kept(self, fake: FakeSoundDevice) -> None:
         with Microphone() as mic:
             blocks = int(portaudio.CAPTURE_SECONDS * 50) + 3
@@ -341,6 +385,78 @@ class TestLoudspeaker:
             assert self.accounted(box)
             assert (device.tick()[:, 0] == ramp(7, BLOCK)).all()
             assert self.accounted(box)
+
+    @pytest.mark.parametrize("shape", [(24_000, 1), (44_100, 2)])
+    def test_a_hush_keeps_what_is_queued(self, fake: FakeSoundDevice, shape: tuple[int, int]) -> None:
+        """Nothing is lost or said twice: but for two fades of 5 ms it is as if time had stood still."""
+        fake.refuse = only(*shape)
+        said = ramp(1, SAMPLE_RATE)
+
+        def played(hush: bool) -> np.ndarray:
+            with Loudspeaker() as box:
+                device = fake.streams[-1]
+                box.write(said)
+                box.write(said[:0])
+                blocks = [device.tick() for _ in range(5)]
+                if hush:
+                    box.hush()
+                    falling, *silent = [device.tick() for _ in range(9)]
+                    waiting = box.queued
+                    fade = round(0.005 * shape[0])
+                    assert falling[:fade].any() and not falling[fade:].any() and not np.any(silent)
+                    assert (falling[:, 0] == falling[:, -1]).all()
+                    box.unhush()
+                    rising = device.tick()
+                    assert waiting > box.queued and self.accounted(box)
+                    blocks += [falling[:fade], rising]
+                while box.queued:
+                    blocks.append(device.tick())
+                for _ in range(3):
+                    device.tick()
+                assert box.played == box.written == SAMPLE_RATE and box.underruns == 0 and self.accounted(box)
+            return np.concatenate([block[:, 0] for block in blocks])
+
+        plain, hushed = played(False), played(True)
+        block, fade = shape[0] // 50, round(0.005 * shape[0])
+        count = np.flatnonzero(plain)[-1]
+        fades = slice(5 * block, 5 * block + 2 * fade)
+        assert (np.abs(hushed[:count]) <= np.abs(plain[:count])).all() and hushed[fades].any()
+        same = np.delete(np.arange(count), np.r_[fades])
+        assert (hushed[same] == plain[same]).all()
+
+    def test_a_flush_ends_a_hush_and_counts_what_it_kept_back(self, fake: FakeSoundDevice) -> None:
+        with Loudspeaker() as box:
+            device = fake.streams[0]
+            box.write(ramp(1, SAMPLE_RATE))
+            device.tick()
+            box.hush()
+            device.tick()
+            played = box.played
+            assert played == BLOCK + 120  # the fade
+            device.tick()
+            assert box.flush() == SAMPLE_RATE - played
+            assert (box.played, box.queued, box.flushed) == (played, 0, SAMPLE_RATE - played)
+            assert not device.tick().any()
+            box.write(ramp(7, SAMPLE_RATE))
+            assert (device.tick()[:, 0] == ramp(7, BLOCK)).all()
+            assert box.underruns == 0 and self.accounted(box)
+
+    def test_a_hush_is_no_underrun_and_the_tap_hears_it(self, fake: FakeSoundDevice) -> None:
+        with Loudspeaker() as box:
+            device = fake.streams[0]
+            box.hush()  # before anything sounds: what is written then waits
+            box.write(ramp(1, 100))
+            out = [device.tick() for _ in range(4)]
+            assert not np.any(out) and box.queued == 100
+            box.unhush()
+            out += [device.tick() for _ in range(4)]
+            box.write(ramp(1, SAMPLE_RATE))
+            box.hush()
+            device.options["callback"](last := np.full((BLOCK, 1), np.nan, np.float32), BLOCK, None, "underflow")
+            assert box.slips == 0
+            heard = np.empty(9 * BLOCK, np.float32)
+            assert box.tap.read_into(heard) == heard.size
+            assert (heard == np.concatenate([*out, last])[:, 0]).all() and self.accounted(box)
 
     def test_more_than_fits(self, fake: FakeSoundDevice) -> None:
         with Loudspeaker() as box:
