@@ -20,7 +20,7 @@ import soxr
 
 from app.audio.endpoints import AudioSink, AudioSource, EndOfAudio
 from app.audio.errors import AudioError, DeviceError
-from app.audio.levels import FLOOR_DBFS, peak_dbfs, rms_dbfs
+from app.audio.levels import CLIPPED, FLOOR_DBFS, peak_dbfs, rms_dbfs
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
 from app.conversation.voice import VoiceWindow
 from app.session.desks import MicrophoneTest, MicrophoneVerdict
@@ -45,7 +45,6 @@ NOISY_DB = 10.0
 DROWNING_DBFS = -35.0
 """Noise as loud as a voice at the microphone: there, speech may not even be noticed."""
 
-FULL_SCALE = 0.999
 CLIPPED_SAMPLES = 4
 """So many at full scale are no chance."""
 
@@ -269,7 +268,7 @@ def _record(
             continue
         windows += detector.hear(Frame(len(frames), samples))
         frames.append(samples)
-        tell(peak_dbfs(samples), bool((np.abs(samples) >= FULL_SCALE).any()))
+        tell(peak_dbfs(samples), bool((np.abs(samples) >= CLIPPED).any()))
         if _spoken(windows):
             last = max(window.end for window in windows if window.probability > VOICED)
             if windows[-1].end - last >= SILENCE_SECONDS:
@@ -295,7 +294,7 @@ def _spoken(windows: Sequence[VoiceWindow]) -> bool:
 
 def judge(name: str, samples: np.ndarray, windows: Sequence[VoiceWindow], words: str = "") -> MicrophoneTest:
     """What `samples` (float32 mono 24 kHz) from microphone `name` come to, in which the detector saw `windows`."""
-    clipped = int(np.count_nonzero(np.abs(samples) >= FULL_SCALE)) >= CLIPPED_SAMPLES
+    clipped = int(np.count_nonzero(np.abs(samples) >= CLIPPED)) >= CLIPPED_SAMPLES
     if samples.size:
         samples = samples - samples.mean()  # some devices give a constant voltage, which nobody hears
     voiced = np.array([window.probability > VOICED for window in windows], bool)

@@ -143,7 +143,8 @@ class CleanSource:
             self._generation = generation
             self._lost = self._source.overruns
             self._lockstep.realign()
-        lost, self._lost = self._source.overruns - self._lost, self._source.overruns
+        overruns = self._source.overruns  # it may rise at any moment
+        lost, self._lost = overruns - self._lost, overruns
         if lost > 0:
             self._lockstep.skip(lost)
         far = self._lockstep.next_frame(self._source.backlog)
@@ -158,6 +159,12 @@ class CleanSource:
         if not np.array_equal(near[: head.samples], head.near):
             # It was muted meanwhile, or is another microphone's.
             head.out = np.zeros_like(head.out)
+        if not near.any():
+            # Muted: nothing is to be learned from it, but what the loudspeaker plays meanwhile is still to be heard.
+            self._open = False
+            if self._cancelled:
+                self._filter.process(near[head.samples :], far)
+            return near
         if self._cancelled:
             out = self._cancel(near, far, head)
         else:
@@ -197,12 +204,8 @@ class CleanSource:
         return dropped
 
     def __enter__(self) -> Self:
+        self._canceller.load()  # first, or sound would pile up meanwhile
         self._source.__enter__()
-        try:
-            self._canceller.load()
-        except BaseException:
-            self._source.__exit__(None, None, None)
-            raise
         return self
 
     def __exit__(

@@ -38,9 +38,8 @@ class ClockLoop:
     SURE_SECONDS = 240.0
     LARGEST = FRAME_SAMPLES / 2
 
-    def __init__(self, drift_ppm: float = 0.0) -> None:
-        self._drift = drift_ppm
-        self._seconds = 0.0
+    def __init__(self) -> None:
+        self._drift = self._seconds = 0.0
 
     @property
     def drift_ppm(self) -> float | None:
@@ -59,24 +58,24 @@ class ClockLoop:
 
 
 class RateBender:
-    """Resamples mono float32 from `rate` to 24 kHz, a few parts in a million faster or slower as asked.
+    """Resamples mono float32 at 24 kHz, a few parts in a million faster or slower as asked.
 
-    From 24 kHz soxr then holds `HELD` samples back, and its sound is 1.77 samples late (both measured): `SHIFT`.
+    soxr then holds `HELD` samples back, and its sound is 1.77 samples late (both measured): `SHIFT`.
     """
 
     HELD, SHIFT = 240, 2
 
-    def __init__(self, rate: int = SAMPLE_RATE) -> None:
-        self.rate = rate
-        self._stream = soxr.ResampleStream(rate * HEADROOM, SAMPLE_RATE, 1, dtype="float32", quality="HQ", vr=True)
+    def __init__(self) -> None:
+        most = SAMPLE_RATE * HEADROOM
+        self._stream = soxr.ResampleStream(most, SAMPLE_RATE, 1, dtype="float32", quality="HQ", vr=True)
         self._ppm = math.nan
         self.bend(0.0)
 
     def bend(self, ppm: float) -> None:
-        """From now on `rate` samples and `ppm` millionths more of them become a second."""
+        """From now on 24,000 samples and `ppm` millionths more of them become a second."""
         if ppm != self._ppm:
             self._ppm = ppm
-            self._stream.set_io_ratio(self.rate * (1.0 + ppm * 1e-6), SAMPLE_RATE)
+            self._stream.set_io_ratio(SAMPLE_RATE * (1.0 + ppm * 1e-6), SAMPLE_RATE)
 
     def push(self, samples: np.ndarray) -> np.ndarray:
         """What can be said after these samples, float32 of shape (m,)."""

@@ -92,6 +92,7 @@ class EchoCanceller:
         with self._lock:
             wanted = self._wanted
             if wanted == self._made[0]:
+                self.problem = ""
                 return
             module = None
             if wanted.echo or wanted.noise or wanted.gain:

@@ -7,6 +7,9 @@ import numpy as np
 FLOOR_DBFS = -120.0
 """What silence measures here: a number that a meter can draw, below the 16-bit noise floor (-98 dBFS)."""
 
+CLIPPED = 0.999
+"""A sample this large has met the end of its scale: 32,735 of 32,767 in 16 bits, which nothing but cutting gives."""
+
 
 def peak_dbfs(samples: np.ndarray) -> float:
     """Level of the largest sample: 0.0 at full scale (1.0), `FLOOR_DBFS` for silence or no samples."""

@@ -79,7 +79,7 @@ class LinearFilter:
         echo = np.fft.irfft(np.einsum("pf,pf->f", self._far, self.weights))[HOP:]
         out = (near - echo).astype(np.float32)
         self.active = bool(self._far_power.sum() > self.SILENT)
-        if self.active:
+        if self.active and near.any():  # a muted microphone would teach it that there is no echo
             self._learn(out)
         return out
 

@@ -47,7 +47,6 @@ class Lockstep:
         self.alignments = 0
         self._given = 0  # samples of the frame under way
         self._heard: float | None = None  # ppm, as the echo tells
-        self._steered = 0
         self._generation: int | None = None
         self._begin()
 
@@ -141,6 +140,7 @@ class Lockstep:
 
     def _begin(self) -> None:
         self._aligned = False
+        self._steered = 0
         self._bender = QuickBender(self._tap.rate)
         self._loop = ClockLoop()
         self._rate = 0.0

@@ -6,6 +6,7 @@ The one importer of sounddevice. Knows nothing of rings, frames or files.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import importlib
 import os
 import sys
@@ -35,11 +36,22 @@ class DeviceGone(DeviceError):
     """The device was there, and vanished."""
 
 
+def use_com() -> None:
+    """On Windows each thread that starts PortAudio or opens a stream must say first that it uses COM.
+
+    It never says that it is done: what PortAudio has made there outlives the thread. Saying it twice does no harm.
+    """
+    windows = getattr(ctypes, "windll", None)
+    if windows is not None:
+        windows.ole32.CoInitializeEx(None, 0)
+
+
 def load() -> ModuleType:
     """The module sounddevice, imported (and PortAudio initialised) at the first call.
 
     Raises `DeviceError` where PortAudio isn't installed or can't start.
     """
+    use_com()
     try:
         with LOCK, quiet_stderr():
             return importlib.import_module("sounddevice")

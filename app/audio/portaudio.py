@@ -62,48 +62,20 @@ _cushions: dict[str, float] = {}
 """The cushion in seconds that each device was found to need, by name, for the life of the process."""
 
 
-class Microphone:
-    """An `AudioSource` over a microphone; `name` as for `find_input`, None for the default one.
+class _Opened:
+    """What a microphone and a loudspeaker have in common: a stream that is open, or not."""
 
-    Opening raises `DeviceError` with a sentence when there is none, it is busy or refused. `device`: what the name was
-    found to mean, if it was looked for already.
-    """
+    _stream: DeviceStream | None = None
 
-    def __init__(self, name: str | None = None, device: Device | None = None) -> None:
-        self.name = name or "default microphone"
-        self.slips = 0
-        """How often PortAudio said that samples were lost before the callback got them."""
-        self._found = device
-        self._muted = self._forget = False
-        self._blank = 0
-        self._begun = np.zeros(0, np.float32)  # the frame under way, as far as it was looked at ahead
-        self._ring = self._pending = Ring(1)  # until a stream is open, so that the counters always answer
-        self._rate, self._channels = SAMPLE_RATE, 1
-        self._block = 0
-        self._wanted = name
-        self._stream: DeviceStream | None = None
-
-    def __enter__(self) -> Self:
-        with native.LOCK:  # or another thread restarts PortAudio between finding and opening
-            stream = DeviceStream(INPUT, self._wanted, self._found)
-            self.name = stream.device.name
-            self._silent_for = 0.0
-            self._seen = 0
-            stream.start(self._prepare)
-        self._stream = stream
-        return self
+    def close(self, wait: float | None = None) -> None:
+        """Let the device go; see `DeviceStream.close`."""
+        raise NotImplementedError
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._stream is not None:
             self.close()
-
-    def close(self, wait: float | None = None) -> None:
-        """Let the device go; see `DeviceStream.close`. What waits can still be taken."""
-        stream, self._stream = self._stream, None
-        if stream is not None:
-            stream.close(drain=False, wait=wait)
 
     @property
     def device(self) -> Device | None:
@@ -124,6 +96,49 @@ class Microphone:
         return stream.token if stream is not None else ""
 
     @property
+    def latency(self) -> float:
+        """Seconds between the callback and the air, as the device states it."""
+        stream = self._stream
+        return stream.latency if stream is not None else 0.0
+
+
+class Microphone(_Opened):
+    """An `AudioSource` over a microphone; `name` as for `find_input`, None for the default one.
+
+    Opening raises `DeviceError` with a sentence when there is none, it is busy or refused. `device`: what the name was
+    found to mean, if it was looked for already.
+    """
+
+    def __init__(self, name: str | None = None, device: Device | None = None) -> None:
+        self.name = name or "default microphone"
+        self.slips = 0
+        """How often PortAudio said that samples were lost before the callback got them."""
+        self._found = device
+        self._muted = self._forget = False
+        self._blank = 0
+        self._begun = np.zeros(0, np.float32)  # the frame under way, as far as it was looked at ahead
+        self._ring = self._pending = Ring(1)  # until a stream is open, so that the counters always answer
+        self._rate, self._channels = SAMPLE_RATE, 1
+        self._block = 0
+        self._wanted = name
+
+    def __enter__(self) -> Self:
+        with native.LOCK:  # or another thread restarts PortAudio between finding and opening
+            stream = DeviceStream(INPUT, self._wanted, self._found)
+            self.name = stream.device.name
+            self._silent_for = 0.0
+            self._seen = 0
+            stream.start(self._prepare)
+        self._stream = stream
+        return self
+
+    def close(self, wait: float | None = None) -> None:
+        """Let the device go; see `DeviceStream.close`. What waits can still be taken."""
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            stream.close(drain=False, wait=wait)
+
+    @property
     def heard(self) -> int:
         """Samples that the device has given since it was opened: while it works this rises."""
         return self._ring.counts().written
@@ -137,12 +152,6 @@ class Microphone:
     def muted(self, muted: bool) -> None:
         self._muted = muted
         self._forget = self._forget or muted
-
-    @property
-    def latency(self) -> float:
-        """Seconds from the air to the callback, as the device states it."""
-        stream = self._stream
-        return stream.latency if stream is not None else 0.0
 
     @property
     def overruns(self) -> int:
@@ -288,7 +297,7 @@ def _fit(samples: np.ndarray, blank: int) -> np.ndarray:
     return np.clip(samples, -1.0, 1.0, out=samples)
 
 
-class Loudspeaker:
+class Loudspeaker(_Opened):
     """An `AudioSink` over a loudspeaker; `name` as for `find_output`, None for the default one.
 
     The first samples of a talk wait `cushion_seconds`. On leaving the `with`, what is queued is forgotten;
@@ -319,7 +328,6 @@ class Loudspeaker:
         self._wanted = name
         self._ring = Ring(1)  # until a stream is open, so that the counters always answer
         self._count = PlayCount(self._ring, SAMPLE_RATE)
-        self._stream: DeviceStream | None = None
 
     def __enter__(self) -> Self:
         with native.LOCK:  # or another thread restarts PortAudio between finding and opening
@@ -329,36 +337,12 @@ class Loudspeaker:
         self._stream = stream
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._stream is not None:
-            self.close()
-
     def close(self, wait: float | None = None) -> None:
         """Forget what is queued and let the device go; see `DeviceStream.close`."""
         stream, self._stream = self._stream, None
         if stream is not None:
             self._ring.discard()
             stream.close(drain=True, wait=wait)
-
-    @property
-    def device(self) -> Device | None:
-        """The device in use."""
-        stream = self._stream
-        return stream.device if stream is not None else None
-
-    @property
-    def finished(self) -> bool:
-        """Whether the device is gone."""
-        stream = self._stream  # who opens devices may take it away between two looks
-        return stream is None or stream.finished
-
-    @property
-    def token(self) -> str:
-        """What the sound server's stream is marked with; see `PulseStream`."""
-        stream = self._stream
-        return stream.token if stream is not None else ""
 
     @property
     def underruns(self) -> int:
@@ -373,12 +357,6 @@ class Loudspeaker:
     def look(self) -> Playback:
         """All counters at one moment."""
         return self._count.look()
-
-    @property
-    def latency(self) -> float:
-        """Seconds from the callback to the air, as the device states it."""
-        stream = self._stream
-        return stream.latency if stream is not None else 0.0
 
     @property
     def written(self) -> int:

@@ -24,8 +24,9 @@ class ResidueGate:
     The echo's residue is 20 dB and more below the echo; somebody who speaks over it isn't. So 20 ms that are less than
     `OPENS` below the loudest 10 ms of the last moments open the gate, and then it stays open for `HOLD_BLOCKS`. Until
     the canceller has had `COLD_SECONDS` of echo to learn from they must be nearer; in the first `DEAF_SECONDS`, when it
-    sometimes lets the echo through whole, the app doesn't listen while it speaks. All else is `CLOSED` quieter. Without
-    echo, near and out are the same and the gate is open; while the loudspeaker is silent nothing is changed.
+    sometimes lets the echo through whole, the app doesn't listen while it speaks. All else is `CLOSED` quieter. Behind
+    those first seconds near and out are the same where there is no echo, and the gate is open; while the loudspeaker
+    is silent nothing is changed.
 
     The figures were found by trial in simulated rooms (`tests.support.room_talks`): 20 to 250 ms, -6 to -20 dB.
     """

@@ -9,11 +9,9 @@ contents or of sessions.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import logging
 import math
 import queue
-import sys
 import threading
 import time
 from collections import deque
@@ -172,7 +170,6 @@ class SteadyDevices:
     # The keeper's thread
 
     def _run(self) -> None:
-        _use_com()
         with self._server, DeviceWatch(self._on_change), contextlib.ExitStack() as at_the_end:
             at_the_end.callback(self._stop_asking)
             before = time.monotonic()
@@ -410,12 +407,3 @@ def _logged() -> Iterator[None]:
         yield
     except Exception:
         _log.exception("looking after the sound devices failed")
-
-
-def _use_com() -> None:
-    """On Windows each thread that opens devices must say first that it will.
-
-    It never says that it is done: what PortAudio has made here outlives the thread.
-    """
-    if sys.platform == "win32":
-        ctypes.windll.ole32.CoInitializeEx(None, 0)

@@ -65,10 +65,10 @@ class SteadySource:
         """From now on this is the device; None: none. For the thread that opens devices."""
         with self._lock:
             before, self._microphone = self._microphone, microphone
+            if before is not None:
+                self._lost_before += before.overruns
             if microphone is not None and microphone.muted != self._muted:
                 microphone.muted = self._muted
-        if before is not None:
-            self._lost_before += before.overruns
         if microphone is not None:
             self.name = microphone.name
 
@@ -97,8 +97,9 @@ class SteadySource:
     @property
     def overruns(self) -> int:
         """Samples (24 kHz) lost so far, over all devices."""
-        microphone = self._microphone
-        return self._lost_before + (microphone.overruns if microphone is not None else 0)
+        with self._lock:  # no device is counted twice while it goes, or not at all
+            microphone = self._microphone
+            return self._lost_before + (microphone.overruns if microphone is not None else 0)
 
     @property
     def backlog(self) -> int:

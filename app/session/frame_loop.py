@@ -17,7 +17,7 @@ import numpy as np
 
 from app.audio.endpoints import AudioSink, AudioSource, EndOfAudio, SoundEdge
 from app.audio.errors import AudioError
-from app.audio.levels import peak_dbfs
+from app.audio.levels import CLIPPED, peak_dbfs
 from app.conversation import events as e
 from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame, silence
@@ -42,9 +42,6 @@ from app.stt.base import VoiceActivity
 
 GAUGE_FRAMES = 12
 """The context's gauge is told about once a second."""
-
-CLIPPED = 0.999
-"""A sample this large has met the end of its scale: 32,735 of 32,767 in 16 bits, which nothing but cutting gives."""
 
 ECHO_TOLD_SECONDS = 300.0
 """That echo remains is said once in so long: whoever keeps the loudspeakers on has read it."""
@@ -341,7 +338,8 @@ class FrameStepper:
         """A loudspeaker that went took with it what it had not played: that is still to be said."""
         if self._edge is None:
             return 0
-        thrown, self._sink_flushed = self._sink.flushed - self._sink_flushed, self._sink.flushed
+        flushed = self._sink.flushed  # it may rise at any moment
+        thrown, self._sink_flushed = flushed - self._sink_flushed, flushed
         if thrown < FEW_SAMPLES:
             return 0
         self._was_unheard(self._written - self._sink.queued - thrown, thrown)

@@ -71,6 +71,22 @@ def test_after_two_seconds_the_echo_is_25_db_quieter(
     assert told.erle_db is not None and told.erle_db >= 25 and not told.echo_remains
 
 
+def test_muting_while_the_app_speaks_costs_nothing_of_what_was_learned() -> None:
+    place = Room(frames(16), delay_seconds=0.05, attenuation_db=-8.0, seed=5, keep=True)
+    given = place.source.read_frame
+
+    def muted_for_a_while(timeout: float) -> np.ndarray | None:
+        frame = given(timeout)
+        return np.zeros_like(frame) if frame is not None and 10.0 < place.now <= 13.0 else frame
+
+    place.source.read_frame = muted_for_a_while  # type: ignore[method-assign]
+    heard, _ = _hear(place, _speech(16))
+    echo = np.concatenate(place.echo)
+    assert not heard[round(10.08 * SAMPLE_RATE) : round(12.9 * SAMPLE_RATE)].any()
+    part = slice(round(13.1 * SAMPLE_RATE), round(14.5 * SAMPLE_RATE))
+    assert 10 * np.log10(_power(echo[part]) / _power(heard[part])) >= 25
+
+
 def test_headphones_leave_nothing_to_measure_and_nothing_to_tell() -> None:
     place = Room(frames(20), attenuation_db=None)
     user = question("103_2")
@@ -148,6 +164,16 @@ def test_a_missing_package_is_told_and_the_talk_goes_on(monkeypatch: pytest.Monk
     heard, source = _hear(place, _speech(1))
     assert "could not be loaded" in source.problem and "headphones" in source.problem
     assert np.array_equal(heard, np.concatenate(place.near))
+
+
+def test_what_was_missing_is_not_told_of_any_more_once_nothing_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "livekit.rtc.apm", None)
+    canceller = EchoCanceller(Processing())
+    canceller.load()
+    assert canceller.problem
+    canceller.set_processing(Processing(echo=False, noise=False, gain=False))
+    canceller.settle()
+    assert canceller.problem == ""
 
 
 def test_a_canceller_that_breaks_is_told_and_the_talk_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -474,16 +474,19 @@ def test_com_stays_for_what_portaudio_has_made(monkeypatch: pytest.MonkeyPatch) 
     ole32 = SimpleNamespace(
         CoInitializeEx=lambda *how: calls.append("begin") or 0, CoUninitialize=lambda: calls.append("end")
     )
-    monkeypatch.setattr(steady.ctypes, "windll", SimpleNamespace(ole32=ole32), raising=False)
-    monkeypatch.setattr(steady, "sys", SimpleNamespace(platform="win32"))
-    edge = SteadyDevices(None, None)
-    monkeypatch.setattr(native, "load", lambda: FakeSoundDevice())
+    monkeypatch.setattr(native.ctypes, "windll", SimpleNamespace(ole32=ole32), raising=False)
+    monkeypatch.setattr(native.importlib, "import_module", lambda name: FakeSoundDevice())
     monkeypatch.setattr(PulseServer, "look", lambda server: None)
     monkeypatch.setattr(pulse, "look", lambda: None)
     monkeypatch.setattr(watch, "signature", lambda state: ())
+    edge = SteadyDevices(None, None)
     with pytest.raises(DeviceError):
         edge.source.__enter__()
-    assert calls == ["begin"]
+    assert "begin" in calls and "end" not in calls
+    del calls[:]
+    with pytest.raises(DeviceError):
+        Microphone(None).__enter__()  # also one that is opened by itself, on whatever thread
+    assert "begin" in calls and "end" not in calls
 
 
 def test_muting_and_attaching_dont_undo_each_other() -> None:
