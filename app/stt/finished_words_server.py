@@ -1,6 +1,6 @@
 """The child process that tells what a language model expects behind a user's words.
 
-Reads texts from standard input, one line of JSON each with the way it is written (0 or 1), and answers on standard
+Reads texts from standard input, one line of JSON each, and answers on standard
 output with two log-odds (see `WordOdds`). Ends when its standard input closes. The engine of the wheel `xllamacpp`
 runs the model, as for the embedded brain; the system keeps one copy of the file for both.
 """
@@ -53,25 +53,24 @@ def main(argv: list[str]) -> int:
     params = xllamacpp.CommonParams()
     params.model.path = argv[0]
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
-    params.n_parallel = 2  # so that both ways to write a text go on from what was read of them
-    params.n_ctx = 2 * 768  # for each: the examples (130), and a token a character at worst
+    params.n_parallel = 1
+    params.n_ctx = 768  # the examples (130), and a token a character at worst
     params.cache_ram_mib = 0  # else it keeps what it has read of every text, up to 8 GB
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.api_keys = [secrets.token_urlsafe(16)]
     server = xllamacpp.Server(params)
     for line in sys.stdin.buffer:
-        text, way = json.loads(line)
-        out.write(json.dumps(odds(server, str(text), int(way))) + "\n")
+        out.write(json.dumps(odds(server, str(json.loads(line)))) + "\n")
         out.flush()
     os._exit(0)  # the engine's threads need no farewell; nothing is on disk
 
 
-def odds(server: Any, text: str, way: int) -> tuple[float, float]:
+def odds(server: Any, text: str) -> tuple[float, float]:
     """Log-odds of a closing mark or the end behind `text`, and of the end behind the likelier mark."""
     text = last_part(text)
-    asks, stops, ends = _next(server, text, way)
-    behind = _next(server, text + ("?" if asks >= stops else "."), way)[2]
+    asks, stops, ends = _next(server, text)
+    behind = _next(server, text + ("?" if asks >= stops else "."))[2]
     return max(LEAST_CLOSE, _log_odds(asks + stops + ends)), max(LEAST_OVER, _log_odds(behind))
 
 
@@ -81,10 +80,10 @@ def last_part(text: str) -> str:
     return text[skipped:].partition(" ")[2] if skipped else text
 
 
-def _next(server: Any, text: str, way: int) -> tuple[float, float, float]:
+def _next(server: Any, text: str) -> tuple[float, float, float]:
     """How likely a question mark, another closing mark, and the turn's end or a new line come next."""
     request = {"prompt": ASKED + text, "n_predict": 1, "n_probs": LOOKED_AT, "temperature": 0}
-    reply = server.handle_completions({**request, "cache_prompt": True, "id_slot": way})
+    reply = server.handle_completions({**request, "cache_prompt": True})
     likely = reply["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
     asks = stops = ends = 0.0
     for token in likely:
