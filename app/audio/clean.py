@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from types import TracebackType
 from typing import Self
 
 import numpy as np
@@ -18,6 +17,7 @@ from app.audio.echo import EchoCanceller
 from app.audio.endpoints import AudioSource, ShowsAhead, Tap
 from app.audio.linear import HOP, LinearFilter
 from app.audio.lockstep import Lockstep
+from app.audio.over import SourceOver
 from app.audio.residue import FAR_ACTIVE, EchoMeter, ResidueGate, powers
 from app.audio.trust import Trust
 from app.audio.wander import Wander
@@ -28,7 +28,7 @@ POLL_SECONDS = 0.004
 """How often the frame under way is looked at when a hop is due: each look costs 0.1 ms."""
 
 
-class CleanSource:
+class CleanSource(SourceOver):
     """`source` without the echo of what `tap` played; as `AudioSource` otherwise, and a `TellsAhead`.
 
     Entering opens `source` and loads the canceller (0.6 s: not on an event loop). All else happens in `read_frame`
@@ -40,7 +40,7 @@ class CleanSource:
     """
 
     def __init__(self, source: AudioSource, tap: Tap, processing: Processing | None = None) -> None:
-        self._source = source
+        super().__init__(source)
         self._lockstep = Lockstep(tap)
         self._canceller = EchoCanceller(processing or Processing())
         self._meter = EchoMeter()
@@ -56,21 +56,6 @@ class CleanSource:
         self._generation = getattr(source, "generation", 0)
         self._lost = 0
         self._alignments = 0
-
-    @property
-    def name(self) -> str:
-        """The source's name."""
-        return self._source.name
-
-    @property
-    def overruns(self) -> int:
-        """See `AudioSource`."""
-        return self._source.overruns
-
-    @property
-    def backlog(self) -> int:
-        """See `AudioSource`."""
-        return self._source.backlog
 
     @property
     def problem(self) -> str:
@@ -205,13 +190,7 @@ class CleanSource:
 
     def __enter__(self) -> Self:
         self._canceller.load()  # first, or sound would pile up meanwhile
-        self._source.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._source.__exit__(kind, error, trace)
+        return super().__enter__()
 
 
 class _Head:

@@ -10,40 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
 from app.audio.clean import CleanSource
 from app.audio.drift import DriftSink
 from app.audio.endpoints import AudioSink, AudioSource, TellsAhead
+from app.audio.over import SourceOver
 from app.audio.steady import SteadyDevices
 from app.conversation.sound import DeviceNotice, Processing, SoundHealth
 
 
-class MutedSource:
+class MutedSource(SourceOver):
     """`source`, or zeros while `muted()`: whatever stands before it holds some sound back, or adds noise of its own."""
 
     def __init__(self, source: AudioSource, muted: Callable[[], bool]) -> None:
-        self._source = source
+        super().__init__(source)
         self._muted = muted
         self._told: Callable[[np.ndarray], None] | None = None
-
-    @property
-    def name(self) -> str:
-        """See `AudioSource`."""
-        return self._source.name
-
-    @property
-    def overruns(self) -> int:
-        """See `AudioSource`."""
-        return self._source.overruns
-
-    @property
-    def backlog(self) -> int:
-        """See `AudioSource`."""
-        return self._source.backlog
 
     @property
     def on_ahead(self) -> Callable[[np.ndarray], None] | None:
@@ -63,19 +47,6 @@ class MutedSource:
 
     def _shut(self, samples: np.ndarray) -> np.ndarray:
         return np.zeros_like(samples) if self._muted() else samples
-
-    def drop_to_newest(self) -> int:
-        """See `AudioSource`."""
-        return self._source.drop_to_newest()
-
-    def __enter__(self) -> Self:
-        self._source.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._source.__exit__(kind, error, trace)
 
 
 class DeviceEdge:
