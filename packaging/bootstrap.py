@@ -217,8 +217,13 @@ class Steps:
         return printed
 
 
+def reason_of(number: int) -> BaseException:
+    """What a signal raises: KeyboardInterrupt for Ctrl-C, Stopped for a polite end."""
+    return KeyboardInterrupt() if number == signal.SIGINT else Stopped(number)
+
+
 class Stops:
-    """What a polite end of this program does: raise Stopped, but never while a child is being started.
+    """What Ctrl-C and a polite end of this program do: raise their reason, but never while a child is being started.
 
     A child that runs already while `Popen` hasn't returned yet would be left behind.
     """
@@ -231,7 +236,7 @@ class Stops:
         if self.starting:
             self.held = number
         else:
-            raise Stopped(number)
+            raise reason_of(number)
 
 
 stop_on_signal = Stops()
@@ -245,7 +250,7 @@ def start_child(command: Sequence[object], **options: Any) -> subprocess.Popen:
     finally:
         stop_on_signal.starting = False
         if stop_on_signal.held is not None:
-            reason = Stopped(stop_on_signal.held)
+            reason = reason_of(stop_on_signal.held)
             if child is not None:
                 end_child(child, reason)
             raise reason
@@ -1195,7 +1200,7 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
         return 0 if asked else USER_CAN_FIX
     places = Places(root or Path(__file__).resolve().parent.parent)
     env = clean_environment(os.environ)
-    for name in ("SIGTERM", "SIGHUP"):
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), stop_on_signal)
     with contextlib.suppress(AttributeError, ValueError):

@@ -540,25 +540,29 @@ def test_a_stop_ends_the_tool_too_and_the_next_set_up_starts_afresh(project, tmp
 
 
 @posix_only
-def test_a_stop_while_a_child_is_being_started_ends_the_child_too(monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    ("number", "reason"), [(signal.SIGTERM, bootstrap.Stopped), (signal.SIGINT, KeyboardInterrupt)]
+)
+def test_a_stop_while_a_child_is_being_started_ends_the_child_too(monkeypatch, tmp_path, number, reason):
     started = []
 
     def slow_start(command, **options):
         child = popen(command, **options)
         started.append(child)
-        os.kill(os.getpid(), signal.SIGTERM)  # the child runs, and nobody has hold of it yet
+        os.kill(os.getpid(), number)  # the child runs, and nobody has hold of it yet
+        if number == signal.SIGINT:
+            child.send_signal(number)  # Ctrl-C reaches it, too
         return child
 
     popen = subprocess.Popen
     monkeypatch.setattr(bootstrap.subprocess, "Popen", slow_start)
-    before = signal.signal(signal.SIGTERM, bootstrap.stop_on_signal)
+    before = signal.signal(number, bootstrap.stop_on_signal)
     try:
-        with pytest.raises(bootstrap.Stopped) as stopped:
+        with pytest.raises(reason):
             bootstrap.Steps(tmp_path / "log").run(["sleep", "60"], os.environ)
     finally:
-        signal.signal(signal.SIGTERM, before)
-    assert stopped.value.number == signal.SIGTERM
-    assert started[0].returncode == -signal.SIGTERM
+        signal.signal(number, before)
+    assert started[0].returncode == -number
 
 
 @posix_only
