@@ -74,6 +74,8 @@ class TalkState:
                 self._measure(turn)
             case e.UserBackchannel():
                 self.user_open = self.awaiting = False
+            case e.TranscriptFinal(text=text) if not text.strip():
+                self.awaiting = False  # the button was only tapped, or nothing was understood: nobody is asked
             case e.OracleRequested(revision=revision, final=final, aside=False):
                 self._newest_revision = max(self._newest_revision, revision)
                 if final and not self.user_open and not self.speaking:

@@ -69,6 +69,15 @@ def test_nothing_is_thought_when_the_newest_revision_gave_nothing(end: e.OracleE
     assert feed(state, end) == ["ready"]
 
 
+def test_nothing_is_thought_when_nothing_was_said() -> None:
+    state = running()
+    feed(state, e.UserStarted(1, 1), e.UserEnded(1.1, 1, 1.0, "button"))
+    assert state.word == "thinking"
+    assert feed(state, e.TranscriptFinal(1.2, 1, "", 1.1)) == ["ready"]
+    feed(state, e.UserStarted(2, 2), e.UserEnded(3, 2, 2.9, "button"))
+    assert feed(state, e.TranscriptFinal(3.1, 2, "Why?", 3.0)) == ["thinking"]
+
+
 def test_a_brain_at_the_side_changes_nothing() -> None:
     state = running()
     beside = e.OracleRequested(2.0, 3, 1, "openai", "", "hello there", True, True)
