@@ -103,7 +103,7 @@ def recorded_cases(folder: Path, hear: Hear, part: int | None = None) -> tuple[l
             continue
         parts = tuple(piece.strip() for piece in text.replace("^", "|").split("|"))
         ends = list(itertools.accumulate(1 + sentence.count("|") for sentence in text.split("^")))
-        for voice in sorted(folder.iterdir()):
+        for voice in sorted(one for one in folder.iterdir() if one.is_dir()):
             samples, _ = soundfile.read(voice / f"{file}.flac", dtype="float32")
             pieces = _cut(_trimmed(samples), parts, hear)
             name = f"recorded {number} {voice.name} {file}"

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import soundfile
 import soxr
 
 from app.conversation import events as e
@@ -226,9 +227,9 @@ def run_turns(
     *, cases: int = 0, part: int = 2, recordings: Path | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> TurnsResult:
-    """Listens, with the app's own ears and judges, to the bench's questions, to what the voice says, and to MT-Bench
-    spoken in `recordings`. `part`: one of PARTS, by its place; `cases`: the first so many. Raises TranscriberError
-    and VoiceError.
+    """Listens, with the app's own ears and judges, to the bench's questions (parts 0 and 1), to what the voice says,
+    and to MT-Bench spoken in `recordings`. `part`: one of PARTS, by its place; `cases`: the first so many.
+    Raises TranscriberError and VoiceError.
     """
     from app.stt import finished_words
     from app.stt.silero import SileroVoiceActivity
@@ -242,15 +243,16 @@ def run_turns(
                                "python3 packaging/bootstrap.py setup.")  # fmt: skip
     decoder, judging = WhisperDecoder(ears), SmartTurn(model_path("end of turn"))
     result, hear = TurnsResult(), _Hearing(decoder)
-    found: list[Case] = []
-    left_out: list[str] = []
     progress("speaking and cutting the questions")
-    some, missing = bench_cases(hear, part)
-    found, left_out = found + some, left_out + missing
+    found, left_out = bench_cases(hear, part)
     if recordings is not None:
         if not recordings.is_dir():
             raise TranscriberError(f"There is no folder {recordings}. Name one with recordings in it.")
-        some, missing = recorded_cases(recordings, hear, part)
+        try:
+            some, missing = recorded_cases(recordings, hear, part)
+        except soundfile.LibsndfileError as error:
+            sentence = f"A recording can't be read: {error} Each is to be VOICE/QUESTION_TURN.flac."
+            raise TranscriberError(sentence) from error
         found, left_out = found + some, left_out + missing
     if voice.is_file():
         with PiperVoice(voice) as speaker:

@@ -1,7 +1,7 @@
 """Lets one window of the app run per user, and hears what other processes have to tell it.
 
-A word a line comes in at a local socket, with the time when it was given; one line of JSON goes back. Only this user
-can reach the socket. Knows nothing of what the words do.
+A word a line comes in at a local socket, with the time when it was given; one line of JSON goes back. No other
+user can give orders through it. Knows nothing of what the words do.
 """
 
 from __future__ import annotations

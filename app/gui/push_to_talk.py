@@ -59,7 +59,7 @@ class PushToTalk(QObject):
         self._command_up = QTimer(self, singleShot=True, interval=COMMAND_REPEAT_MS)
         self._command_up.timeout.connect(self._forget_command)
         self._released_at = -math.inf
-        self._press_owed = False
+        self._press_owed = False  # a release has come whose press has not
 
     @property
     def held(self) -> bool:
@@ -103,7 +103,7 @@ class PushToTalk(QObject):
         In the mode "toggle" a "press" that follows another within `COMMAND_REPEAT_MS`, without a "release", is the
         same press repeated: a desktop may run a key's command again while it is held. `at`: when the word was given,
         by a clock that all processes share. A "press" that was given before a "release" and comes after it holds
-        nothing: its key is up.
+        nothing: its key is up. In the mode “toggle” it still counts as one press.
         """
         overtaken = at < self._released_at
         if word == "release" and at < math.inf:

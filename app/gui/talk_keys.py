@@ -24,14 +24,12 @@ class TalkKeys(QObject):
     trouble = Signal(str, bool)
     told = Signal(str, str)
 
-    def __init__(
-        self, push: PushToTalk, sound: SoundRoom, talk: TalkState, parent: QObject, *, hotkeys: Hotkeys | None = None
-    ) -> None:
+    def __init__(self, push: PushToTalk, sound: SoundRoom, talk: TalkState, parent: QObject) -> None:
         super().__init__(parent)
         self._push = push
         self._sound = sound
         self._talk = talk
-        self._hotkeys = hotkeys or Hotkeys(self)
+        self._hotkeys = Hotkeys(self)
         self._keys = ("", "")
         self._typing = False
         self._keys_before = self._keys

@@ -9,11 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.patience import in_real_time
+from tests.support.patience import alone, in_real_time
 from tests.support.virtual_audio import VirtualAudio, virtual_audio
-
-alone = pytest.mark.alone
-"""For what follows the clock; the others bear a busy machine."""
 
 ROOT = Path(__file__).resolve().parents[2]
 

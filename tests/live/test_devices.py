@@ -17,11 +17,8 @@ import soxr
 
 from tests.support.child import SAY, Child
 from tests.support.matching import best_match
-from tests.support.patience import in_real_time
+from tests.support.patience import alone, in_real_time
 from tests.support.virtual_audio import RATE, VirtualAudio, virtual_audio
-
-alone = pytest.mark.alone
-"""For what follows the clock; the others bear a busy machine."""
 
 SECONDS = 3
 

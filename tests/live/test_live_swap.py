@@ -28,11 +28,8 @@ from app.session.control import BackendChoice, SessionChoice
 from tests.live.test_talk_cli import talk
 from tests.support import sounds
 from tests.support.leaks import SECRET, places_with, quoting_peer
-from tests.support.patience import in_real_time
+from tests.support.patience import alone, in_real_time
 from tests.support.servers import Script, closed_port_url, peer
-
-alone = pytest.mark.alone
-"""For what follows the clock; the others bear a busy machine."""
 
 SERVER = """
 import sys, xllamacpp

@@ -5,7 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
+import pytest
+
 TRIES = 3
+
+alone = pytest.mark.alone
+"""For what follows the clock; the others of a file bear a busy machine."""
 
 
 def in_real_time(test: Callable[..., None]) -> Callable[..., None]:

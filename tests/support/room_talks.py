@@ -1,7 +1,7 @@
 """Whole talks in a room: real echo path, canceller, voice detector and front-end, with scripted ears and brain.
 
 The app speaks with recorded voices, so that its echo is speech. `barge_ins` and `monologue` are for tests, `sweep`
-is for a table by hand.
+over `some_rooms` is for the README's figures.
 """
 
 from __future__ import annotations

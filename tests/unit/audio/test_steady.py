@@ -180,12 +180,19 @@ def test_what_no_loudspeaker_plays_counts_as_flushed(desk: Desk) -> None:
     assert sink.look().written == 54_720
 
 
+def wait_until(holds: Callable[[], object]) -> None:
+    """Five seconds at most."""
+    give_up = time.monotonic() + 5
+    while not holds():
+        assert time.monotonic() < give_up
+        time.sleep(0.001)
+
+
 def test_a_device_that_goes_in_mid_hush_ends_it(desk: Desk) -> None:
     edge = SteadyDevices(None, None)
     with edge.sink as sink, edge.source:
         sink.write(np.ones(48_000, np.float32))
-        while not sink.played:
-            time.sleep(0.01)
+        wait_until(lambda: sink.played)
         sink.hush()
         time.sleep(0.05)
         played = sink.played
@@ -194,13 +201,11 @@ def test_a_device_that_goes_in_mid_hush_ends_it(desk: Desk) -> None:
         old = sink.box
         desk.has(HEADSET, ("Bar", API, 0, 2), default=(0, 1))
         desk.lose("output")
-        while sink.box is None or sink.box is old or not sink.ready:
-            time.sleep(0.01)
+        wait_until(lambda: sink.box not in (None, old) and sink.ready)
         where = sink.look()
         assert (where.played, where.queued, where.flushed) == (played, 0, 48_000 - played)
         sink.write(np.ones(4_800, np.float32))  # nothing keeps the next one silent
-        while sink.queued:
-            time.sleep(0.01)
+        wait_until(lambda: not sink.queued)
         sink.unhush()
         assert sink.played == played + 4_800 and sink.underruns == 0
 
@@ -208,21 +213,19 @@ def test_a_device_that_goes_in_mid_hush_ends_it(desk: Desk) -> None:
 def test_the_frame_under_way_is_shown_and_muted(desk: Desk) -> None:
     edge = SteadyDevices(None, None)
     with edge.source as source:
-        while source.read_frame(1.0)[0] != 0.25:
-            pass
+        wait_until(lambda: source.read_frame(1.0)[0] == 0.25)
         for _ in range(3):
-            while not len(begun := source.ahead()):
-                time.sleep(0.001)
+            wait_until(lambda: len(source.ahead()))
+            begun = source.ahead()
             frame = source.read_frame(1.0)
             assert (frame[: len(begun)] == begun).all() and len(begun) < len(frame)
         edge.muted = True
-        while not len(begun := source.ahead()):
-            time.sleep(0.001)
+        wait_until(lambda: len(source.ahead()))
+        begun = source.ahead()
         assert not begun.any() and not source.read_frame(1.0).any()
         desk.has(BOX, default=(-1, 0))
         desk.lose("input")
-        while source.name == "Headset" and source._microphone is not None:
-            source.read_frame(0.1)
+        wait_until(lambda: source.read_frame(0.1) is not None and source._microphone is None)
         source.read_frame(1.0)
         assert not len(source.ahead()), "silence stands in: there is nothing to see of it"
 
