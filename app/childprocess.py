@@ -6,6 +6,8 @@ import contextlib
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,17 @@ def quiet_child() -> dict[str, Any]:
         # The parent ends its children itself; a Ctrl-C on the terminal is the parent's to handle.
         options["start_new_session"] = True
     return options
+
+
+@contextlib.contextmanager
+def killed_after(child: subprocess.Popen[bytes], seconds: float = 30.0) -> Iterator[None]:
+    """Kills `child` if the block takes longer: whoever reads from it then reads its end."""
+    timer = threading.Timer(seconds, child.kill)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def end_child(child: subprocess.Popen[bytes], seconds: float = 1.0) -> None:

@@ -22,7 +22,7 @@ from app.audio.endpoints import AudioSink, AudioSource, EndOfAudio
 from app.audio.errors import AudioError, DeviceError
 from app.audio.levels import CLIPPED, FLOOR_DBFS, peak_dbfs, rms_dbfs
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
-from app.conversation.voice import VoiceWindow
+from app.conversation.voice import WINDOW_SECONDS, VoiceWindow
 from app.session.desks import MicrophoneTest, MicrophoneVerdict
 from app.session.errors import UserError
 from app.stt.base import TranscriberError, VoiceActivity
@@ -49,7 +49,6 @@ CLIPPED_SAMPLES = 4
 """So many at full scale are no chance."""
 
 VOICED = 0.5
-WINDOW_SECONDS = 0.032
 SPEECH_SECONDS = 0.16
 """Less voice than this is a cough or a click."""
 SILENCE_SECONDS = 0.5

@@ -31,9 +31,9 @@ POLL_SECONDS = 0.004
 class CleanSource(SourceOver):
     """`source` without the echo of what `tap` played; as `AudioSource` otherwise, and a `TellsAhead`.
 
-    Entering opens `source` and loads the canceller (0.6 s: not on an event loop). All else happens in `read_frame`
-    on the frame thread, in about 2 ms a frame and without waiting. Where `source` has an attribute `generation`, its
-    rise means what the tap's means.
+    Entering loads the canceller (0.6 s: not on an event loop), then opens `source`. All else happens in `read_frame` on
+    the frame thread, in about 2 ms a frame, and waits for nothing but `source`. Where `source` has an attribute
+    `generation`, its rise means what the tap's means.
 
     Where `source` is a `ShowsAhead` and somebody listens, hops of 20 ms are processed and told while the frame is
     under way: those that will be just so in the frame, so only behind a frame of which nothing was quieted.

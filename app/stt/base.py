@@ -36,7 +36,11 @@ class VoiceActivity(Protocol):
     """Tells voice from silence, on the frame thread, in well under a millisecond a frame."""
 
     def hear(self, frame: Frame) -> Sequence[VoiceWindow]:
-        """The windows that this frame completes (none to three), oldest first."""
+        """The windows that this sound completes (none to three), oldest first.
+
+        A frame may come in parts, each as a `Frame` of its index with fewer samples, whose `at` is still the whole
+        frame's: who is to hear parts goes by the samples.
+        """
         ...
 
 

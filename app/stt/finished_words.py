@@ -18,13 +18,11 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.childprocess import end_child, python_module_command, quiet_child
+from app.childprocess import end_child, killed_after, python_module_command, quiet_child
 from app.conversation.complete import completeness, ends_open
 from app.conversation.words import fold
 from app.offline_models import model_path
 
-START_SECONDS = 30.0
-"""How long the child may take to load the model."""
 _MARKS = ".?!…,;:- "
 
 
@@ -119,15 +117,12 @@ class FinishedWords:
         self._child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **quiet_child()
         )
-        timer = threading.Timer(START_SECONDS, self._child.kill)
-        timer.start()
         try:
-            self._ask("Hello")
+            with killed_after(self._child):
+                self._ask("Hello")
         except BaseException:
             self.close()
             raise
-        finally:
-            timer.cancel()
 
     def odds(self, text: str) -> WordOdds | None:
         """What the model makes of `text`; None if it can't tell."""

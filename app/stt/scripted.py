@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.conversation.frame import FRAME_SECONDS, Frame
-from app.conversation.voice import VoiceWindow
+from app.conversation.voice import WINDOW_SECONDS, VoiceWindow
 from app.stt.base import TranscriptUpdate
 
 
@@ -28,7 +28,7 @@ class ScriptedTurn:
 
 
 class ScriptedVoiceActivity:
-    """Voice where the script has it, window by window of 32 ms."""
+    """Voice where the script has it, window by window of 32 ms. Hears whole frames only."""
 
     def __init__(self, script: list[ScriptedTurn]) -> None:
         self._script = script
@@ -37,9 +37,9 @@ class ScriptedVoiceActivity:
     def hear(self, frame: Frame) -> list[VoiceWindow]:
         """See `VoiceActivity.hear`."""
         out = []
-        while (self._windows + 1) * 0.032 <= frame.at + 1e-9:
+        while (self._windows + 1) * WINDOW_SECONDS <= frame.at + 1e-9:
             self._windows += 1
-            end = round(self._windows * 0.032, 6)
+            end = round(self._windows * WINDOW_SECONDS, 6)
             while self._next < len(self._script) and self._script[self._next].end + 1e-9 < end:
                 self._next += 1
             near = self._script[self._next : self._next + 1]

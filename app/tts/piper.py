@@ -16,12 +16,9 @@ from pathlib import Path
 import numpy as np
 import soxr
 
-from app.childprocess import end_child, python_module_command, quiet_child
+from app.childprocess import end_child, killed_after, python_module_command, quiet_child
 from app.conversation.frame import SAMPLE_RATE
 from app.tts.base import Clip, VoiceError, make_clip
-
-START_SECONDS = 30.0
-"""How long the child may take to load a voice."""
 
 
 class PiperVoice:
@@ -63,12 +60,8 @@ class PiperVoice:
         self._child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **quiet_child()
         )
-        timer = threading.Timer(START_SECONDS, self._child.kill)
-        timer.start()
-        try:
+        with killed_after(self._child):
             ready = self._child.stdout.readline()  # type: ignore[union-attr]
-        finally:
-            timer.cancel()
         if not ready:
             self._stop_child()
             raise VoiceError(
