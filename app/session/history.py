@@ -7,7 +7,7 @@ that is shown of it (turns, revisions, titles) is folded from those. Protocols a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -23,9 +23,9 @@ one clock."""
 class Setup:
     """How a conversation is held, from talk to talk: its brain, its style, its tools, and what it may cost."""
 
-    backend: BackendChoice = BackendChoice()
-    style: Style = Style()
-    tools: ToolChoice = ToolChoice()
+    backend: BackendChoice = field(default_factory=BackendChoice)
+    style: Style = field(default_factory=Style)
+    tools: ToolChoice = field(default_factory=ToolChoice)
     cap: float = 0.0
 
 
@@ -48,7 +48,7 @@ class ConversationView:
     brains: tuple[str, ...] = ()
     snippet: str = ""
     sound: bool = False
-    setup: Setup = Setup()
+    setup: Setup = field(default_factory=Setup)
 
 
 @dataclass(frozen=True, slots=True)
