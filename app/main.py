@@ -96,6 +96,7 @@ def session(
     config = SessionConfig(
         manner=choice.manner, duplex=choice.duplex, pace=pace, end_with_input=end_with_input,
         choice=choice.backend, aside=choice.aside, style=choice.style, tools=choice.tools, cap=choice.cap,
+        earlier=choice.earlier,
     )  # fmt: skip
     made.append(Session(parts, config))
     return made[0]

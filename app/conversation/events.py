@@ -84,12 +84,14 @@ class UserResumed:
 
 @dataclass(frozen=True, slots=True)
 class UserEnded:
-    """The user's turn is over. `reason` says what told so: `words`, `silence`, `button` or `input_end`."""
+    """The user's turn is over. `reason` says what told so: `words`, `silence`, `button`, `input_end`,
+    or that it was `typed`: then `speech_end` is `at`, and no sound belongs to it.
+    """
 
     at: float
     turn: int
     speech_end: float
-    reason: Literal["words", "silence", "button", "input_end"]
+    reason: Literal["words", "silence", "button", "input_end", "typed"]
 
 
 @dataclass(frozen=True, slots=True)

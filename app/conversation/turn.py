@@ -132,6 +132,7 @@ class TurnTracker:
         self._held = False
         self._pressed = False
         self._button: Literal["press", "release"] | None = None
+        self._typed = 0  # turns that were typed since the last frame
         self._ended_turn_voice = -1e9
         self._told_pause = -1.0  # the end of speech that the last pause was told of with
 
@@ -163,6 +164,10 @@ class TurnTracker:
     def release(self) -> None:
         """The talk button went up."""
         self._button = "release"
+
+    def typed(self) -> None:
+        """The user has typed a whole turn: it interrupts, and follows one that is still being spoken."""
+        self._typed += 1
 
     def hear(
         self, at: float, windows: Sequence[VoiceWindow], *, assistant_speaks: bool
@@ -299,3 +304,10 @@ class TurnTracker:
             self._pressed = False
             if self._state != "silent":
                 self._close(at, "button", out)
+        while self._typed:
+            self._typed -= 1
+            if self._state != "silent":
+                self._close(at, "button" if self._pressed else "words", out)
+            self._open(at, out)
+            out.append(Interrupt())
+            self._close(at, "typed", out)

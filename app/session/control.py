@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from app.conversation.events import Event, Manner
-from app.conversation.prompt import Length
+from app.conversation.prompt import ChatMessage, Length
 from app.conversation.sound import USUAL_PROCESSING, Processing
 
 ROUTER = "router"
@@ -70,7 +70,8 @@ class SessionChoice:
     """What a talk on devices is made of. Device names: empty for the system's default.
 
     `aside`: a second brain that answers beside `backend` and is shown. `cap`: US dollars that the talk may cost; 0: no
-    cap.
+    cap. `earlier`: what both sides have said in the conversation before this talk. `record_folder`: where the sound of
+    this talk goes, in a folder of its own; empty: it is not kept.
     """
 
     frontend: str = "cascade"
@@ -80,6 +81,7 @@ class SessionChoice:
     style: Style = Style()
     tools: ToolChoice = ToolChoice()
     cap: float = 0.0
+    earlier: tuple[ChatMessage, ...] = ()
     manner: Manner = "thinking"
     duplex: bool = False
     microphone: str = ""
@@ -105,6 +107,10 @@ class SessionControl(Protocol):
 
     def release(self) -> None:
         """The talk button went up."""
+        ...
+
+    def write(self, text: str) -> None:
+        """The user has typed a turn: it interrupts, and is answered like one that was spoken."""
         ...
 
     def set_duplex(self, duplex: bool) -> None:

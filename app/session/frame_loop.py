@@ -37,7 +37,7 @@ from app.frontend.base import (
 )
 from app.session.clock import SessionClock
 from app.session.early import EarlyVoice
-from app.session.mailbox import FinishedHint, Mailbox, SetDuplex, SwapFrontEnd, TalkButton, WordsHint
+from app.session.mailbox import FinishedHint, Mailbox, SetDuplex, SwapFrontEnd, TalkButton, TypedWords, WordsHint
 from app.stt.base import VoiceActivity
 
 GAUGE_FRAMES = 12
@@ -74,6 +74,8 @@ class StepMessage:
     assistant_dbfs: float = -120.0
     late_ms: float = 0.0
     clipped: bool = False
+    typed: tuple[str, ...] = ()
+    """The words of the turns in `turn_events` that ended because they were typed, in their order."""
     lost: str = ""
     """Why the front-end can't go on, if it can't: another one is wanted."""
 
@@ -150,8 +152,12 @@ class FrameStepper:
         self._clock.frame_ended(frame.index)
         inputs: list[FrontEndInput] = []
         events: list[e.Event] = []
+        typed: list[str] = []
         for message in self._mailbox.drain():
             match message:
+                case TypedWords(text):
+                    self.tracker.typed()
+                    typed.append(text)
                 case WordsHint(turn, text, until):
                     self.tracker.hint_words(turn, text, until)
                 case FinishedHint(turn, probability, speech_end):
@@ -241,6 +247,7 @@ class FrameStepper:
             assistant_dbfs=peak_dbfs(step.samples),
             late_ms=round((self._clock() - frame.at) * 1000, 1),
             clipped=bool(np.abs(frame.samples).max(initial=0.0) >= CLIPPED),
+            typed=tuple(typed),
             lost=lost,
         )
 

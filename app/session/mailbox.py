@@ -37,6 +37,13 @@ class TalkButton:
 
 
 @dataclass(frozen=True, slots=True)
+class TypedWords:
+    """The user has typed a turn."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class SetDuplex:
     """Whether the voice alone opens and closes turns."""
 
@@ -50,7 +57,7 @@ class SwapFrontEnd:
     frontend: FrontEnd
 
 
-Message = SwapFrontEnd | FrontEndInput | WordsHint | FinishedHint | TalkButton | SetDuplex
+Message = SwapFrontEnd | FrontEndInput | WordsHint | FinishedHint | TalkButton | TypedWords | SetDuplex
 
 
 class Mailbox:

@@ -20,8 +20,8 @@ from app.conversation import events as e
 from app.conversation.budget import Budget
 from app.conversation.oracle import OraclePolicy
 from app.conversation.pace import Pace
-from app.conversation.prompt import Length, build_prompt, system_prompt
-from app.conversation.transcript import Transcript
+from app.conversation.prompt import ChatMessage, Length, build_prompt, system_prompt
+from app.conversation.transcript import Transcript, Turn
 from app.session.brains import Brains
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.session.mailbox import Message
@@ -46,6 +46,7 @@ class MindParts:
     choice: BackendChoice
     style: Style
     cap: float
+    earlier: tuple[ChatMessage, ...] = ()
 
 
 class Mind:
@@ -65,6 +66,8 @@ class Mind:
         self._post = post
         self._tell = emit
         self._now = now
+        # Turns of this talk count from 1: those before it are told in every prompt, and never asked about again.
+        self._earlier = [Turn(m.role, 0, 0.0, m.content) for m in parts.earlier if m.role != "system"]
         self._style = parts.style
         self._choice = parts.choice
         self._tools: Toolbox | None = None
@@ -208,7 +211,7 @@ class Mind:
     def _request(self, backend: Backend, turn: int, words: str, final: bool) -> ChatRequest:
         traits, style = backend.traits, self._style
         messages = build_prompt(
-            self._transcript.turns,
+            [*self._earlier, *self._transcript.turns],
             turn,
             words,
             persona=system_prompt(traits.persona, style.persona, style.length),

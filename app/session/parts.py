@@ -11,6 +11,7 @@ from app.backend.base import Backend, Usage
 from app.conversation import events as e
 from app.conversation import turn as floor
 from app.conversation.pace import Pace as BrainPace
+from app.conversation.prompt import ChatMessage
 from app.frontend.base import FrontEnd
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.session.recorder import Recorder
@@ -49,8 +50,9 @@ class SessionParts:
 
 @dataclass(slots=True)
 class SessionConfig:
-    """How a session behaves. `choice` says in words what `SessionParts.backend` is; `aside`, `style`, `tools` and
-    `cap`: see `SessionChoice`. `end_with_input`: the session is over when the source is and everybody has finished.
+    """How a session behaves. `choice` says in words what `SessionParts.backend` is; `aside`, `style`, `tools`,
+    `cap` and `earlier`: see `SessionChoice`. `end_with_input`: the session is over when the source is and everybody has
+    finished.
     """
 
     manner: e.Manner = "thinking"
@@ -61,6 +63,7 @@ class SessionConfig:
     style: Style = field(default_factory=Style)
     tools: ToolChoice = field(default_factory=ToolChoice)
     cap: float = 0.0
+    earlier: tuple[ChatMessage, ...] = ()
     end_with_input: bool = True
     max_answer_seconds: float = 90.0
     settings: floor.TurnSettings = field(default_factory=floor.TurnSettings)

@@ -23,7 +23,7 @@ from app.session.clock import SessionClock
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.session.frame_loop import FrameStepper, FrameThread, StepMessage
 from app.session.loading import Loader
-from app.session.mailbox import FinishedHint, Mailbox, SetDuplex, SwapFrontEnd, TalkButton, WordsHint
+from app.session.mailbox import FinishedHint, Mailbox, SetDuplex, SwapFrontEnd, TalkButton, TypedWords, WordsHint
 from app.session.mind import Mind, MindParts
 from app.session.parts import SessionConfig, SessionParts
 from app.stt.base import TranscriptUpdate
@@ -31,6 +31,11 @@ from app.stt.base import TranscriptUpdate
 SLOW_WINDOW_SECONDS = 10.0
 SLOW_SECONDS = 1.0
 """So much dropped sound within the window is said to the user."""
+
+DEAF_TO_TYPING = (
+    "only hears and speaks: it can't read what you type. Say it, or choose a voice that is told what to say, KAME or "
+    "the cascade."
+)
 
 QUIET_SECONDS = 0.4
 """A file's talk is over when all has been silent for this long behind its end."""
@@ -63,7 +68,7 @@ class Session:
         self.mind = Mind(
             MindParts(
                 parts.backend, parts.make_backend, parts.make_tools, parts.cost, parts.paces, config.choice,
-                config.style, config.cap,
+                config.style, config.cap, config.earlier,
             ),
             self.transcript,
             post=self.mailbox.post,
@@ -239,8 +244,7 @@ class Session:
         if parts.recorder is not None:
             parts.recorder.sound(frame.index, frame.samples, message.samples, message.flushed)
         parts.transcriber.push(frame, message.voiced)
-        for event in message.turn_events:
-            self._on_turn(event)
+        self._on_turns(message)
         for event in message.events:
             self._emit(event)
             if isinstance(event, e.AssistantStarted):
@@ -292,6 +296,18 @@ class Session:
         if not lost.hears_oracle and asked is not None and asked.text:
             # Nobody was asked for that one's answers: the new one needs something to say.
             self.mind.ask(asked.number, asked.text, final=not asked.open, settled=True)
+
+    def _on_turns(self, message: StepMessage) -> None:
+        words = iter(message.typed)
+        ends = (event for event in message.turn_events if isinstance(event, e.UserEnded) and event.reason == "typed")
+        typed = {event.turn: next(words) for event in ends}
+        for event in message.turn_events:
+            if event.turn not in typed:
+                self._on_turn(event)
+                continue
+            self._emit(event)
+            if isinstance(event, e.UserEnded):
+                self._take_words(event.turn, typed[event.turn], event.at)
 
     def _on_turn(self, event: floor.TurnEvent) -> None:
         ears = self.parts.transcriber
@@ -349,6 +365,15 @@ class Session:
         if self.parts.frontend.hears_oracle:
             self.mind.ask(turn, words, final=update.final, settled=update.settled)
 
+    def _take_words(self, turn: int, words: str, at: float) -> None:
+        """A turn that was typed: nothing of it is to be heard."""
+        self._emit(e.TranscriptFinal(self.clock(), turn, words, at))
+        self.mailbox.post(WordsHint(turn, words, at))
+        if self.parts.frontend.hears_oracle:
+            self.mind.ask(turn, words, final=True, settled=True)
+        else:
+            self._emit(e.Failure(self.clock(), "frontend", f"{self.parts.frontend.name} " + DEAF_TO_TYPING))
+
     def _on_finished(self, turn: int, probability: float, speech_end: float) -> None:
         self.mailbox.post(FinishedHint(turn, probability, speech_end))
 
@@ -368,6 +393,11 @@ class Session:
     def release(self) -> None:
         """See `SessionControl.release`."""
         self.mailbox.post(TalkButton(False))
+
+    def write(self, text: str) -> None:
+        """See `SessionControl.write`."""
+        if words := " ".join(text.split()):
+            self.mailbox.post(TypedWords(words))
 
     def set_duplex(self, duplex: bool) -> None:
         """See `SessionControl.set_duplex`."""

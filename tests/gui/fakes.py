@@ -62,6 +62,9 @@ class FakeSession:
     def release(self) -> None:
         self.calls.append(("release",))
 
+    def write(self, text: str) -> None:
+        self.calls.append(("write", text))
+
     def set_duplex(self, duplex: bool) -> None:
         self.calls.append(("set_duplex", duplex))
 

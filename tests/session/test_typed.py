@@ -1,0 +1,107 @@
+"""Turns that are typed, and talks that go on where an earlier one has ended."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from app.backend.base import ChatRequest
+from app.backend.scripted import ScriptedAnswer, answer
+from app.conversation import events as e
+from app.conversation.prompt import ChatMessage
+from app.frontend.cascade import CascadeFrontEnd
+from app.session.session import Session
+from app.stt.scripted import ScriptedTurn
+from app.tts.scripted import ScriptedVoice
+from tests.support.talks import simulate
+
+
+def _about(request: ChatRequest) -> ScriptedAnswer:
+    return answer(f"You asked about this. {request.messages[-1].content.rstrip('?.')} is a fine thing to ask me.")
+
+
+def writing(*typed: tuple[float, str]) -> Callable[[Session], None]:
+    """Types these texts at these times."""
+
+    def during(session: Session) -> None:
+        for at, text in typed:
+            asyncio.get_running_loop().call_later(at, session.write, text)
+
+    return during
+
+
+@pytest.mark.parametrize("manner", ["thinking", "after"])
+@pytest.mark.parametrize("duplex", [True, False])
+def test_what_is_typed_is_answered_aloud_without_waiting(manner: e.Manner, duplex: bool) -> None:
+    talk = simulate([], _about, manner=manner, duplex=duplex, during=writing((1.0, " Where is \n Paris? ")))
+    [final] = talk.of(e.TranscriptFinal)
+    assert final.text == "Where is Paris?"
+    [ended] = talk.of(e.UserEnded)
+    assert ended.reason == "typed" and ended.speech_end == ended.at and 1.0 <= ended.at <= 1.17
+    [request] = talk.of(e.OracleRequested)
+    assert request.final and request.words == "Where is Paris?"
+    [started] = talk.of(e.AssistantStarted)
+    assert started.at - ended.at < 0.5
+    assert talk.said(1) == "You asked about this. Where is Paris is a fine thing to ask me."
+    assert [turn.text for turn in talk.transcript.turns] == ["Where is Paris?", talk.said(1)]
+    assert not talk.tasks_left
+
+
+def test_it_interrupts_an_answer_and_the_talk_goes_on_by_voice() -> None:
+    france, spain = "What is the capital of France?", "And what about Spain?"
+    script = [ScriptedTurn(1.0, 3.0, france), ScriptedTurn(12.0, 13.5, spain)]
+    talk = simulate(script, _about, seconds=30, during=writing((4.5, "No, of Italy.")))
+    ends = talk.of(e.AssistantEnded)
+    assert [(end.turn, end.interrupted) for end in ends] == [(1, True), (2, False), (3, False)]
+    assert ends[0].at <= 4.75, "it falls silent at once"
+    assert "of Italy" in talk.said(2) and "Spain" in talk.said(3)
+
+
+def test_it_follows_a_turn_that_is_still_being_spoken() -> None:
+    script = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
+    talk = simulate(script, _about, during=writing((3.0, "Or rather, of Italy?")))
+    texts = [(turn.speaker, turn.number, turn.text) for turn in talk.transcript.turns if turn.speaker == "user"]
+    assert ("user", 2, "Or rather, of Italy?") in texts
+    assert texts[0][1] == 1 and texts[0][2].startswith("What is"), "what was said is kept"
+    assert "of Italy" in talk.said(2)
+
+
+def test_two_that_come_together_are_two_turns() -> None:
+    talk = simulate([], _about, seconds=15, during=writing((1.0, "One."), (1.001, "Two.")))
+    assert [final.text for final in talk.of(e.TranscriptFinal)] == ["One.", "Two."]
+    assert "Two" in talk.said(2)
+    [request] = [r for r in talk.of(e.OracleRequested) if r.turn == 2]
+    assert request.words == "Two."
+
+
+def test_nothing_typed_is_no_turn() -> None:
+    talk = simulate([], _about, seconds=2, during=writing((0.5, " \n ")))
+    assert not talk.of(e.UserStarted)
+
+
+def test_a_voice_that_only_hears_says_that_it_cannot_read() -> None:
+    class Deaf(CascadeFrontEnd):
+        name = "Moshi"
+        hears_oracle = False
+
+    talk = simulate([], _about, seconds=3, frontend=Deaf(ScriptedVoice(), "thinking"), during=writing((1.0, "Hello?")))
+    [failure] = talk.of(e.Failure)
+    assert failure.sentence.startswith("Moshi only hears and speaks") and not failure.fatal
+    assert not talk.of(e.OracleRequested)
+    assert [turn.text for turn in talk.transcript.turns] == ["Hello?"], "nothing is lost"
+
+
+def test_what_was_said_before_is_told_and_not_asked_about_again() -> None:
+    earlier = (ChatMessage("user", "My name is Ada."), ChatMessage("assistant", "Hello, Ada."))
+    seen: list[ChatRequest] = []
+
+    def reply(request: ChatRequest) -> ScriptedAnswer:
+        seen.append(request)
+        return answer("You are Ada.")
+
+    talk = simulate([], reply, earlier=earlier, during=writing((1.0, "Who am I?")))
+    [request] = seen
+    assert request.messages[1:] == (*earlier, ChatMessage("user", "Who am I?"))
+    assert [turn.text for turn in talk.transcript.turns] == ["Who am I?", "You are Ada."], "its own turns alone"
