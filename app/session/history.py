@@ -82,6 +82,11 @@ class HistoryDesk(Protocol):
         """Why conversations can't be kept, or no longer, in a sentence; empty while all is well."""
         ...
 
+    @property
+    def notice(self) -> str:
+        """What became of what was kept before, where it was damaged, in a sentence to be told once; empty otherwise."""
+        ...
+
     def begin(self, key: str, setup: Setup, folder: Path | None = None) -> TalkLog:
         """Begins a talk in the conversation `key`, which is made if there is none (an unused one is not listed, and
         forgotten). `folder`: where its sound is kept. Instant; what goes wrong is told by `trouble`.

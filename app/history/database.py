@@ -1,0 +1,187 @@
+"""Opens the file that conversations are kept in, whatever is the matter with it.
+
+A damaged file is set aside, one of a newer version of the app is left alone, and an older one is copied before it is
+brought up to date. Where nothing can be kept, a database in memory takes the file's place until the app is closed.
+Knows nothing of what is in the tables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from app.history import schema
+from app.settings import APP_NAME
+
+PATIENCE_SECONDS = 2.0
+"""How long another process may hold the file."""
+CHECK_BYTES = 256 * 2**20
+"""A file that was not closed well is checked throughout if it is no larger: some 0.3 s for 100 MB."""
+
+_BUSY, _CORRUPT, _NOT_A_DATABASE, _CORRUPT_INDEX = 5, 11, 26, 11 | 1 << 8  # SQLite's result codes
+
+
+class NewerDatabaseError(Exception):
+    """A newer version of the app has written it."""
+
+
+class ForeignError(Exception):
+    """Something else has written it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A database that can be used. `indexed`: it has a search index. `trouble`: why nothing in it will be kept;
+    `notice`: what became of the file that was there. Both are sentences, or empty.
+    """
+
+    connection: sqlite3.Connection
+    indexed: bool
+    trouble: str = ""
+    notice: str = ""
+
+
+def history_path() -> Path:
+    """Where the user's conversations are kept."""
+    return platformdirs.user_data_path(APP_NAME, appauthor=False) / "history.sqlite3"
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether it says that the file itself is damaged, or none of SQLite's."""
+    code = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF in (_CORRUPT, _NOT_A_DATABASE) and code != _CORRUPT_INDEX
+
+
+def is_index_damage(error: Exception) -> bool:
+    """Whether it says that only the search index is damaged, which can be made anew."""
+    return getattr(error, "sqlite_errorcode", 0) == _CORRUPT_INDEX
+
+
+def backups(path: Path) -> list[Path]:
+    """The copies that were made before the database was brought up to date."""
+    return sorted(path.parent.glob(f"{path.name}.version-*.backup"))
+
+
+def open_database(path: Path) -> Opened:
+    """Opens it, or one in memory; never raises for what may be wrong with the file or its folder."""
+    try:
+        return _open_in_time(path)
+    except ForeignError:
+        return open_anew(path)
+    except NewerDatabaseError:
+        return _in_memory(
+            f"The conversations in {path} were written by a newer version of KAME and are left as they are. None is "
+            "kept until you update KAME."
+        )
+    except (OSError, sqlite3.Error) as error:
+        if is_damage(error):
+            return open_anew(path)
+        reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+        return _in_memory(
+            f"The conversations in {path} can't be opened ({reason}), and none is kept. See that you may write there "
+            "and that there is room, and start KAME again."
+        )
+
+
+def open_anew(path: Path) -> Opened:
+    """Sets a damaged file aside and begins a new one."""
+    try:
+        aside = _set_aside(path)
+        fresh = _open(path)
+    except (OSError, sqlite3.Error) as error:
+        return _in_memory(
+            f"The conversations in {path} are damaged and could not be set aside ({error}), so none is kept. Move the "
+            "file elsewhere and start KAME again."
+        )
+    notice = f"The file of conversations was damaged, so a new one is begun. The damaged file is kept as {aside}."
+    return Opened(fresh.connection, fresh.indexed, notice=notice)
+
+
+def _open_in_time(path: Path) -> Opened:
+    """Opens it; while another process opens it as well, there are moments that SQLite doesn't wait out by itself."""
+    give_up = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            return _open(path)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != _BUSY or time.monotonic() > give_up:
+                raise
+        time.sleep(0.05)
+
+
+def _open(path: Path) -> Opened:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # Made by us and not by SQLite, so that nobody else may ever read it; its log takes the rights over from it.
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    if os.name == "posix" and path.stat().st_mode & 0o077:
+        path.chmod(0o600)
+    log = path.with_name(path.name + "-wal")
+    unclean = log.exists() and log.stat().st_size > 0
+    connection = _connect(str(path))
+    try:
+        before = schema.version(connection)
+        if before > schema.NEWEST:
+            raise NewerDatabaseError
+        if schema.is_foreign(connection):
+            raise ForeignError
+        connection.execute("PRAGMA journal_mode = WAL")
+        if unclean and path.stat().st_size <= CHECK_BYTES:
+            _check(connection)
+        if 0 < before < schema.NEWEST:
+            _back_up(connection, path.with_name(f"{path.name}.version-{before}.backup"))
+        schema.migrate(connection)
+        indexed = schema.prepare_index(connection)
+        for table in ("conversations", "talks", "events", "turns", "unwanted"):
+            connection.execute(f"SELECT * FROM {table} LIMIT 1").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return Opened(connection, indexed)
+
+
+def _connect(name: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(name, timeout=PATIENCE_SECONDS, isolation_level=None)
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA secure_delete = ON")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA temp_store = MEMORY")  # words are in no other file
+    return connection
+
+
+def _in_memory(trouble: str) -> Opened:
+    connection = _connect(":memory:")
+    schema.migrate(connection)
+    return Opened(connection, schema.prepare_index(connection), trouble)
+
+
+def _check(connection: sqlite3.Connection) -> None:
+    found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if found != "ok":
+        error = sqlite3.DatabaseError(found)
+        error.sqlite_errorcode = _CORRUPT
+        raise error
+
+
+def _back_up(connection: sqlite3.Connection, path: Path) -> None:
+    path.unlink(missing_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    with contextlib.closing(sqlite3.connect(path)) as copy:
+        connection.backup(copy)
+
+
+def _set_aside(path: Path) -> Path:
+    aside, number = path.with_name(path.name + ".broken"), 1
+    while aside.exists():
+        number += 1
+        aside = path.with_name(f"{path.name}.broken-{number}")
+    os.replace(path, aside)
+    with contextlib.suppress(FileNotFoundError):  # what it holds may be what a rescuer needs
+        os.replace(path.with_name(path.name + "-wal"), aside.with_name(aside.name + "-wal"))
+    path.with_name(path.name + "-shm").unlink(missing_ok=True)
+    return aside

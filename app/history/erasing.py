@@ -1,0 +1,99 @@
+"""Erases conversations: their rows, the index over their words, the log, what lies between the lines, and the sound.
+
+Used on the thread that owns the connection.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+from app.history.schema import transaction
+
+FORGET_MS = 200
+"""How long others are waited for who read what is to be forgotten: what a talk says meanwhile waits as well."""
+
+_UNUSED = "SELECT id FROM conversations WHERE NOT removed AND id NOT IN (SELECT conversation FROM talks WHERE turns)"
+
+
+def erase(database: sqlite3.Connection, indexed: bool, unused: bool) -> set[str]:
+    """Deletes what was removed, and with `unused` what has no words. Returns the keys of what was removed.
+
+    The words are in the log until `forget_log`, may be between the lines until `sweep`, and their sound is there until
+    `erase_sound`.
+    """
+    with transaction(database):
+        removed = dict(database.execute("SELECT id, key FROM conversations WHERE removed").fetchall())
+        empty = [row for (row,) in database.execute(_UNUSED)] if unused else []
+        for row in [*removed, *empty]:
+            database.execute(
+                "INSERT OR IGNORE INTO unwanted SELECT folder FROM talks WHERE conversation = ? AND folder IS NOT NULL",
+                (row,),
+            )
+            for (talk,) in database.execute("SELECT id FROM talks WHERE conversation = ?", (row,)).fetchall():
+                database.execute("DELETE FROM turns WHERE talk = ?", (talk,))
+                database.execute("DELETE FROM events WHERE talk = ?", (talk,))
+            database.execute("DELETE FROM talks WHERE conversation = ?", (row,))
+            database.execute("DELETE FROM conversations WHERE id = ?", (row,))
+        if removed and indexed:
+            # The index only notes what is gone; merged into one, it no longer holds the words.
+            database.execute("INSERT INTO words (words) VALUES ('optimize')")
+        if removed:
+            database.execute("INSERT OR IGNORE INTO unwanted VALUES ('')")
+    return set(removed.values())
+
+
+def forget_log(database: sqlite3.Connection) -> bool:
+    """Moves the log into the database and empties it; False when someone else reads and it could not be done now."""
+    (patience,) = database.execute("PRAGMA busy_timeout").fetchone()
+    database.execute(f"PRAGMA busy_timeout = {min(patience, FORGET_MS)}")
+    try:
+        busy, _, _ = database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    finally:
+        database.execute(f"PRAGMA busy_timeout = {patience}")
+    return not busy
+
+
+def is_to_be_swept(database: sqlite3.Connection) -> bool:
+    """Whether the file may still hold some of what was erased."""
+    return database.execute("SELECT 1 FROM unwanted WHERE folder = ''").fetchone() is not None
+
+
+def sweep(database: sqlite3.Connection) -> bool:
+    """Writes the whole file anew, some 100 MB a second; False when its log could not be emptied now.
+
+    SQLite overwrites what it deletes, but not the copies that it leaves behind where it moves things from page to page.
+    """
+    database.execute("VACUUM")
+    if not forget_log(database):
+        return False
+    database.execute("DELETE FROM unwanted WHERE folder = ''")
+    return True
+
+
+def erase_sound(database: sqlite3.Connection, recordings: Path | None) -> list[Path]:
+    """Deletes the sound of what was erased; returns the folders that could not be deleted, to be tried again.
+
+    Only what lies inside `recordings` is deleted: another folder is the user's own.
+    """
+    left = []
+    for (name,) in database.execute("SELECT folder FROM unwanted WHERE folder <> ''").fetchall():
+        folder = Path(name)
+        if recordings is not None and lies_in(folder, recordings) and folder.exists():
+            try:
+                shutil.rmtree(folder.resolve())
+            except OSError:
+                left.append(folder)
+                continue
+        database.execute("DELETE FROM unwanted WHERE folder = ?", (name,))
+    return left
+
+
+def lies_in(folder: Path, whole: Path) -> bool:
+    """Whether `folder` is inside `whole`, links followed."""
+    try:
+        folder, whole = folder.resolve(), whole.resolve()
+    except (OSError, RuntimeError):
+        return False
+    return folder != whole and folder.is_relative_to(whole)

@@ -1,0 +1,91 @@
+"""Writes a conversation to a file of the user's: to be read, taken along, shown under a film, or heard."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from app.audio.errors import AudioError
+from app.backend.address import without_secrets
+from app.conversation.events import Event
+from app.history.markdown import markdown
+from app.history.records import event_line, setup_fields, sound_text
+from app.history.sound import sound_error, sound_seconds, write_sound
+from app.history.subtitles import subtitles
+from app.history.timing import talk_seconds, timed_turns
+from app.history.wholefile import whole_file
+from app.session.errors import UserError
+from app.session.history import ConversationView, ExportFormat, KeptTalk
+
+FORMAT, VERSION = "kame-conversation", 1
+
+
+def export(path: Path, form: ExportFormat, view: ConversationView, talks: Sequence[KeptTalk]) -> str:
+    """Writes a conversation to `path`, whole or not at all; tells in a sentence what was written. Raises UserError."""
+    write, what = _WRITERS[form]
+    try:
+        with whole_file(path) as file:
+            write(file, view, talks)
+    except AudioError as error:
+        raise sound_error(error) from error
+    return f"{what} was written to {path}."
+
+
+def _write_markdown(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk]) -> None:
+    page = markdown(view, [(talk.began, timed_turns(talk.events)) for talk in talks])
+    file.write(sound_text(page).encode())
+
+
+def _write_subtitles(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk]) -> None:
+    begin, told = 0.0, []
+    for talk in talks:
+        told.append((begin, timed_turns(talk.events)))
+        begin += talk_seconds(talk.events, sound_seconds(talk.folder))
+    file.write(sound_text(subtitles(told)).encode())
+
+
+def _write_sound(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk]) -> None:
+    sounds = [sound_seconds(talk.folder) for talk in talks]
+    if not any(sounds):
+        raise UserError(
+            "No sound was kept of this conversation, so there is none to be written. Have talks recorded first: sound "
+            "is kept only when you say so."
+        )
+    write_sound(
+        file,
+        [(talk.folder, talk_seconds(talk.events, seconds)) for talk, seconds in zip(talks, sounds, strict=True)],
+    )
+
+
+def _write_json(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk]) -> None:
+    setup = setup_fields(view.setup)
+    setup["backend"]["base_url"] = without_secrets(view.setup.backend.base_url)
+    head = {
+        "format": FORMAT, "version": VERSION, "title": view.title if view.named else "", "created": view.created,
+        "setup": setup,
+    }  # fmt: skip
+    # An event a line: so it can be read, and compared, and is written without the whole of it in memory.
+    file.write(json.dumps(head)[:-1].encode() + b', "talks": [')
+    for number, talk in enumerate(talks):
+        file.write(b"%b\n{\"began\": %b, \"events\": [" % (b"," if number else b"", json.dumps(talk.began).encode()))
+        for place, event in enumerate(talk.events):
+            file.write(b"%b\n%b" % (b"," if place else b"", event_line(_public(event)).encode()))
+        file.write(b"\n]}")
+    file.write(b"\n]}\n")
+
+
+def _public(event: Event) -> Event:
+    address = getattr(event, "base_url", "")
+    return dataclasses.replace(event, base_url=without_secrets(address)) if address else event
+
+
+_Writer = Callable[[BinaryIO, ConversationView, Sequence[KeptTalk]], None]
+_WRITERS: dict[ExportFormat, tuple[_Writer, str]] = {
+    "markdown": (_write_markdown, "The conversation"),
+    "json": (_write_json, "All of the conversation but its sound"),
+    "srt": (_write_subtitles, "What was said, as subtitles,"),
+    "wav": (_write_sound, "The sound, with you on the left and KAME on the right,"),
+}

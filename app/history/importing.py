@@ -1,0 +1,186 @@
+"""Reads a conversation from outside: an exported JSON file, or a recorded talk's folder.
+
+Whatever is in them, it ends in a conversation or a sentence. What a file says about how to go on is taken over only as
+far as it can do no harm: no folder is opened for the brain, no tool is started, and no words go to a server elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from app.backend.address import on_this_machine
+from app.conversation import events as e
+from app.conversation.transcript import Transcript
+from app.history.export import FORMAT, VERSION
+from app.history.records import METERS, build, checked_event, fits, sound_text
+from app.history.sound import sound_seconds
+from app.session.control import ToolChoice
+from app.session.errors import UserError
+from app.session.history import KeptTalk, Setup
+from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
+
+MOST_BYTES = 64 * 2**20
+MOST_EVENTS = 500_000
+MOST_TURNS = 10_000
+MOST_SOUND_BYTES = 2 * 2**30
+"""Of one side: more than twelve hours."""
+LONGEST_TITLE = 200
+EARLIEST, LATEST = 0.0, 32_503_680_000.0  # 1970 to 3000
+
+HARMLESS_TOOLS = ("calculator", "clock")
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """A conversation from outside. `folder`: where the sound of its one talk lies."""
+
+    title: str
+    setup: Setup
+    created: float
+    talks: tuple[KeptTalk, ...]
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the sound of its first talk lies."""
+        return self.talks[0].folder if self.talks else None
+
+    def with_folder(self, folder: Path | None) -> Brought:
+        """The same, with its first talk's sound elsewhere."""
+        return replace(self, talks=(replace(self.talks[0], folder=folder), *self.talks[1:]))
+
+
+def read(path: Path) -> Brought:
+    """What a file or folder holds. Raises UserError."""
+    try:
+        brought = _folder(path) if path.is_dir() else _file(path)
+    except OSError as error:
+        raise UserError(f"“{path}” can't be read: {error.strerror or error}. Choose another file or folder.") from error
+    if not any(turn.text for talk in brought.talks for turn in _turns(path, talk.events)):
+        raise UserError(f"Nothing was said in “{path.name}”, so there is nothing to bring in. Choose another file.")
+    return brought
+
+
+def copy_sound(folder: Path, to: Path) -> None:
+    """Copies a talk's sound to the folder `to`, whole or not at all. Raises UserError."""
+    try:
+        to.mkdir(parents=True)
+        for name in (USER_FILE, ASSISTANT_FILE):
+            if (folder / name).is_file():
+                shutil.copyfile(folder / name, to / name)
+    except OSError as error:
+        shutil.rmtree(to, ignore_errors=True)
+        raise UserError(
+            f"The talk's sound can't be copied to {to}: {error.strerror or error}. Make room there and try again."
+        ) from error
+
+
+def _file(path: Path) -> Brought:
+    try:
+        whole = json.loads(_text(path), parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        raise _refusal(path, "it is no file of JSON") from None
+    if not isinstance(whole, dict) or whole.get("format") != FORMAT:
+        raise _refusal(path, "it is no conversation that KAME has exported")
+    if whole.get("version") != VERSION:
+        raise _refusal(path, "another version of KAME has written it, in a way that this one doesn't know")
+    title, created, told = whole.get("title", ""), whole.get("created"), whole.get("talks")
+    if not isinstance(title, str) or not _is_date(created) or not isinstance(told, list):
+        raise _refusal(path, "its title, its date or its talks are missing or of a wrong type")
+    try:
+        setup = build(Setup, whole.get("setup", {}))
+    except ValueError as error:
+        raise _refusal(path, f"how it was held makes no sense ({error})") from None
+    talks = []
+    count = 0
+    for number, talk in enumerate(told, 1):
+        if not isinstance(talk, dict) or not _is_date(talk.get("began")) or not isinstance(talk.get("events"), list):
+            raise _refusal(path, f"talk {number} is of a wrong type")
+        count += len(talk["events"])
+        talks.append(KeptTalk(float(talk["began"]), _events(path, talk["events"], count)))
+    title = sound_text(" ".join(title.split()))[:LONGEST_TITLE]
+    return Brought(title, _harmless(setup), float(created), tuple(talks))
+
+
+def _folder(path: Path) -> Brought:
+    written = path / EVENTS_FILE
+    if not written.is_file():
+        raise UserError(
+            f"“{path}” holds no recorded talk: {EVENTS_FILE} is missing there. Choose the folder of a recorded talk, "
+            "or a conversation that was exported as JSON."
+        )
+    lines = _text(written).splitlines()
+    fields: list[Any] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            fields.append(json.loads(line, parse_constant=_no_number))
+        except (ValueError, RecursionError):
+            if number == len(lines):
+                break  # the talk was cut off while this line was written
+            raise _refusal(written, f"line {number} is no JSON") from None
+    events = _events(written, fields, len(fields))
+    began = max(EARLIEST, written.stat().st_mtime - max((event.at for event in events), default=0.0))
+    sounds = [path / name for name in (USER_FILE, ASSISTANT_FILE)]
+    if any(sound.is_file() and sound.stat().st_size > MOST_SOUND_BYTES for sound in sounds):
+        raise _refusal(path, "its sound is longer than twelve hours")
+    return Brought("", Setup(), began, (KeptTalk(began, events, path.resolve() if sound_seconds(path) else None),))
+
+
+def _text(path: Path) -> str:
+    with path.open("rb") as file:
+        found = file.read(MOST_BYTES + 1)
+    if len(found) > MOST_BYTES:
+        raise _refusal(path, f"it is larger than {MOST_BYTES // 2**20} MB, so it is no conversation")
+    try:
+        return found.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise _refusal(path, "it is no text in UTF-8") from None
+
+
+def _events(path: Path, fields: Iterable[Any], count: int) -> tuple[e.Event, ...]:
+    if count > MOST_EVENTS:
+        raise _refusal(path, f"it holds more than {MOST_EVENTS:,} events")
+    events: list[e.Event] = []
+    for number, entry in enumerate(fields, 1):
+        try:
+            event = checked_event(entry)
+        except ValueError as error:
+            raise _refusal(path, f"event {number} is {error}") from None
+        if event is not None and not isinstance(event, METERS):
+            events.append(event)
+    return tuple(events)
+
+
+def _turns(path: Path, events: Iterable[e.Event]) -> list[Any]:
+    transcript = Transcript()
+    for event in events:
+        transcript.apply(event)
+        if len(transcript.turns) > MOST_TURNS:
+            raise _refusal(path, f"a talk in it has more than {MOST_TURNS:,} turns")
+    return transcript.turns
+
+
+def _harmless(setup: Setup) -> Setup:
+    backend = setup.backend
+    if backend.base_url and not on_this_machine(backend.base_url):
+        backend = replace(backend, base_url="")
+    tools = ToolChoice(tuple(name for name in setup.tools.names if name in HARMLESS_TOOLS))
+    temperature = setup.style.temperature
+    style = setup.style if temperature is None or 0 <= temperature <= 2 else replace(setup.style, temperature=None)
+    return Setup(backend, style, tools, max(0.0, setup.cap))
+
+
+def _is_date(value: Any) -> bool:
+    return fits(value, float) and EARLIEST <= value <= LATEST
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _refusal(path: Path, why: str) -> UserError:
+    return UserError(f"“{path.name}” can't be brought in: {why}. Choose a conversation that was exported as JSON.")

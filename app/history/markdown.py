@@ -1,0 +1,56 @@
+"""A conversation as a page to be read: Markdown, with who spoke when, and where they were interrupted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime, tzinfo
+
+from app.history.subtitles import SPEAKERS
+from app.history.timing import TimedTurn
+from app.session.history import ConversationView
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&])")
+_LIST = re.compile(r"^(\s*)([-+]|\d+[.)])(?=\s)")
+
+
+def markdown(
+    view: ConversationView, talks: Sequence[tuple[float, Sequence[TimedTurn]]], zone: tzinfo | None = None
+) -> str:
+    """The page, of when each talk began (seconds since 1970) and its turns; times of day in `zone`, None: here."""
+    lines = [f"# {_plain(view.title) or 'Conversation'}", ""]
+    began = min((began for began, _ in talks), default=view.created)
+    brains = f" · with {', '.join(_plain(brain) for brain in view.brains)}" if view.brains else ""
+    lines += [f"{_date(began, zone)}{brains}", ""]
+    for number, (began, turns) in enumerate(talks, 1):
+        if len(talks) > 1:
+            lines += [f"## Talk {number} · {_date(began, zone)}", ""]
+        for timed in turns:
+            lines += [*_turn(timed), ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _turn(timed: TimedTurn) -> Iterator[str]:
+    turn = timed.turn
+    brains = f" ({', '.join(_plain(brain) for brain in turn.brains)})" if turn.brains else ""
+    yield f"**{SPEAKERS[turn.speaker]}**{brains} · {_clock(turn.started_at)}"
+    yield ""
+    words = _plain(" ".join(turn.text.split()))
+    if turn.interrupted:
+        at = f" at {_clock(timed.ended)}" if timed.ended is not None else ""
+        words += f" — *interrupted{at}*"
+    yield words
+
+
+def _plain(text: str) -> str:
+    return _LIST.sub(lambda found: f"{found[1]}{found[2][:-1]}\\{found[2][-1]}", _SPECIAL.sub(r"\\\1", text))
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(int(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}" if minutes >= 60 else f"{minutes}:{seconds:02}"
+
+
+def _date(seconds: float, zone: tzinfo | None) -> str:
+    day = datetime.fromtimestamp(seconds, zone)
+    return f"{day:%Y-%m-%d %H:%M}"

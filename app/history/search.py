@@ -1,0 +1,119 @@
+"""Finds words in conversations, and shows where they were found.
+
+Every word that was typed has to be there, in any turn or in the title; the last one may be the begin of a word, since
+it is still being typed. Case and accents don't matter. Whatever is typed is words, never a query language.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import unicodedata
+
+from app.history.schema import TURN_BITS
+
+BEFORE, AROUND = 36, 110
+"""Letters of a snippet before what was found, and in all."""
+MOST_WORDS = 24
+"""That are looked for: someone may paste a page."""
+
+_WORD = re.compile(r"[^\W_]+")
+_LETTER = r"[^\W_]"
+
+
+class Query:
+    """What was typed. Empty (false) where it holds no word. `indexed`: there is an index to be asked."""
+
+    def __init__(self, typed: str, indexed: bool = True) -> None:
+        typed = unicodedata.normalize("NFC", typed.replace("\0", " "))
+        self._words = [parts[:MOST_WORDS] for word in typed.split() if (parts := _WORD.findall(word))][:MOST_WORDS]
+        self._indexed = indexed
+        patterns = [self._pattern(place) for place in range(len(self._words))]
+        self._patterns = [re.compile(pattern) for pattern in patterns]
+        self._any = re.compile("|".join(patterns))
+
+    def __bool__(self) -> bool:
+        return bool(self._words)
+
+    def find(self, database: sqlite3.Connection) -> list[set[int]]:
+        """For each word the conversations in whose turns it is."""
+        return [
+            {row for (row,) in database.execute(f"SELECT DISTINCT row >> {TURN_BITS} FROM ({asked})", arguments)}
+            for asked, arguments in map(self._asked, range(len(self._words)))
+        ]
+
+    def newest(self, database: sqlite3.Connection, every: bool) -> dict[int, int]:
+        """By conversation, its newest turn with all words (`every`) or with any of them."""
+        parts = [self._asked(place) for place in range(len(self._words))]
+        if len({asked for asked, _ in parts}) == 1 and self._indexed:  # the index is much faster at it than SQLite
+            asked, arguments = parts[0][0], [(" AND " if every else " OR ").join(word for _, (word,) in parts)]
+        else:
+            asked = (" INTERSECT " if every else " UNION ").join(asked for asked, _ in parts)
+            arguments = [argument for _, arguments in parts for argument in arguments]
+        grouped = f"SELECT row >> {TURN_BITS}, MAX(row) FROM ({asked}) GROUP BY 1"
+        return dict(database.execute(grouped, arguments).fetchall())
+
+    def in_title(self, title: str) -> list[bool]:
+        """For each word whether it is in a title."""
+        folded, _ = _fold(title)
+        return [pattern.search(folded) is not None for pattern in self._patterns]
+
+    def snippet(self, text: str) -> str:
+        """A piece of `text` around what was found, each match between "\x02" and "\x03"."""
+        text = text.replace("\x02", " ").replace("\x03", " ")
+        folded, places = _fold(text)
+        first = self._any.search(folded)
+        found, after = (0, 0) if first is None else _where(first, places)
+        begin = 0 if found <= BEFORE else text.find(" ", found - BEFORE, found) + 1 or found
+        end = len(text)
+        if end - begin > AROUND:
+            end = max(text.rfind(" ", begin, begin + AROUND), after)
+            end = end if end > begin else begin + AROUND
+        shown, place = [], begin
+        while first is not None and (match := _where(first, places))[1] <= end:
+            shown += [text[place : match[0]], "\x02", text[match[0] : match[1]], "\x03"]
+            place = match[1]
+            first = self._any.search(folded, first.end())
+        shown.append(text[place:end])
+        return f"{'…' if begin else ''}{''.join(shown)}{'…' if end < len(text) else ''}"
+
+    def _asked(self, place: int) -> tuple[str, list[str]]:
+        """What SQLite is asked for the turns that hold a word."""
+        words = self._words[place]
+        if self._indexed and not self._within(place):
+            phrase = f'"{" ".join(words)}"{"*" if place == len(self._words) - 1 else ""}'
+            return "SELECT rowid AS row FROM words WHERE words MATCH ?", [phrase]
+        holds = " AND ".join("text LIKE ?" for _ in words)
+        return f"SELECT id AS row FROM turns WHERE {holds}", [f"%{word}%" for word in words]
+
+    def _within(self, place: int) -> bool:
+        """Whether a word is looked for inside others: its script may write without spaces between words."""
+        return any(unicodedata.category(letter) == "Lo" for word in self._words[place] for letter in word)
+
+    def _pattern(self, place: int) -> str:
+        words = r"[\W_]+".join(re.escape(_fold(word)[0]) for word in self._words[place])
+        if self._within(place) or not self._indexed:
+            return words
+        end = f"{_LETTER}*" if place == len(self._words) - 1 else f"(?!{_LETTER})"
+        if len(self._words[place]) > 1:
+            return f"(?<!{_LETTER}){words}{end}"
+        return f"{words}(?<!{_LETTER}{words}){end}"  # the word comes first, since that is found much quicker
+
+
+def _where(match: re.Match[str], places: list[int] | None) -> tuple[int, int]:
+    """Where a match in a folded text is in the text itself."""
+    begin, end = match.span()
+    return (begin, end) if places is None else (places[begin], places[end - 1] + 1)
+
+
+def _fold(text: str) -> tuple[str, list[int] | None]:
+    """A text in lower case without accents, and for each of its letters where it was; None: where it is now."""
+    if text.isascii():
+        return text.lower(), None
+    letters, places = [], []
+    for place, letter in enumerate(text):
+        for part in unicodedata.normalize("NFD", letter.lower()):
+            if not unicodedata.combining(part):
+                letters.append(part)
+                places.append(place)
+    return "".join(letters), places

@@ -1,0 +1,81 @@
+"""Subtitles of a conversation: SubRip, of both sides, on one clock for all of its talks."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from app.history.timing import TimedTurn, TimedWord
+
+LINE_LETTERS, LINES = 42, 2
+LONGEST_SECONDS = 7.0
+SHORTEST_SECONDS = 0.8
+PAUSE_SECONDS = 1.0
+"""A longer silence within a turn ends a cue."""
+SENTENCE_LETTERS = 24
+"""A sentence's end also ends a cue that has so many letters."""
+
+SPEAKERS = {"user": "You", "assistant": "KAME"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """Lines that are shown from `begin` to `end`, in seconds."""
+
+    begin: float
+    end: float
+    text: str
+
+
+def subtitles(talks: Sequence[tuple[float, Sequence[TimedTurn]]]) -> str:
+    """The whole file, of each talk's begin on the common clock and its turns."""
+    cues = sorted(
+        (cue for offset, turns in talks for cue in _talk_cues(offset, turns)), key=lambda cue: (cue.begin, cue.end)
+    )
+    return "".join(
+        f"{number}\n{_stamp(cue.begin)} --> {_stamp(cue.end)}\n{cue.text}\n\n" for number, cue in enumerate(cues, 1)
+    )
+
+
+def _talk_cues(offset: float, turns: Sequence[TimedTurn]) -> Iterator[Cue]:
+    for speaker in SPEAKERS:
+        groups = [
+            group
+            for timed in turns
+            if timed.turn.speaker == speaker
+            for group in _cut(timed.words, SPEAKERS[speaker])
+        ]
+        for place, group in enumerate(groups):
+            begin, end = group[0].begin, max(group[-1].end, group[0].begin + SHORTEST_SECONDS)
+            if place + 1 < len(groups):  # one side never overlaps with itself
+                end = min(end, max(groups[place + 1][0].begin, begin + 0.001))
+            yield Cue(offset + begin, offset + end, "\n".join(_wrap(SPEAKERS[speaker], group)))
+
+
+def _cut(words: Sequence[TimedWord], speaker: str) -> Iterator[list[TimedWord]]:
+    group: list[TimedWord] = []
+    for word in words:
+        if group and (
+            len(_wrap(speaker, [*group, word])) > LINES
+            or word.end - group[0].begin > LONGEST_SECONDS
+            or word.begin - group[-1].end > PAUSE_SECONDS
+            or (group[-1].text[-1] in ".?!。？！" and sum(len(w.text) + 1 for w in group) >= SENTENCE_LETTERS)
+        ):
+            yield group
+            group = []
+        group.append(word)
+    if group:
+        yield group
+
+
+def _wrap(speaker: str, words: Sequence[TimedWord]) -> list[str]:
+    # An arrow would read as a time line of its own.
+    text = f"{speaker}: {' '.join(word.text for word in words)}".replace("-->", "→")
+    return textwrap.wrap(text, LINE_LETTERS)
+
+
+def _stamp(seconds: float) -> str:
+    thousandths = round(max(0.0, seconds) * 1000)
+    minutes, thousandths = divmod(thousandths, 60_000)
+    return f"{minutes // 60:02}:{minutes % 60:02}:{thousandths // 1000:02},{thousandths % 1000:03}"

@@ -1,0 +1,102 @@
+"""When each word was said, folded from what happened in a talk.
+
+A user's word was said before the first transcript that holds it accounts for its sound; the assistant's words are told
+as they have been heard. In between, words get time by their length. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from app.conversation import events as e
+from app.conversation.transcript import Transcript, Turn
+
+LONGEST_WORD_SECONDS = 0.7
+"""More than that a group of words doesn't take for each: the rest of the time was silence."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimedWord:
+    """A word, and from when to when it was said, in seconds of the talk."""
+
+    text: str
+    begin: float
+    end: float
+
+
+@dataclass(slots=True)
+class TimedTurn:
+    """A turn with the times of its words. `ended`: when it was over; None where nothing tells."""
+
+    turn: Turn
+    words: list[TimedWord] = field(default_factory=list)
+    ended: float | None = None
+
+
+@dataclass(slots=True)
+class _Marks:
+    """By `at`, a turn's first `words` words were said."""
+
+    reached: list[tuple[int, float]] = field(default_factory=list)
+    ended: float | None = None
+
+    def reach(self, words: int, at: float) -> None:
+        while self.reached and self.reached[-1][0] >= words and self.reached[-1][1] >= at:
+            self.reached.pop()
+        if words and (not self.reached or words > self.reached[-1][0]):
+            self.reached.append((words, max(at, self.reached[-1][1]) if self.reached else at))
+
+
+def timed_turns(events: Sequence[e.Event]) -> list[TimedTurn]:
+    """The turns with words of one talk, in order."""
+    transcript = Transcript()
+    marks: dict[int, _Marks] = {}
+    for event in events:
+        turn = transcript.apply(event)
+        if isinstance(event, e.UserEnded):
+            said = [t for t in transcript.turns if t.speaker == "user" and t.number == event.turn]
+            if said:
+                marks.setdefault(id(said[-1]), _Marks()).ended = event.speech_end
+        if turn is None:
+            continue
+        mark = marks.setdefault(id(turn), _Marks())
+        match event:
+            case e.TranscriptPartial() | e.TranscriptFinal():
+                mark.reach(len(turn.text.split()), event.heard_until)
+            case e.UserBackchannel() | e.AssistantSaid():
+                mark.reach(len(turn.text.split()), event.at)
+            case e.AssistantEnded():
+                mark.ended = event.at
+    told = []
+    for turn in transcript.turns:
+        if turn.text:
+            mark = marks.get(id(turn), _Marks())
+            told.append(TimedTurn(turn, _spread(turn, mark), mark.ended))
+    return told
+
+
+def _spread(turn: Turn, mark: _Marks) -> list[TimedWord]:
+    words = turn.text.split()
+    stops = [(count, at) for count, at in mark.reached if count < len(words)]
+    last = mark.reached[-1][1] if mark.reached else turn.started_at
+    if turn.speaker == "user" and mark.ended is not None:
+        last = min(last, mark.ended) if last > turn.started_at else mark.ended
+    timed: list[TimedWord] = []
+    begin, done = turn.started_at, 0
+    for count, at in [*stops, (len(words), last)]:
+        group = words[done:count]
+        at = max(at, begin)
+        start = max(begin, at - LONGEST_WORD_SECONDS * len(group))
+        a_letter = (at - start) / sum(len(word) + 1 for word in group)
+        for word in group:
+            end = start + a_letter * (len(word) + 1)
+            timed.append(TimedWord(word, start, end))
+            start = end
+        begin, done = at, count
+    return timed
+
+
+def talk_seconds(events: Sequence[e.Event], sound: float = 0.0) -> float:
+    """How long a talk is, with so many seconds of sound: what came after it begins there on a common clock."""
+    return max(sound, max((event.at for event in events), default=0.0))

@@ -1,0 +1,236 @@
+"""Conversations from outside: ours come in whole, all others end in a sentence, and none does harm."""
+
+from __future__ import annotations
+
+import json
+import wave
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.conversation import events as e
+from app.history import importing
+from app.history.importing import read
+from app.history.records import EVENT_TYPES, checked_event
+from app.history.store import History
+from app.session.control import BackendChoice, ToolChoice
+from app.session.errors import UserError
+from app.session.history import Setup
+from tests.support.history import talk
+
+MOON = ("How far away is the moon tonight?", "Some 384,000 kilometres, give or take.")
+EVENTS = [json.loads(e.to_json(event)) for event in talk(MOON)]
+
+
+def document(**changes: Any) -> dict[str, Any]:
+    """An exported conversation, with some of it changed."""
+    return {
+        "format": "kame-conversation", "version": 1, "title": "", "created": 5.0, "setup": {},
+        "talks": [{"began": 5.0, "events": EVENTS}],
+    } | changes  # fmt: skip
+
+
+def _with_event(**event: Any) -> dict[str, Any]:
+    return document(talks=[{"began": 5.0, "events": [*EVENTS, event]}])
+
+
+DEEP = "[" * 200_000 + "]" * 200_000
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "no file of JSON"),
+        (b"\xff\xfe\x00", "no text"),
+        (b"{", "no file of JSON"),
+        (DEEP.encode(), "no file of JSON"),
+        (b"[]", "no conversation that KAME"),
+        (b"null", "no conversation that KAME"),
+        (b'{"format": ["kame-conversation"]}', "no conversation that KAME"),
+        (json.dumps(document()).replace("5.0", "NaN").encode(), "no file of JSON"),
+        (json.dumps(document()).replace("5.0", "9" * 5000).encode(), "no file of JSON"),
+        (document(version=2), "another version"),
+        (document(version=None), "another version"),
+        (document(title=7), "title"),
+        (document(created="today"), "date"),
+        (document(created=1e300), "date"),
+        (document(created=True), "date"),
+        (document(talks={}), "talks"),
+        (document(talks=[1]), "talk 1 is of a wrong type"),
+        (document(talks=[{"began": None, "events": []}]), "talk 1"),
+        (document(talks=[{"began": 1.0, "events": "many"}]), "talk 1"),
+        (document(talks=[]), "Nothing was said"),
+        (document(talks=[{"began": 1.0, "events": EVENTS[:1]}]), "Nothing was said"),
+        (document(setup=[]), "how it was held"),
+        (document(setup={"backend": "x"}), "how it was held"),
+        (document(setup={"style": {"length": "huge"}}), "how it was held"),
+        (document(setup={"tools": {"names": [1]}}), "how it was held"),
+        (document(setup={"cap": "much"}), "how it was held"),
+        (document(setup={"virus": 1}), "how it was held"),
+        (_with_event(at=1.0), "without a type"),
+        (_with_event(type=["UserStarted"]), "without a type"),
+        (_with_event(type="UserStarted", at="1", turn=1), "UserStarted with a wrong “at”"),
+        (_with_event(type="UserStarted", at=-1.0, turn=1), "UserStarted at -1.0"),
+        (_with_event(type="UserStarted", at=1e12, turn=1), "UserStarted at"),
+        (_with_event(type="UserStarted", at=1.0, turn=1.5), "wrong “turn”"),
+        (_with_event(type="UserStarted", at=1.0, turn=True), "wrong “turn”"),
+        (_with_event(type="UserStarted", at=1.0, turn=2**70), "wrong “turn”"),
+        (_with_event(type="UserStarted", at=1.0), "field missing"),
+        (_with_event(type="UserStarted", at=1.0, turn=1, **{"__class__": "x"}), "wrong “__class__”"),
+        (_with_event(type="UserEnded", at=1.0, turn=1, speech_end=1.0, reason="boredom"), "wrong “reason”"),
+        (_with_event(type="OracleCounted", at=1.0, revision=[]), "wrong “revision”"),
+    ],
+)  # fmt: skip
+def test_what_is_no_conversation_is_refused_with_a_sentence(content: Any, why: str, tmp_path: Path) -> None:
+    path = tmp_path / "talk.json"
+    path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    with pytest.raises(UserError, match=why) as told:
+        read(path)
+    assert "talk.json" in str(told.value) and "Choose a" in str(told.value) and len(str(told.value)) < 300
+
+
+def test_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "talk.json"
+    path.write_text(json.dumps(document()))
+    for name, most, why in (("MOST_BYTES", 1000, "larger than"), ("MOST_EVENTS", 10, "more than 10 events"),
+                            ("MOST_TURNS", 1, "more than 1 turns")):  # fmt: skip
+        with monkeypatch.context() as patched:
+            patched.setattr(importing, name, most)
+            with pytest.raises(UserError, match=why):
+                read(path)
+    assert len(read(path).talks) == 1
+    with pytest.raises(UserError, match="can't be read"):
+        read(tmp_path / "missing.json")
+
+
+def _sample(hint: Any) -> Any:
+    """A value that a field may hold."""
+    if get_origin(hint) is Literal:
+        return get_args(hint)[-1]
+    if get_origin(hint) is tuple:
+        return (_sample(get_args(hint)[0]), "two")
+    return {float: 2.5, int: 3, bool: True, str: "words", float | None: None}[hint]
+
+
+@pytest.mark.parametrize("kind", EVENT_TYPES.values())
+def test_every_event_that_can_happen_comes_in_again(kind: type) -> None:
+    event = kind(**{name: _sample(hint) for name, hint in get_type_hints(kind).items()})
+    assert checked_event(json.loads(e.to_json(event))) == event
+    with pytest.raises(ValueError, match="wrong"):
+        checked_event(json.loads(e.to_json(event)) | {"at": []})
+
+
+def test_what_it_says_about_how_to_go_on_does_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "talk.json"
+    setup = {
+        "backend": {"provider": "compatible", "model": "m", "base_url": "http://evil.example/v1"},
+        "style": {"persona": "A pirate.", "temperature": 9.0, "length": "long"},
+        "tools": {"names": ["files", "clock", "mcp:shell"], "folders": ["/"]}, "cap": -1.0,
+    }  # fmt: skip
+    path.write_text(json.dumps(document(setup=setup, title="  A\nb \ud800" + "x" * 500)))
+    brought = read(path)
+    assert brought.setup.backend == BackendChoice("compatible", "m", "")
+    assert brought.setup.tools == ToolChoice(("clock",)) and brought.setup.cap == 0.0
+    assert brought.setup.style.persona == "A pirate." and brought.setup.style.temperature is None
+    assert brought.title.startswith("A b ?xx") and len(brought.title) == 200
+    setup["backend"]["base_url"] = "http://127.0.0.1:8080/v1"
+    path.write_text(json.dumps(document(setup=setup)))
+    assert read(path).setup.backend.base_url == "http://127.0.0.1:8080/v1"
+
+
+def test_events_of_a_newer_version_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "talk.json"
+    path.write_text(json.dumps(_with_event(type="Telepathy", at=1.0, strength="great")))
+    assert read(path).talks[0].events == tuple(talk(MOON))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(data=st.data())
+def test_whatever_is_in_it_ends_in_a_conversation_or_a_sentence(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    whole = json.loads(json.dumps(document(setup={"backend": {"provider": "x"}, "style": {}, "tools": {}})))
+    for _ in range(data.draw(st.integers(1, 3))):
+        place: Any = whole
+        while True:
+            key = data.draw(st.sampled_from(sorted(place) if isinstance(place, dict) else range(len(place))))
+            if not isinstance(place[key], dict | list) or not place[key] or data.draw(st.integers(0, 4)) == 0:
+                break
+            place = place[key]
+        place[key] = data.draw(JSON)
+    path = tmp_path_factory.getbasetemp() / "fuzzed.json"
+    path.write_text(json.dumps(whole))
+    try:
+        brought = read(path)
+    except UserError as error:
+        assert str(error).endswith(".")
+    else:
+        assert any(talk.events for talk in brought.talks) and brought.setup == replace(brought.setup)
+
+
+def _sound(path: Path, seconds: float = 1.0) -> None:
+    with wave.open(str(path), "wb") as file:
+        file.setparams((1, 2, 24_000, 0, "NONE", ""))
+        file.writeframes(b"\1\0" * round(24_000 * seconds))
+
+
+async def test_a_recorded_talk_comes_in_with_its_sound_and_goes_with_it(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    lines = [e.to_json(event) for event in talk(MOON)]
+    (folder / "events.jsonl").write_text("\n".join([*lines, '{"type":"Telepathy","at":1.0}', '{"type":"UserSta']))
+    _sound(folder / "user.wav")
+    _sound(folder / "assistant.wav")
+    (folder / "diary.txt").write_text("private")
+    recordings = tmp_path / "recordings"
+    history = History(tmp_path / "history.sqlite3", recordings)
+    try:
+        view = await history.bring_in(folder)
+        assert (view.title, view.turns, view.sound) == (MOON[0], 2, True)
+        (told,) = await history.talks(view.key)
+        assert told.events == tuple(talk(MOON)) and told.folder.parent == recordings
+        assert sorted(path.name for path in told.folder.iterdir()) == ["assistant.wav", "user.wav"]
+        await history.remove([view.key])
+        await history.purge()
+        assert not told.folder.exists() and (folder / "user.wav").exists()
+        ours = recordings / "talk"  # what the app itself has recorded is taken where it is, but once only
+        folder.rename(ours)
+        first, second = await history.bring_in(ours), await history.bring_in(ours)
+        folders = [(await history.talks(view.key))[0].folder for view in (first, second)]
+        assert folders[0] == ours.resolve() and folders[1] != ours
+        await history.remove([first.key])
+        await history.purge()
+        assert not ours.exists() and (await history.talks(second.key))[0].folder == folders[1]
+    finally:
+        await history.close()
+
+
+async def test_a_folder_without_a_talk_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    history = History(tmp_path / "history.sqlite3", tmp_path / "recordings")
+    try:
+        with pytest.raises(UserError, match="holds no recorded talk"):
+            await history.bring_in(folder)
+        (folder / "events.jsonl").write_text("not JSON\nat all\n")
+        with pytest.raises(UserError, match="line 1 is no JSON"):
+            await history.bring_in(folder)
+        (folder / "events.jsonl").write_text('{"type":"UserStarted","at":0,"turn":"one"}\n')
+        with pytest.raises(UserError, match="wrong “turn”"):
+            await history.bring_in(folder)
+        (folder / "events.jsonl").write_text("\n".join(e.to_json(event) for event in talk(MOON)))
+        view = await history.bring_in(folder)
+        assert not view.sound and not (tmp_path / "recordings").exists()
+        assert [one.key for one in await history.conversations()] == [view.key] and view.setup == Setup()
+    finally:
+        await history.close()
