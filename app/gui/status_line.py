@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from app.conversation import events as e
+from app.conversation.stages import Figures
 from app.conversation.tally import BrainTally, Tally
 from app.gui.amounts import dollars, tokens
 from app.gui.elided import Elided
+from app.gui.latency_button import LatencyButton
 from app.gui.oracle_header import brain_words
 from app.gui.talk_state import TalkState
+
+LEAST_STATE_PX = 140
+"""Before the state has less room than this, the response times are told in fewer words."""
+
+SPACING_PX = 24
 
 
 class StatusLine(QWidget):
     """Keeps the few facts of a session that only it shows."""
 
+    latency_wanted = Signal()
+    """The user wants to know more of the response times."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.response = QLabel(self)
+        self.response = LatencyButton(self)
+        self.response.setAccessibleDescription(self.tr("Opens the panel on latency."))
+        self.response.clicked.connect(self.latency_wanted)
         self.counts = QLabel(self)
         self.counts.setAccessibleName(self.tr("What this conversation has taken"))
         self.state = Elided(parent=self)
         self.state.setAlignment(Qt.AlignmentFlag.AlignRight)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(24)
+        row.setSpacing(SPACING_PX)
         row.addWidget(self.response)
         row.addWidget(self.counts)
         row.addWidget(self.state, 1)
@@ -34,11 +47,14 @@ class StatusLine(QWidget):
         self.tally = Tally()
         self._budget: e.BudgetChanged | None = None
         self._stale = True
+        self._seconds: float | None = None
+        self._figures: Figures | None = None
 
     def begin(self) -> None:
         """A new session runs."""
         self._parts, self._gaps = [], 0
         self.tally, self._budget, self._stale = Tally(), None, True
+        self._figures = None
 
     def apply(self, event: e.Event) -> None:
         """Takes one event in."""
@@ -61,7 +77,7 @@ class StatusLine(QWidget):
 
     def show_state(self, talk: TalkState, progress: str) -> None:
         """Shows the talk's state in words."""
-        self.response.setText(self._response(talk.response_seconds))
+        self._seconds = talk.response_seconds
         self.state.setText(self._state(talk, progress))
         self.state.setToolTip(self.state.text())
         if self._stale:
@@ -70,6 +86,17 @@ class StatusLine(QWidget):
             self.counts.setText(self._summary())
             self.counts.setToolTip(details)
             self.counts.setAccessibleDescription(details)
+        self._show_response()
+
+    def show_latency(self, figures: Figures | None) -> None:
+        """How the talk's response times are distributed; None while there are too few."""
+        self._figures = figures
+        self._show_response()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Tells as much as there is room for."""
+        super().resizeEvent(event)
+        self._show_response()
 
     # -- what the talk has taken
 
@@ -134,7 +161,27 @@ class StatusLine(QWidget):
         }[budget.stage]
         return self.tr("Cap: {0} of {1}; {2}").format(dollars(budget.spent), f"${budget.cap:.2f}", stage)
 
-    # -- the state
+    # -- the response times
+
+    def _show_response(self) -> None:
+        short = self._response(self._seconds)
+        whole, figures = short, self._figures
+        if figures is not None and self._seconds is not None:
+            whole = self.tr("{0} · median {1} s · 95 % {2} s").format(
+                short, _signed(figures.median), _signed(figures.p95)
+            )
+        shown = whole if self._left_over(whole) >= LEAST_STATE_PX else short
+        if self.response.text() != shown:
+            self.response.setText(shown)
+        if self.response.accessibleName() != whole:  # or a screen reader hears of it with every batch
+            self.response.setToolTip(self.tr("{0}.\nClick to see what the time went to.").format(whole))
+            self.response.setAccessibleName(whole)
+
+    def _left_over(self, text: str) -> int:
+        """Width that is left for the state beside this text."""
+        metrics, response = self.response.fontMetrics(), self.response
+        more = metrics.horizontalAdvance(text) - metrics.horizontalAdvance(response.text())
+        return self.width() - response.sizeHint().width() - more - self.counts.sizeHint().width() - 2 * SPACING_PX
 
     def _response(self, seconds: float | None) -> str:
         if seconds is None:
@@ -142,6 +189,8 @@ class StatusLine(QWidget):
         if seconds < 0:
             return self.tr("Last answer began {0} s before you ended").format(f"{-seconds:.2f}")
         return self.tr("Last answer after {0} s").format(f"{seconds:.2f}")
+
+    # -- the state
 
     def _state(self, talk: TalkState, progress: str) -> str:
         if talk.phase == "loading":
@@ -157,3 +206,7 @@ class StatusLine(QWidget):
                 self.tr("1 gap in the sound") if one else self.tr("{0} gaps in the sound").format(self._gaps)
             )
         return text
+
+
+def _signed(seconds: float) -> str:
+    return f"{seconds:.2f}".replace("-0.00", "0.00").replace("-", "\u2212")
