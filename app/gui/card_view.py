@@ -1,39 +1,46 @@
 """A scrolling column of text cards that can be selected and copied, and changed one at a time.
 
 Each card is two paragraphs of one text document, a head and a body, with a rounded box painted behind
-them. A change touches only the letters that differ. Knows nothing of talks or revisions.
+them. A change touches only the letters that differ; what is painted upon it (see `card_paint`) is no
+part of the text. Knows nothing of talks or revisions.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QFont,
     QFontMetricsF,
+    QHelpEvent,
     QPainter,
     QPaintEvent,
-    QPen,
     QResizeEvent,
     QTextBlock,
     QTextCharFormat,
     QTextCursor,
     QTextOption,
 )
-from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QTextEdit, QToolTip, QWidget
 
-from app.gui.card import GAP, PAD, ROUND, Card, Run, block_formats, text_formats
+from app.gui.card import GAP, LINE_BREAK, PAD, SIDE, Card, block_formats, chip_fills, text_formats
+from app.gui.card_paint import paint_box, paint_caret, paint_chips, paint_divider, paint_empty, paint_quote
+from app.gui.card_runs import laid_out_once, qt_length, write_runs
 from app.gui.look import Look
 
 COLUMN_PX = 860.0
 
 
 class CardView(QTextEdit):
-    """Shows cards by their place. `newest_first` decides which end stays in view."""
+    """Shows cards by their place. `newest_first` decides which end stays in view; `scale` is the bodies' text size."""
 
     _kinds: dict[str, QTextCharFormat] = {}
 
-    def __init__(self, *, newest_first: bool = False, parent: QWidget | None = None) -> None:
+    def __init__(self, *, newest_first: bool = False, scale: float = 1.0, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._scale, self._side = scale, SIDE
         self.cards: list[Card] = []
         self.edits = 0
         """How often a card was written; what didn't change must not cost anything."""
@@ -51,7 +58,7 @@ class CardView(QTextEdit):
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(0)
-        self._kinds = text_formats(self._look, self.font())
+        self._take_look()
 
     # -- changing cards
 
@@ -103,9 +110,21 @@ class CardView(QTextEdit):
         self.document().clear()
         self.cards.clear()
 
+    def set_side(self, side: float) -> None:
+        """Leaves so many pixels free left and right of the cards."""
+        if self._side != side:
+            self._side = side
+            with laid_out_once(self.document()):
+                for place, card in enumerate(self.cards):
+                    self._format_blocks(place, card)
+
     def card_text(self, place: int) -> str:
-        """The text of a card as it stands in the document: head, line break, body."""
-        return f"{self._block(place, 0).text()}\n{self._block(place, 1).text()}"
+        """The text of a card as it stands in the document: head, on one line with dots, line break, body."""
+        return f"{self._block(place, 0).text().replace(LINE_BREAK, ' · ')}\n{self._block(place, 1).text()}"
+
+    def card_at(self, point: QPoint) -> int:
+        """The place of the card under `point` of the viewport; -1 for none."""
+        return next((place for place, box in self._in_view() if box.contains(QPointF(point))), -1)
 
     def card_formats(self, place: int) -> list[tuple[str, QTextCharFormat]]:
         """The pieces of a card's body with the formats they have in the document."""
@@ -148,42 +167,31 @@ class CardView(QTextEdit):
         self.cards[place] = card
         cursor = QTextCursor(self.document())
         cursor.beginEditBlock()
-        if old.style != card.style:
+        if old.style != card.style or bool(old.quote) != bool(card.quote):
             self._format_blocks(place, card)
         for part, before, after in ((0, old.head, card.head), (1, old.body, card.body)):
             if before != after:
-                self._write_runs(self._block(place, part), before, after)
+                write_runs(self._block(place, part), before, after, self._kinds)
         cursor.endEditBlock()
-        if old.style != card.style:
+        if (old.style, old.quote, old.caret) != (card.style, card.quote, card.caret):
             self.viewport().update()
 
-    def _write_runs(self, block: QTextBlock, before: tuple[Run, ...], after: tuple[Run, ...]) -> None:
-        # Whole runs that stay the same are kept, then the letters that the next two runs share: a
-        # growing text only appends, and a selection in what stays survives.
-        keep = 0
-        while keep < min(len(before), len(after)) and before[keep] == after[keep]:
-            keep += 1
-        start = sum(_qt_length(text) for text, _ in after[:keep])
-        cursor = QTextCursor(block)
-        rest = list(after[keep:])
-        if keep < min(len(before), len(after)) and before[keep][1] == after[keep][1]:
-            shared = _shared_letters(before[keep][0], after[keep][0])
-            start += _qt_length(after[keep][0][:shared])
-            rest[0] = (rest[0][0][shared:], rest[0][1])
-        cursor.setPosition(block.position() + start)
-        cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
-        cursor.removeSelectedText()
-        for text, kind in rest:
-            cursor.insertText(text, self._kinds[kind])
-
     def _format_blocks(self, place: int, card: Card) -> None:
-        for part, block_format in enumerate(block_formats(card.style)):
+        quote = self._quote_height if card.quote else 0.0
+        for part, block_format in enumerate(block_formats(card.style, quote, self._side)):
             QTextCursor(self._block(place, part)).setBlockFormat(block_format)
+
+    def _take_look(self) -> None:
+        """Takes the colours and the font of now."""
+        self._look = Look.of(self.palette())
+        self._kinds = text_formats(self._look, self.font(), self._scale)
+        self._fills = chip_fills(self._look)
+        self._quote_font = self._font_of("quote")
+        self._quote_height = round(QFontMetricsF(self._quote_font).height() + 5)
 
     def _rewrite(self) -> None:
         """Writes all cards anew, in the colours and the font of now."""
-        self._look = Look.of(self.palette())
-        self._kinds = text_formats(self._look, self.font())
+        self._take_look()
         cards, self.cards = self.cards, []
         self.document().clear()
         for place, card in enumerate(cards):
@@ -212,30 +220,73 @@ class CardView(QTextEdit):
         if stay:
             self.show_newest()
 
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Tells the mouse of the card under it."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            place = self.card_at(event.pos())
+            tip = escape(self.cards[place].tip).replace("\n", "<br>") if place >= 0 else ""
+            QToolTip.showText(event.globalPos(), f"<p>{tip}</p>" if tip else "", self.viewport())
+            return True
+        return super().viewportEvent(event)
+
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the boxes of the cards in view, and the text upon them."""
+        """Paints the boxes of the cards in view, the text upon them, and the carets upon that."""
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self.cards:
-            # The place under the top edge: the card above may reach into view with its margin.
-            top = self.cursorForPosition(QPoint(4, 0)).blockNumber() // 2
-            for place in range(max(0, top - 1), len(self.cards)):
-                box = self._box(place)
-                if box.top() > self.viewport().height():
-                    break
-                self._paint_box(painter, box, self.cards[place])
-        else:
-            painter.setPen(self._look.dim)
-            room = self.viewport().rect().adjusted(24, 24, -24, -24)
-            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-            painter.drawText(room, flags, self.empty_text)
+        carets: list[int] = []
+        for place, box in self._in_view():
+            self._paint_card(painter, place, box)
+            if self.cards[place].caret >= 0:
+                carets.append(place)
+        if not self.cards:
+            paint_empty(painter, self._look, self.viewport().rect(), self.empty_text)
         painter.end()
         super().paintEvent(event)
+        if carets:
+            painter = QPainter(self.viewport())
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            for place in carets:
+                card, block = self.cards[place], self._block(place, 1)
+                letters = "".join(text for text, _ in card.body)[: card.caret]
+                paint_caret(painter, self._look, block, self._origin(block), qt_length(letters))
+            painter.end()
+
+    def _paint_card(self, painter: QPainter, place: int, box: QRectF) -> None:
+        card, head = self.cards[place], self._block(place, 0)
+        if card.style == "divider":
+            words = sum(QFontMetricsF(self._font_of(kind)).horizontalAdvance(text) for text, kind in card.head)
+            paint_divider(painter, self._look, box, words, self.fontMetrics().height())
+            return
+        paint_box(painter, self._look, box, card.style)
+        paint_chips(painter, head, self._origin(head), card.head, self._fills)
+        if card.quote:
+            bottom = self.document().documentLayout().blockBoundingRect(head).bottom() - self._scrolled()
+            room = QRectF(box.left() + PAD, bottom + 1, box.width() - 2 * PAD, self._quote_height - 2)
+            paint_quote(painter, self._look, room, card.quote, self._quote_font)
+
+    def _scrolled(self) -> int:
+        return self.verticalScrollBar().value()
+
+    def _origin(self, block: QTextBlock) -> QPointF:
+        """Where in the viewport a paragraph's text is painted."""
+        corner = self.document().documentLayout().blockBoundingRect(block).topLeft()
+        return QPointF(corner.x(), corner.y() - self._scrolled())
 
     def _font_of(self, kind: str) -> QFont:
         font = QFont(self.font())
         font.setPointSizeF(self._kinds[kind].fontPointSize())
+        font.setItalic(self._kinds[kind].fontItalic())
         return font
+
+    def _in_view(self) -> Iterator[tuple[int, QRectF]]:
+        """The cards that are seen, with their boxes in the viewport."""
+        # The place under the top edge: the card above may reach into view with its margin.
+        top = self.cursorForPosition(QPoint(4, 0)).blockNumber() // 2 if self.cards else 0
+        for place in range(max(0, top - 1), len(self.cards)):
+            box = self._box(place)
+            if box.top() > self.viewport().height():
+                return
+            yield place, box
 
     def _box(self, place: int) -> QRectF:
         layout = self.document().documentLayout()
@@ -243,45 +294,6 @@ class CardView(QTextEdit):
         rect = layout.blockBoundingRect(head).united(layout.blockBoundingRect(body))
         margins = head.blockFormat()
         side = self.document().rootFrame().frameFormat().leftMargin()
-        width = self.viewport().width()
         left = side + margins.leftMargin() - PAD
-        right = width - side - margins.rightMargin() + PAD
-        scrolled = self.verticalScrollBar().value()
-        return QRectF(left, rect.top() - PAD - scrolled, right - left, rect.height() + 2 * PAD)
-
-    def _paint_box(self, painter: QPainter, box: QRectF, card: Card) -> None:
-        look, style = self._look, card.style
-        if style == "divider":
-            painter.setPen(QPen(look.line, 1))
-            middle = round(box.top() + PAD + self.fontMetrics().height() / 2) + 0.5
-            # The lines leave the words alone; words that fill the width, or wrap, have none.
-            words = sum(QFontMetricsF(self._font_of(kind)).horizontalAdvance(text) for text, kind in card.head)
-            part = (box.width() - words) / 2 - PAD
-            if part < GAP:
-                return
-            painter.drawLine(QPointF(box.left(), middle), QPointF(box.left() + part, middle))
-            painter.drawLine(QPointF(box.right() - part, middle), QPointF(box.right(), middle))
-            return
-        if style == "beside":
-            painter.setPen(QPen(look.line, 1))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), ROUND, ROUND)
-            return
-        fill = {"user": look.user_card, "live": look.live_card}.get(style, look.plain_card)
-        painter.setPen(QPen(look.accent, 1.5) if style == "live" else Qt.PenStyle.NoPen)
-        painter.setBrush(fill)
-        painter.drawRoundedRect(box, ROUND, ROUND)
-
-
-def _qt_length(text: str) -> int:
-    """How many places `text` takes in a Qt document, which counts in UTF-16."""
-    return len(text) + sum(char > "\uffff" for char in text)
-
-
-def _shared_letters(a: str, b: str) -> int:
-    shared = 0
-    for x, y in zip(a, b, strict=False):
-        if x != y:
-            break
-        shared += 1
-    return shared
+        right = self.viewport().width() - side - margins.rightMargin() + PAD
+        return QRectF(left, rect.top() - PAD - self._scrolled(), right - left, rect.height() + 2 * PAD)

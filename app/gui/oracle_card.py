@@ -16,62 +16,92 @@ LONGEST_TOOL_TEXT = 90
 class OracleCards(QObject):
     """Makes the cards, in the user's language."""
 
-    def card(self, revision: Revision, waited: int = 0) -> Card:
+    def card(self, revision: Revision, waited: int = 0, *, column: bool = False) -> Card:
         """The card of a revision whose first words have been `waited` for, in seconds. One at the side is never
-        struck through: it is no guess that was given up.
+        struck through: it is no guess that was given up. `column`: it stands in its brain's column.
         """
-        gone = revision.status in ("superseded", "failed") and not revision.aside
-        bright = not (gone or revision.aside) or revision.speaking
-        head = [(f"{revision.number}   ", "name" if bright else "dim")]
-        head += [(f"{words}   ", kind) for words, kind in self._marks(revision)]
-        head.append((" · ".join(self._facts(revision)), "dim"))
+        bright = not (_gone(revision) or revision.aside) or revision.speaking
+        head: list[Run] = [(str(revision.number), "name" if bright else "dim"), ("   ", "gap")]
+        for mark in self._marks(revision, column):
+            head += [mark, ("   ", "gap")]
+        brain, *facts = self._facts(revision)
+        brain = revision.model or revision.backend if column else brain  # the column tells who runs it
+        head += [(brain, "who" if bright else "dim"), ("\n" + " · ".join(facts), "fact")]
         body: list[Run] = []
         for use in revision.tools:
             body.append((self._tool(use) + "\n", "bad" if use.ok is False else "tool"))
-        text = revision.text.strip()
-        if text:
-            body.append((text, "struck" if gone else "beside" if revision.aside else "text"))
-        elif revision.status == "waiting" and waited:
-            who = revision.model or revision.backend or self.tr("the brain")
-            body.append((self.tr("Waiting for {0} … {1} s").format(who, waited), "aside"))
-        elif revision.status == "waiting":
-            body.append(("…", "aside"))
-        elif not (revision.tools and revision.status == "streaming"):
-            body.append((self.tr("(no words)"), "aside"))
+        caret = sum(len(text) for text, _ in body) + _heard(revision) if revision.speaking and revision.text else -1
+        if revision.text.strip():
+            body += _text(revision, column)
+        elif revision.status == "waiting" or not (revision.tools and revision.status == "streaming"):
+            body.append(self._silence(revision, waited))
         counts = self._counts(revision)
         if counts:
             body.append(("\n" + counts, "count"))
-        style = "live" if revision.speaking else "beside" if revision.aside else "plain"
-        return Card(tuple(head), tuple(body), style)
+        calm = "calm" if column else "beside"
+        style = "live" if revision.speaking else calm if revision.aside else "plain"
+        return Card(tuple(head), tuple(body), style, revision.asked, caret, self._tip(revision))
 
-    def _marks(self, revision: Revision) -> list[Run]:
-        marks: list[Run] = []
-        if revision.aside:
-            marks.append((self.tr("at the side"), "dim"))
-        if revision.handed_from:
-            marks.append((self.tr("handed over from {0}").format(revision.handed_from), "mark"))
+    def quiet_card(self, revision: Revision, waited: int = 0) -> Card:
+        """The card of the revision that counts, for who wants to see nothing else."""
         state = self._state(revision)
+        head: list[Run] = [state, ("   ", "gap")] if state else []
+        head.append((revision.model or revision.backend, "dim"))
+        if revision.text.strip():
+            body, caret = _text(revision, True), _heard(revision) if revision.speaking else -1
+        else:
+            at_work = [use for use in revision.tools if use.ok is None]
+            body = [(self._tool(at_work[-1]), "tool") if at_work else self._silence(revision, waited)]
+            caret = -1
+        return Card(tuple(head), tuple(body), "quiet", revision.asked, caret, self._tip(revision))
+
+    def _silence(self, revision: Revision, waited: int) -> Run:
+        if revision.status != "waiting":
+            return (self.tr("(no words)"), "aside")
+        who = revision.model or revision.backend or self.tr("the brain")
+        return (self.tr("Waiting for {0} … {1} s").format(who, waited) if waited else "…", "aside")
+
+    def _tip(self, revision: Revision) -> str:
+        lines = [self.tr("Asked on: “{0}”").format(" ".join(revision.asked.split()))] if revision.asked.strip() else []
+        if revision.speaking:
+            text, heard = revision.text, revision.heard
+            said, sent = len(text[:heard].split()), len(text[heard : revision.sent].split())
+            form = self.tr("{0} words heard, {1} with the voice, {2} still waiting")
+            lines.append(form.format(said, sent, revision.words - said - sent))
+        return "\n".join(lines)
+
+    def _marks(self, revision: Revision, column: bool) -> list[Run]:
+        marks: list[Run] = []
+        if revision.aside and not column:
+            marks.append((self.tr("at the side"), "chip_dim"))
+        if revision.handed_from:
+            marks.append((self.tr("handed over from {0}").format(revision.handed_from), "chip_mark"))
+        state = self._state(revision)
+        if revision.speaking and revision.status == "superseded" and revision.by:
+            marks.append((self.tr("superseded by {0}").format(revision.by), "chip_dim"))
         return [*marks, state] if state else marks
 
     def _state(self, revision: Revision) -> Run | None:
         if revision.speaking:
-            return (self.tr("speaking"), "mark")
+            return (self.tr("speaking"), "chip")
         if revision.handed_to:
-            return (self.tr("handed over as {0}").format(revision.handed_to), "mark")
+            return (self.tr("handed over as {0}").format(revision.handed_to), "chip_mark")
         match revision.status:
             case "superseded" if revision.aside:
-                return (self.tr("older"), "dim")
+                return (self.tr("older"), "chip_dim")
             case "superseded" if revision.by:
-                return (self.tr("superseded by {0}").format(revision.by), "dim")
+                return (self.tr("superseded by {0}").format(revision.by), "chip_dim")
             case "superseded":
-                return (self.tr("superseded"), "dim")
+                return (self.tr("superseded"), "chip_dim")
             case "failed":
-                return (self.tr("failed"), "bad")
+                return (self.tr("failed"), "chip_bad")
             case "stopped":
-                return (self.tr("stopped"), "dim")
+                return (self.tr("stopped"), "chip_dim")
             case "waiting":
-                return (self.tr("asked"), "dim")
-        return (self.tr("spoken"), "dim") if revision.spoken else None
+                return (self.tr("asked"), "chip_dim")
+        if revision.interrupted:
+            return (self.tr("interrupted"), "chip_dim")
+        return (self.tr("spoken"), "chip_dim") if revision.spoken else None
 
     def _facts(self, revision: Revision) -> list[str]:
         facts = [revision.model or revision.backend]
@@ -128,6 +158,35 @@ class OracleCards(QObject):
             "creative": self.tr("creative"),
         }  # fmt: skip
         return words.get(kind, kind)
+
+
+def _gone(revision: Revision) -> bool:
+    """Whether what it has not said yet will never be said, and was meant to be."""
+    return revision.status in ("superseded", "failed") and not revision.aside
+
+
+def _heard(revision: Revision) -> int:
+    """How many letters of its text, as the card has it, were heard."""
+    blank = len(revision.text) - len(revision.text.lstrip())
+    return min(max(0, revision.heard - blank), len(revision.text.strip()))
+
+
+def _text(revision: Revision, column: bool) -> list[Run]:
+    """Its text in up to three parts: heard, with the front-end, still waiting. What was heard is never struck."""
+    text = revision.text.strip().replace("\r\n", " \n")  # as long as it was, for the caret
+    if revision.aside:
+        return [(text, "text" if column and revision.status != "superseded" else "beside")]
+    heard = _heard(revision)
+    if _gone(revision):
+        heard += len(text[heard:]) - len(text[heard:].lstrip()) if heard else 0  # no line through the gap
+        sent, kinds = heard, ("heard" if revision.speaking else "said", "", "struck")
+    elif revision.spoken and heard and not revision.speaking:
+        sent, kinds = heard, ("text", "", "still")  # what is left won't be said any more
+    else:
+        sent = max(heard, revision.sent - len(revision.text) + len(revision.text.lstrip()))
+        kinds = ("heard" if revision.speaking else "text", "text", "still")
+    parts = zip((text[:heard], text[heard:sent], text[sent:]), kinds, strict=True)
+    return [(part, kind) for part, kind in parts if part]
 
 
 def _arguments(text: str) -> str:

@@ -1,6 +1,6 @@
-"""The oracle's heading: who drives, who answers at the side, and the buttons that change that.
+"""The oracle's heading: the quiet mode, who drives and who answers at the side, and the buttons that change that.
 
-Says what the user wants; does nothing.
+Says what the user wants; does nothing. Where the pane has room for two columns, those tell who drives.
 """
 
 from __future__ import annotations
@@ -11,25 +11,36 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVB
 
 from app.conversation import events as e
 from app.gui.elided import Elided
+from app.gui.oracle_sides import Sides, brain_words
+
+__all__ = ["HAND_OVER_KEYS", "OracleHeader", "brain_words"]
 
 HAND_OVER_KEYS = "Ctrl+H"
 
 
 class OracleHeader(QWidget):
-    """A heading with a switch in words; a second line while two brains answer."""
+    """A heading with two switches; a second line while two brains answer in one column."""
 
     aside_wanted = Signal(bool)
     """The user wants a second brain at the side, or no longer."""
     hand_over = Signal()
+    quiet_toggled = Signal(bool)
+    """Whether only the revision that counts now is to be seen."""
+    running_changed = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._driver = self._beside = ""
-        heading = Elided(self.tr("Oracle: what the brain thinks"), self)
+        self.sides = Sides()
+        self._columns = False
+        heading = Elided(self.tr("Oracle"), self)
         font = heading.font()
         font.setBold(True)
         heading.setFont(font)
-        heading.setToolTip(heading.text())
+        heading.setToolTip(self.tr("What the brain thinks."))
+        self.quiet = QPushButton(self.tr("&Quiet"), self)
+        self.quiet.setAccessibleName(self.tr("Quiet"))
+        self.quiet.setCheckable(True)
+        self.quiet.setToolTip(self.tr("Shows only the answer that counts now."))
         self.switch = QPushButton(self)
         self.who = QLabel(self)
         self.who.setAccessibleName(self.tr("Who drives"))
@@ -43,6 +54,7 @@ class OracleHeader(QWidget):
         )
         upper, lower = QHBoxLayout(), QHBoxLayout()
         upper.addWidget(heading, 1)
+        upper.addWidget(self.quiet)
         upper.addWidget(self.switch)
         lower.addWidget(self.who, 1)
         lower.addWidget(self.hand_button)
@@ -51,40 +63,40 @@ class OracleHeader(QWidget):
         rows.setSpacing(6)
         rows.addLayout(upper)
         rows.addLayout(lower)
-        self.switch.clicked.connect(lambda: self.aside_wanted.emit(not self._beside))
+        self.quiet.toggled.connect(self.quiet_toggled)
+        self.switch.clicked.connect(lambda: self.aside_wanted.emit(not self.beside))
         self.hand_button.clicked.connect(self.hand_over)
         self.begin()
 
     @property
     def beside(self) -> str:
         """The brain at the side; empty for none."""
-        return self._beside
+        return self.sides.beside
 
     def begin(self) -> None:
         """A new talk begins: nobody is known to answer yet."""
-        self._driver = self._beside = ""
+        self.sides.begin()
         self._show()
 
     def apply(self, event: e.Event) -> None:
         """Takes one event in."""
-        match event:
-            case e.SessionStarted(backend=backend, model=model) | e.BackendChanged(backend=backend, model=model):
-                self._driver = brain_words(backend, model)
-            case e.AsideChanged(backend=backend, model=model):
-                self._beside = brain_words(backend, model) if backend else ""
-            case e.OracleRequested(aside=True, backend=backend, model=model) if not self._beside:
-                self._beside = brain_words(backend, model)
-            case _:
-                return
-        self._show()
+        if self.sides.apply(event):
+            self._show()
 
     def set_running(self, running: bool) -> None:
         """Whether there is a talk to answer in."""
         self.switch.setEnabled(running)
         self.hand_button.setEnabled(running)
+        self.running_changed.emit(running)
+
+    def set_columns(self, columns: bool) -> None:
+        """Whether two columns tell who drives, so that the heading needn't."""
+        if self._columns != columns:
+            self._columns = columns
+            self._show()
 
     def _show(self) -> None:
-        on = bool(self._beside)
+        on = bool(self.beside)
         name = self.tr("One brain alone") if on else self.tr("Side by side…")
         self.switch.setText(name)
         self.switch.setAccessibleName(name.removesuffix("…"))
@@ -92,12 +104,8 @@ class OracleHeader(QWidget):
             self.tr("Ends the one at the side.") if on
             else self.tr("A second brain answers, too, and is shown beside the one that drives.")
         )  # fmt: skip
-        self.who.setVisible(on)
-        self.hand_button.setVisible(on)
-        driver = self._driver or self.tr("the other")
-        self.who.setText(self.tr("{0} drives; {1} is at the side.").format(driver, self._beside) if on else "")
-
-
-def brain_words(backend: str, model: str) -> str:
-    """A brain for people: its model, and who runs it."""
-    return f"{model} ({backend})" if model and backend else model or backend
+        told = on and not self._columns
+        self.who.setVisible(told)
+        self.hand_button.setVisible(told)
+        driver = self.sides.driver or self.tr("the other")
+        self.who.setText(self.tr("{0} drives; {1} is at the side.").format(driver, self.beside) if on else "")

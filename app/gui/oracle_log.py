@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from app.conversation import events as e
+from app.gui.oracle_progress import Progress
 
 Status = Literal["waiting", "streaming", "complete", "superseded", "failed", "stopped"]
 
@@ -24,13 +25,14 @@ class ToolUse:
     seconds: float = 0.0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Revision:
     """One answer of the back-end, asked for on the words that were there at the time.
 
     `aside`: of the brain beside the one that drives. `handed_from` and `handed_to`: the revision that it was at the
     side, and the one that it became. `kind` of question: the opinion of that side's router. `waits_since`: when it
-    was asked, or last told what a tool found.
+    was asked, or last told what a tool found. `asked`: the user's words that it was asked on. `column`: where it
+    stands when two brains answer. `interrupted`: the user cut it short.
     """
 
     number: int
@@ -53,6 +55,20 @@ class Revision:
     waits_since: float = 0.0
     tools: list[ToolUse] = field(default_factory=list)
     counted: e.OracleCounted | None = None
+    asked: str = ""
+    column: int = 0
+    interrupted: bool = False
+    progress: Progress = field(default_factory=Progress)
+
+    @property
+    def sent(self) -> int:
+        """How many letters of its text are with the front-end."""
+        return self.progress.sent(self.text)
+
+    @property
+    def heard(self) -> int:
+        """How many letters of its text have been heard."""
+        return self.progress.heard
 
     @property
     def words(self) -> int:
@@ -86,6 +102,11 @@ class OracleLog:
     _handed: dict[int, int] = field(default_factory=dict)
     _routed: dict[bool, tuple[int, str]] = field(default_factory=dict)
     """By side (whether `aside`), the turn that a router saw last, and its kind."""
+    _told: bool = False
+    """Whether this talk tells what reaches the front-end."""
+    _said_turn: int = 0
+    _said: list[str] = field(default_factory=list)
+    """What was heard of the answer to that turn, by whichever revision."""
 
     @property
     def waiting(self) -> list[Revision]:
@@ -100,20 +121,40 @@ class OracleLog:
             if revision.status in ("waiting", "streaming"):
                 revision.status = "stopped"
         self._current, self._handed, self._routed = {}, {}, {}
+        self._told, self._said_turn, self._said = False, 0, []
         return changed
+
+    @property
+    def current(self) -> Revision | None:
+        """The one that counts now: of the newest turn, and of the brain that drives. That is the one that is heard,
+        or else the newest that has said something and was not given up, or else the newest.
+        """
+        turn: list[Revision] = []
+        for revision in self.revisions:
+            if revision.aside:
+                continue
+            if turn and (revision.turn != turn[0].turn or revision.number >= turn[-1].number):
+                break
+            turn.append(revision)
+        heard = next((r for r in turn if r.speaking), None)
+        alive = (r for r in turn if r.text and r.status not in ("superseded", "failed"))
+        return heard or next(alive, turn[0] if turn else None)
 
     def apply(self, event: e.Event) -> list[Revision]:
         """Takes one event in; returns the revisions that it changed or added."""
         match event:
             case e.OracleRequested():
                 return [self._add(event)]
-            case e.AssistantStarted(revision=number) | e.AssistantMended(revision=number):
-                return self._speak(number)
-            case e.AssistantSaid(revision=number):
-                revision = self._current.get(number)
-                return [] if revision is None or revision.speaking else self._speak(number)
-            case e.AssistantEnded():
-                return self._speak(0)
+            case e.AssistantStarted(turn=turn, revision=number):
+                return self._speak(number, turn)
+            case e.AssistantMended(turn=turn, revision=number, how=how):
+                return self._speak(number, turn if how == "continued" else 0)
+            case e.AssistantSaid():
+                return self._hear(event)
+            case e.AssistantEnded(interrupted=interrupted):
+                return self._fall_silent(interrupted)
+            case e.OracleFed() | e.OracleTaken():
+                return self._feed(event)
             case e.BrainRouted(turn=turn, kind=kind, aside=aside):
                 self._routed[aside] = (turn, kind)  # told before the request that it is about
             case e.BackendChanged():
@@ -145,6 +186,8 @@ class OracleLog:
             handed_from=self._handed.get(event.revision, 0),
             kind=taken.kind if taken is not None else kind if turn == event.turn else "",
             waits_since=taken.waits_since if taken is not None else event.at,
+            asked=event.words,
+            progress=Progress(told=self._told),
         )
         self._current[event.revision] = revision
         self.revisions.insert(0, revision)
@@ -162,15 +205,56 @@ class OracleLog:
         revision.handed_to = number  # the new one is told of after this, and takes `of` from `_handed`
         return [revision]
 
-    def _speak(self, number: int) -> list[Revision]:
-        """Marks revision `number` as the one that is heard, and no other; 0 for none."""
+    def _feed(self, event: e.OracleFed | e.OracleTaken) -> list[Revision]:
+        self._told = True
+        revision = self._current.get(event.revision)
+        if revision is None:
+            return []
+        before = revision.sent
+        if isinstance(event, e.OracleFed):
+            revision.progress.feed(event.words)
+        else:
+            revision.progress.take(event.taken, event.waiting)
+        return [revision] if revision.sent != before else []
+
+    def _hear(self, event: e.AssistantSaid) -> list[Revision]:
+        revision = self._current.get(event.revision)
+        if revision is None:
+            return []
+        # A front-end may change over to a newer one without a word, and the last word of an older one may come late.
+        heard = next((r for r in self._current.values() if r.speaking), None)
+        late = heard is not None and event.revision < heard.number
+        changed = [] if late or heard is revision else self._speak(event.revision, event.turn)
+        if event.turn != self._said_turn:
+            self._said_turn, self._said = event.turn, []
+        self._said.append(event.text)
+        further = [revision] if revision.progress.hear(revision.text, event.text) else []
+        if late and heard is not None and heard.heard and heard.progress.hear(heard.text, event.text):
+            further.append(heard)  # which goes on with it
+        return changed + [one for one in further if one not in changed]
+
+    def _fall_silent(self, interrupted: bool) -> list[Revision]:
+        heard = next((revision for revision in self._current.values() if revision.speaking), None)
+        if heard is not None and interrupted:
+            heard.interrupted = True
+        elif heard is not None and heard.status == "complete":
+            heard.progress.finish()
+        return self._speak(0)
+
+    def _speak(self, number: int, turn: int = 0) -> list[Revision]:
+        """Marks revision `number` as the one that is heard, and no other; 0 for none. It goes on with what was heard
+        of the answer to `turn`, if there is anything and it says the same.
+        """
         changed = []
         for revision in self._current.values():
             speaking = revision.number == number
             if revision.speaking != speaking:
                 revision.speaking = speaking
                 revision.spoken = revision.spoken or speaking
+                revision.interrupted = revision.interrupted and not speaking
                 changed.append(revision)
+                if speaking and turn and turn == self._said_turn and not revision.heard:
+                    revision.progress.go_on(revision.text, " ".join(self._said))
         return changed
 
 
@@ -186,7 +270,7 @@ def _change(revision: Revision, event: _Own) -> None:
             apart = not revision.text or revision.text[-1].isspace() or text[:1].isspace()
             revision.text += text if apart else f" {text}"
         case e.OracleSuperseded(by=by):
-            revision.status, revision.by, revision.speaking = "superseded", by, False
+            revision.status, revision.by = "superseded", by  # it may be heard until the voice goes over
         case e.OracleEnded(reason=reason):
             # A superseded stream ends later on, for whatever reason: it stays superseded.
             if revision.status != "superseded":

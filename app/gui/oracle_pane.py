@@ -1,7 +1,8 @@
 """The back-end's thoughts: one card a revision, the newest on top, the superseded ones struck through.
 
-What the brain at the side thinks stands between them, calmer. A brain that has not said anything yet is told by how
-long it has been waited for.
+Two brains have a column each where there is room; else what the one at the side thinks stands between the others,
+calmer. The quiet mode shows nothing but the revision that counts. A brain that has not said anything yet is told by
+how long it has been waited for.
 """
 
 from __future__ import annotations
@@ -9,18 +10,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.conversation.events import Event
 from app.gui.card import Card
 from app.gui.card_view import CardView
 from app.gui.oracle_card import OracleCards
+from app.gui.oracle_column import OracleColumn
 from app.gui.oracle_header import OracleHeader
 from app.gui.oracle_log import OracleLog, Revision
+from app.gui.oracle_sides import brain_words
 
 WAIT_STEP_MS = 1000
+COLUMNS_PX = 420
+"""From this width on two brains have a column each."""
+QUIET_SCALE = 1.35
 _EARLY = 0.05
 """Seconds by which a timer may be too early without a second being lost."""
 
@@ -30,37 +36,82 @@ class OraclePane(QWidget):
     seconds, to tell how long a brain is silent when no event does.
     """
 
+    quiet_toggled = Signal(bool)
+    """Whether only the revision that counts is shown, from now on."""
+
     def __init__(self, parent: QWidget | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(parent)
         self.clock = clock
         self.header = OracleHeader(self)
-        self.view = CardView(newest_first=True, parent=self)
-        self.view.setAccessibleName(self.tr("Oracle revisions"))
+        self.columns = (OracleColumn(self), OracleColumn(self))
+        self.view = self.columns[0].view
         self.view.empty_text = self.tr("What the brain thinks, while you still talk, appears here.")
+        self.columns[1].view.empty_text = self.tr("What the brain at the side thinks appears here.")
+        self.quiet_view = CardView(scale=QUIET_SCALE, parent=self)
+        self.quiet_view.setAccessibleName(self.tr("The answer that counts now"))
+        self.quiet_view.empty_text = self.tr("The answer that counts now appears here.")
         self._cards = OracleCards(self)
+        self._split = QSplitter(Qt.Orientation.Horizontal, self)
+        self._split.setChildrenCollapsible(False)
+        self._split.setHandleWidth(8)
+        for column in self.columns:
+            self._split.addWidget(column)
+            column.hand_button.setToolTip(self.header.hand_button.toolTip())
+            column.hand_over.connect(self.header.hand_over)
+            self.header.running_changed.connect(column.hand_button.setEnabled)
+        self.columns[1].hide()
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self._split)
+        self._pages.addWidget(self.quiet_view)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.header)
-        layout.addWidget(self.view, 1)
+        layout.addWidget(self._pages, 1)
         self.log = OracleLog()
-        self._shown: list[Revision] = []
-        self._changed: dict[int, Revision] = {}
+        self._changed: set[Revision] = set()
+        self._paired = False
+        self._two = False
         self._began: float | None = None
         """The session's start by `clock`, as well as it is known."""
         self._in_view = False
         self.wait_timer = QTimer(self, interval=WAIT_STEP_MS, timerType=Qt.TimerType.PreciseTimer)
         """Runs only while a brain is waited for in view."""
         self.wait_timer.timeout.connect(self._wait)
+        self.header.quiet_toggled.connect(self._show_quiet)
+
+    @property
+    def views(self) -> tuple[CardView, ...]:
+        """Everything in which text can be selected."""
+        return (*(column.view for column in self.columns), self.quiet_view)
+
+    @property
+    def quiet(self) -> bool:
+        """Whether only the revision that counts is shown."""
+        return self.header.quiet.isChecked()
+
+    def set_quiet(self, quiet: bool) -> None:
+        """Shows only the revision that counts, or all again."""
+        self.header.quiet.setChecked(quiet)
 
     def begin(self) -> None:
         """A new talk begins, and its revisions count from 1 again."""
         self.end()
         self._began = None
         self.header.begin()
+        self._pair()
+        self.settle()
+
+    def clear(self) -> None:
+        """Another conversation is to be shown: nothing of this one stays."""
+        self.begin()
+        self.log.revisions.clear()
+        self._changed.clear()
+        self._settle_columns()
+        self._settle_quiet()
 
     def end(self) -> None:
         """The talk is over: nothing is under way any more."""
-        self._note(self.log.begin())
+        self._changed.update(self.log.begin())
         self.settle()
 
     def apply(self, event: Event) -> None:
@@ -68,30 +119,90 @@ class OraclePane(QWidget):
         if event.at > 0:  # before the first frame the session's time stands still
             began = self.clock() - event.at  # events come late at times, and never early
             self._began = began if self._began is None else min(began, self._began)
-        self._note(self.log.apply(event))
+        known = self.log.revisions[0] if self.log.revisions else None
+        self._changed.update(self.log.apply(event))
         self.header.apply(event)
+        self._pair()
+        if self.log.revisions and self.log.revisions[0] is not known:
+            newest = self.log.revisions[0]
+            newest.column = self.header.sides.column(newest.aside)
 
     def settle(self) -> None:
         """Shows all that has changed since the last time."""
         self._watch()
+        self._arrange()
         if not self._changed:
             return
-        stay, height = self.view.at_newest(), self.view.document().size().height()
-        known = {id(revision) for revision in self._shown}
-        new = [revision for revision in self.log.revisions if id(revision) not in known]
-        for revision in reversed(new):
-            self._shown.insert(0, revision)
-            self.view.insert_card(0, self._card(revision))
-            self._changed.pop(id(revision), None)
-        while len(self._shown) > len(self.log.revisions):
-            self._shown.pop()
-            self.view.remove_card(len(self._shown))
-        places = {id(revision): place for place, revision in enumerate(self._shown)}
-        for key, revision in self._changed.items():
-            if key in places:
-                self.view.set_card(places[key], self._card(revision))
+        if self.quiet:
+            self._settle_quiet()  # the columns are written when they are seen again
+            if len(self._changed) > self.log.limit:
+                self._changed.intersection_update(self.log.revisions)
+            return
+        self._settle_columns()
         self._changed.clear()
-        self.view.keep_view(stay, height)
+
+    # -- columns
+
+    def _pair(self) -> None:
+        """When a second brain comes to the side, what each of them has said goes to its own column."""
+        paired = bool(self.header.beside)
+        if paired and not self._paired:
+            right = self.header.sides.brains[1]
+            for revision in self.log.revisions:
+                revision.column = int(brain_words(revision.backend, revision.model) == right)
+            self._changed.update(self.log.revisions)
+        self._paired = paired
+
+    def _arrange(self) -> None:
+        """Shows one column or two, each under its brain's name."""
+        two = self._paired and self.width() >= COLUMNS_PX
+        self.header.set_columns(two and not self.quiet)
+        sides = self.header.sides
+        had_focus = any(column.hand_button.hasFocus() for column in self.columns)
+        for place, column in enumerate(self.columns):
+            name = sides.brains[place] or self.tr("The other")
+            column.set_brain(name if two else "", sides.driving == place)
+        if had_focus and two:
+            self.columns[1 - sides.driving].hand_button.setFocus()
+        if two == self._two:
+            return
+        self._two = two
+        self._changed.update(self.log.revisions)
+        self.columns[1].setVisible(two)
+        if two:
+            self._split.setSizes([self.width() // 2] * 2)
+
+    def _settle_columns(self) -> None:
+        if not self._two:
+            self.columns[0].show_revisions(self.log.revisions, self._changed, self._card)
+            return
+        for place, column in enumerate(self.columns):
+            column.show_revisions([r for r in self.log.revisions if r.column == place], self._changed, self._card)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Two columns where there is room."""
+        super().resizeEvent(event)
+        self.settle()
+
+    # -- the quiet mode
+
+    def _show_quiet(self, quiet: bool) -> None:
+        if quiet:
+            self._settle_quiet()
+        self._pages.setCurrentIndex(int(quiet))
+        self.settle()
+        self.quiet_toggled.emit(quiet)
+
+    def _settle_quiet(self) -> None:
+        revision, view = self.log.current, self.quiet_view
+        if revision is None:
+            view.clear_cards()
+            return
+        card = self._cards.quiet_card(revision, self._waited(revision))
+        if view.cards:
+            view.set_card(0, card)
+        else:
+            view.insert_card(0, card)
 
     # -- waiting
 
@@ -108,7 +219,7 @@ class OraclePane(QWidget):
         self._watch()
 
     def _wait(self) -> None:
-        self._note(self.log.waiting)
+        self._changed.update(self.log.waiting)
         self.settle()
 
     def _watch(self) -> None:
@@ -118,11 +229,10 @@ class OraclePane(QWidget):
         elif not needed:
             self.wait_timer.stop()
 
-    def _card(self, revision: Revision) -> Card:
+    def _waited(self, revision: Revision) -> int:
         if not revision.waiting or self._began is None:
-            return self._cards.card(revision)
-        return self._cards.card(revision, int(self.clock() - self._began - revision.waits_since + _EARLY))
+            return 0
+        return int(self.clock() - self._began - revision.waits_since + _EARLY)
 
-    def _note(self, revisions: list[Revision]) -> None:
-        for revision in revisions:
-            self._changed[id(revision)] = revision
+    def _card(self, revision: Revision) -> Card:
+        return self._cards.card(revision, self._waited(revision), column=self._two)

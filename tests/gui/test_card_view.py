@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
-from PySide6.QtWidgets import QApplication
+import pytest
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QImage
+from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from app.gui.card import Card
+from app.gui.card_paint import last_words
 from app.gui.card_view import CardView
 
 
@@ -120,3 +125,110 @@ def test_new_colours_reach_the_text(qtbot: QtBot) -> None:
     view.setPalette(palette)
     assert view.card_formats(0)[0][1].foreground().color() == base
     assert texts(view) == ["You\ntextloose"]
+
+
+def test_a_new_look_keeps_a_selection_and_writes_no_letter_anew(qtbot: QtBot) -> None:
+    view = made(qtbot)
+    view.insert_card(0, card("h", ("heard 😀 words and more", "text")))
+    written: list[tuple[int, int, int]] = []
+    cursor = view.textCursor()
+    cursor.setPosition(view._block(0, 1).position() + 9)
+    cursor.movePosition(cursor.MoveOperation.NextWord, cursor.MoveMode.KeepAnchor)
+    view.setTextCursor(cursor)
+    view.document().contentsChange.connect(lambda *change: written.append(change))
+    view.set_card(0, card("h", ("heard 😀", "heard"), (" words", "text"), (" and more", "still"), (" now", "still")))
+    assert view.textCursor().selectedText() == "words "
+    assert [text for text, _ in view.card_formats(0)] == ["heard 😀", " words", " and more now"]
+    backgrounds = [form.background().style() for _, form in view.card_formats(0)]
+    assert [style != Qt.BrushStyle.NoBrush for style in backgrounds] == [True, False, False]
+    assert sum(added for _, _, added in written) < 40, "the paragraph's rest was not taken out and put in again"
+
+
+def test_whatever_runs_follow_one_another_the_document_is_as_if_written_at_once(qtbot: QtBot) -> None:
+    view, fresh = made(qtbot), made(qtbot)
+    dice = random.Random(11)
+    kinds = ["text", "heard", "still", "struck"]
+    view.insert_card(0, card("h"))
+    for _ in range(150):
+        text = "".join(dice.choice("ab 😀é\n") for _ in range(dice.randint(0, 9)))
+        cuts = sorted(dice.randint(0, len(text)) for _ in range(2))
+        parts = (text[: cuts[0]], text[cuts[0] : cuts[1]], text[cuts[1] :])
+        now = card("h", *((part, dice.choice(kinds)) for part in parts))
+        view.set_card(0, now)
+        fresh.clear_cards()
+        fresh.insert_card(0, now)
+        assert pieces(view) == pieces(fresh)
+
+
+def pieces(view: CardView) -> list[tuple[str, bool, str]]:
+    """What stands in the first card, letter by letter, with its look."""
+    return [
+        (letter, form.fontStrikeOut(), form.background().color().name() + form.foreground().color().name())
+        for text, form in view.card_formats(0)
+        for letter in text
+    ]
+
+
+def test_the_quoted_line_has_room_and_is_no_part_of_the_text(qtbot: QtBot) -> None:
+    view = made(qtbot)
+    plain = Card((("A", "name"), ("\nfacts", "dim")), (("body", "text"),), "plain")
+    view.insert_card(0, plain)
+    before = view._box(0).height()
+    view.set_card(0, replace(plain, quote="what the\nuser said"))
+    assert view.cards[0].quote == "what the user said"
+    assert view._box(0).height() >= before + view.fontMetrics().height() * 0.8
+    assert view.card_text(0) == "A · facts\nbody"
+    view.selectAll()
+    assert view.textCursor().selectedText() == "A\u2028facts\u2029body"
+    view.set_card(0, plain)
+    assert view._box(0).height() == before
+
+
+@pytest.mark.parametrize(("width", "shown"), [(2000, "“one two three four”"), (130, "“…three four”"), (1, "“…")])
+def test_of_a_long_quote_the_last_words_that_have_room_are_shown(width: int, shown: str) -> None:
+    font = QFont()
+    font.setPixelSize(16)
+    metrics = QFontMetricsF(font)
+    words = last_words("one two three four", metrics, width)
+    assert words == shown
+    assert width < 10 or metrics.horizontalAdvance(words) <= width
+
+
+def test_the_caret_is_painted_where_it_stands_and_copied_nowhere(qtbot: QtBot) -> None:
+    view = made(qtbot)
+    text = Card((("h", "dim"),), (("heard 😀 still", "text"),), "plain")
+    view.insert_card(0, text)
+    without = view.grab().toImage()
+    view.set_card(0, replace(text, caret=5))
+    early = view.grab().toImage()
+    view.set_card(0, replace(text, caret=7))
+    late = view.grab().toImage()
+
+    def left(image: QImage) -> int:
+        return next(x for x in range(image.width()) if any(
+            image.pixel(x, y) != without.pixel(x, y) for y in range(image.height())
+        ))  # fmt: skip
+
+    cursor = view.textCursor()
+    cursor.setPosition(view._block(0, 1).position() + 5)
+    assert abs(left(early) - view.cursorRect(cursor).left()) <= 5
+    assert left(late) > left(early) + 5
+    assert view.card_text(0) == "h\nheard 😀 still"
+
+
+def test_the_mouse_is_told_what_a_card_has_to_say(qtbot: QtBot) -> None:
+    view = made(qtbot)
+    view.insert_card(0, replace(card("a", ("body", "text")), tip="<Asked> on\nmore"))
+    view.insert_card(1, card("b", ("body", "text")))
+
+    def point_at(place: int) -> None:
+        point = view._box(place).center().toPoint()
+        assert view.card_at(point) == place
+        asking = QHelpEvent(QEvent.Type.ToolTip, point, view.viewport().mapToGlobal(point))
+        QApplication.sendEvent(view.viewport(), asking)
+
+    point_at(0)
+    assert QToolTip.isVisible() and QToolTip.text() == "<p>&lt;Asked&gt; on<br>more</p>"
+    point_at(1)
+    qtbot.waitUntil(lambda: not QToolTip.isVisible())
+    assert view.card_at(QPoint(5, 290)) == -1
