@@ -1,17 +1,19 @@
-"""Every setting of the app, declared once: type, default, label, help and choices.
+"""Every setting of the app, declared once: type, default, words, group, range, and when a change takes effect.
 
-The window, the table in the README and the file on disk all derive from the declaration. A leaf: knows
+The window's dialog, the table in the README and the file on disk all derive from the declaration. A leaf: knows
 nothing of sessions or windows. Holds no secrets; API keys live elsewhere.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Iterator
-from dataclasses import Field, dataclass, field, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, ClassVar, Literal
 
 import platformdirs
 
@@ -19,91 +21,270 @@ from app.jsonfile import write_json
 
 APP_NAME = "kame-desktop"
 
+Effect = Literal["now", "anew", "talk"]
+"""When a change takes effect: at once, at once in that a running talk begins anew, or with the next talk."""
+Kind = Literal["switch", "choice", "device", "number", "line", "lines", "folder", "folders", "keys"]
+"""What is edited. `device`: a name out of those that are there; `keys`: Qt's portable text, like `Ctrl+Alt+M`."""
+Place = Literal["dialog", "file", "app"]
+"""Where a setting is changed: in the dialog of settings, by hand in the file only, or by the app itself alone."""
 
-def _setting(default: Any, label: str, help: str, choices: tuple[str, ...] = ()) -> Any:
-    return field(default=default, metadata={"label": label, "help": help, "choices": choices})
+
+def tr(text: str) -> str:
+    """Marks a text that users see: by this name Qt's tools find it for the translators, in the empty context."""
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is declared of one setting.
+
+    `words`: what each choice is called, if it has choices; `lowest`, `highest`, `step` and `unit` are of numbers;
+    `special`: a number (at or below `lowest`) that stands for something else, and what for.
+    """
+
+    default: Any
+    label: str
+    help: str
+    group: str
+    effect: Effect = "now"
+    hint: Kind | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
+    lowest: float = 0
+    highest: float = 0
+    step: float = 1
+    unit: str = ""
+    special: tuple[float, str] | None = None
+    place: Place = "dialog"
+    name: str = ""
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """What it may be; empty when it is a number, a switch or free text."""
+        return tuple(self.words)
+
+    @property
+    def live(self) -> bool:
+        """Whether a change takes effect at once."""
+        return self.effect != "talk"
+
+    @property
+    def kind(self) -> Kind:
+        """What is edited."""
+        if isinstance(self.default, bool):
+            return "switch"
+        if isinstance(self.default, int | float):
+            return "number"
+        return "choice" if self.words else self.hint or "line"
+
+    def usable(self, value: Any) -> Any:
+        """`value` as it is kept: a number beyond the range becomes the nearest in it. Raises ValueError."""
+        if isinstance(self.default, float) and type(value) is int and abs(value) < 1e9:
+            value = float(value)
+        if type(value) is not type(self.default) or (self.words and value not in self.words):
+            raise ValueError(f"{self.name} can't be {value!r}")
+        if self.kind != "number":
+            return value
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{self.name} can't be {value!r}")
+        if self.special is not None and value < self.lowest:
+            return type(self.default)(self.special[0])
+        return min(max(value, type(self.default)(self.lowest)), type(self.default)(self.highest))
+
+
+def _setting(default: Any, label: str, help: str, group: str, **more: Any) -> Any:
+    return field(default=default, metadata={"declared": Setting(default, label, help, group, **more)})
 
 
 @dataclass(slots=True)
 class Settings:
     """The settings in force. `notice` tells, in a sentence, what was wrong with the file, if anything."""
 
-    frontend: str = _setting("cascade", "Voice", "What hears and speaks.", ("cascade", "kame", "moshi"))
+    groups: ClassVar[Mapping[str, str]] = {
+        "talk": tr("Talk"),
+        "brain": tr("Brain"),
+        "conversation": tr("Conversation"),
+        "sound": tr("Sound"),
+        "keys": tr("Keys"),
+        "window": tr("Window"),
+        "model": tr("KAME and Moshi"),
+        "history": tr("History"),
+        "advanced": tr("Advanced"),
+    }
+    """The groups in order, and what they are called."""
+
+    frontend: str = _setting(
+        "cascade", tr("Voice"),
+        tr("What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded."), "talk",
+        effect="anew", words={"cascade": tr("Cascade"), "kame": tr("KAME"), "moshi": tr("Moshi")},
+    )  # fmt: skip
     manner: str = _setting(
-        "thinking",
-        "Manner",
-        "When the answer begins: `thinking` works on it while you still talk, `after` waits for the end.",
-        ("thinking", "after"),
+        "thinking", tr("Manner"), tr("When the brain begins to work on the answer."), "talk",
+        words={"thinking": tr("While you talk"), "after": tr("When you have finished")},
+    )  # fmt: skip
+    duplex: bool = _setting(
+        False, tr("Full duplex"), tr("Your voice alone opens and closes your turns, without the talk button."), "talk"
     )
-    provider: str = _setting(
-        "embedded",
-        "Brain",
-        "Which language model thinks; `router` chooses one by the kind of question.",
-        ("embedded", "ollama", "openai", "anthropic", "google", "compatible", "router"),
-    )
-    ollama_model: str = _setting("", "Ollama model", "The model's name; empty for the first one there.")
-    ollama_url: str = _setting("http://127.0.0.1:11434", "Ollama server", "Where Ollama listens.")
-    openai_model: str = _setting("", "OpenAI model", "The model's name; empty for the default one.")
-    anthropic_model: str = _setting("", "Anthropic model", "The model's name; empty for the default one.")
-    google_model: str = _setting("", "Google model", "The model's name; empty for the default one.")
-    compatible_model: str = _setting("", "Model elsewhere", "The model's name; empty for the server's first.")
-    compatible_url: str = _setting(
-        "", "Another server", "Any server that speaks the OpenAI protocol, like http://127.0.0.1:8080/v1."
-    )
-    routes: str = _setting("", "Router's table", "Which brain answers which kind of question, as JSON.")
-    aside_provider: str = _setting("", "Second brain", "The brain at the side of the one that speaks; empty for none.")
-    aside_model: str = _setting("", "Second brain's model", "The model's name; empty for the default one.")
-    aside_url: str = _setting("", "Second brain's server", "Where it is; empty for the default place.")
-    persona: str = _setting("", "Persona", "Who answers, in your words; empty for a friendly voice assistant.")
-    temperature: float = _setting(
-        -1.0, "Temperature", "How freely the brain chooses its words, 0 to 2; -1 for its own choice."
-    )
-    answer_length: str = _setting("medium", "Length", "How long answers are.", ("short", "medium", "long"))
-    tools: str = _setting(
-        "", "Tools", "What the brain may use: `calculator`, `clock`, `files`, `mcp:NAME`; with spaces between."
-    )
-    tool_folders: str = _setting("", "Folders", "The folders that the tool `files` may read, one a line.")
-    cap_dollars: float = _setting(0.0, "Cap", "US dollars that a conversation may cost; 0 for no cap.")
-    precision: str = _setting(
-        "auto",
-        "Precision",
-        "How the weights of KAME and Moshi are kept: bf16 for a card of 24 GB, int8 for 12 to 16, int4 for 8.",
-        ("auto", "bf16", "int8", "int4"),
-    )
-    answer_delay_ms: int = _setting(
-        0, "Answer delay", "Milliseconds of silence that KAME or Moshi keeps after you have spoken."
-    )
-    oracle_lead_ms: int = _setting(
-        0, "Oracle lead", "Milliseconds by which KAME or Moshi hears you later than the transcriber does."
-    )
-    context_frames: int = _setting(
-        0, "Memory", "Frames of 80 ms that KAME or Moshi remembers; 0 for as many as fit the card, 3,000 at most."
-    )
-    weights_folder: str = _setting(
-        "", "Weights", "A folder that holds the weights already; empty for the app's own downloads."
-    )
-    weights_mirror: str = _setting("", "Weights mirror", "A mirror of the hub for downloads; empty for the hub itself.")
-    microphone: str = _setting("", "Microphone", "The device's name; empty for the system's default.")
-    loudspeaker: str = _setting("", "Loudspeaker", "The device's name; empty for the system's default.")
-    duplex: bool = _setting(False, "Full duplex", "The voice alone opens and closes turns, without the button.")
-    echo_cancellation: bool = _setting(
-        True, "Echo cancellation", "Takes the app's own voice out of the microphone's sound."
-    )
-    noise_suppression: bool = _setting(False, "Noise suppression", "Takes steady noise out of the microphone's sound.")
-    auto_gain: bool = _setting(False, "Automatic gain", "Makes a quiet voice louder.")
     talk_mode: str = _setting(
-        "hold",
-        "Talk button",
-        "Whether the talk button and its keys are held, or pressed once to talk and once to end.",
-        ("hold", "toggle"),
+        "hold", tr("Talk button"), tr("How the talk button and its keys are used."), "talk",
+        words={"hold": tr("Hold it while you talk"), "toggle": tr("Press once to talk, once to end")},
+    )  # fmt: skip
+
+    provider: str = _setting(
+        "embedded", tr("Brain"),
+        tr("Which language model thinks. The router chooses one by the kind of question."), "brain",
+        words={
+            "embedded": tr("Built in"), "ollama": tr("Ollama"), "openai": tr("OpenAI"), "anthropic": tr("Anthropic"),
+            "google": tr("Google"), "compatible": tr("Another server"), "router": tr("Router"),
+        },
+    )  # fmt: skip
+    ollama_model: str = _setting(
+        "", tr("Ollama model"), tr("The model's name; empty for the first one there."), "brain"
     )
+    ollama_url: str = _setting("http://127.0.0.1:11434", tr("Ollama server"), tr("Where Ollama listens."), "brain")
+    openai_model: str = _setting("", tr("OpenAI model"), tr("The model's name; empty for the default one."), "brain")
+    anthropic_model: str = _setting(
+        "", tr("Anthropic model"), tr("The model's name; empty for the default one."), "brain"
+    )
+    google_model: str = _setting("", tr("Google model"), tr("The model's name; empty for the default one."), "brain")
+    compatible_url: str = _setting(
+        "", tr("Another server"),
+        tr("Any server that speaks the OpenAI protocol, like http://127.0.0.1:8080/v1."), "brain",
+    )  # fmt: skip
+    compatible_model: str = _setting(
+        "", tr("Model on the other server"), tr("The model's name; empty for the server's first."), "brain"
+    )
+    routes: str = _setting(
+        "", tr("Router's table"), tr("Which brain answers which kind of question, as JSON."), "brain", place="file"
+    )
+    aside_provider: str = _setting(
+        "", tr("Second brain"), tr("The brain at the side of the one that speaks; empty for none."), "brain",
+        place="file",
+    )  # fmt: skip
+    aside_model: str = _setting(
+        "", tr("Second brain's model"), tr("The model's name; empty for the default one."), "brain", place="file"
+    )
+    aside_url: str = _setting(
+        "", tr("Second brain's server"), tr("Where it is; empty for the default place."), "brain", place="file"
+    )
+    favourite_brains: str = _setting(
+        "", tr("Favourite brains"), tr("The brains that are offered first, as JSON."), "brain", place="app"
+    )
+
+    persona: str = _setting(
+        "", tr("Persona"),
+        tr("Who answers, in your words: “You are a patient teacher of physics.” Empty for a friendly voice assistant."),
+        "conversation", effect="talk", hint="lines",
+    )  # fmt: skip
+    temperature: float = _setting(
+        -1.0, tr("Temperature"),
+        tr("How freely the brain chooses its words: 0 is sober and the same each time, 2 is wild."), "conversation",
+        effect="talk", lowest=0, highest=2, step=0.05, special=(-1, tr("the brain's own")),
+    )  # fmt: skip
+    answer_length: str = _setting(
+        "medium", tr("Length"), tr("How long answers are."), "conversation", effect="talk",
+        words={"short": tr("A sentence or two"), "medium": tr("A few sentences"), "long": tr("As long as it takes")},
+    )  # fmt: skip
+    tools: str = _setting(
+        "", tr("Tools"),
+        tr("What the brain may use, one a line: calculator, clock, files, and mcp:NAME for a server of tools."),
+        "conversation", effect="talk", hint="lines",
+    )  # fmt: skip
+    tool_folders: str = _setting(
+        "", tr("Folders"), tr("The folders that the tool “files” may read, one a line."), "conversation", effect="talk",
+        hint="folders",
+    )  # fmt: skip
+    cap_dollars: float = _setting(
+        0.0, tr("Cap"),
+        tr("US dollars that a conversation may cost. At the cap, brains that cost are not asked any more."),
+        "conversation", effect="talk", highest=1000, step=0.1, unit="$", special=(0, tr("no cap")),
+    )  # fmt: skip
+
+    microphone: str = _setting(
+        "", tr("Microphone"), tr("What you speak into. It can be changed in mid-talk."), "sound", hint="device"
+    )
+    loudspeaker: str = _setting(
+        "", tr("Loudspeaker"), tr("What speaks to you. It can be changed in mid-talk."), "sound", hint="device"
+    )
+    echo_cancellation: bool = _setting(
+        True, tr("Echo cancellation"),
+        tr("Takes the app's own voice out of the microphone's sound, so that you can interrupt on loudspeakers."),
+        "sound",
+    )  # fmt: skip
+    noise_suppression: bool = _setting(
+        False, tr("Noise suppression"),
+        tr("Takes out what sounds on and on, such as a fan; a voice may lose some brightness."), "sound",
+    )  # fmt: skip
+    auto_gain: bool = _setting(
+        False, tr("Automatic gain"), tr("Makes a quiet voice louder, and with it whatever else there is to hear."),
+        "sound",
+    )  # fmt: skip
+
     talk_hotkey: str = _setting(
-        "Ctrl+Alt+Space", "Talk hotkey", "Talks while another window has the focus; empty for none."
-    )
+        "Ctrl+Alt+Space", tr("Talk hotkey"), tr("Talks while another window has the keyboard; empty for none."),
+        "keys", hint="keys",
+    )  # fmt: skip
     mute_hotkey: str = _setting(
-        "Ctrl+Alt+Shift+M", "Mute hotkey", "Mutes the microphone while another window has the focus; empty for none."
+        "Ctrl+Alt+Shift+M", tr("Mute hotkey"),
+        tr("Mutes the microphone while another window has the keyboard; empty for none."), "keys", hint="keys",
+    )  # fmt: skip
+
+    theme: str = _setting(
+        "system", tr("Theme"), tr("Light or dark colours."), "window",
+        words={"system": tr("Like the system"), "light": tr("Light"), "dark": tr("Dark")},
+    )  # fmt: skip
+    font_scale: int = _setting(
+        100, tr("Text size"), tr("How large all text is, of the system's own size."), "window",
+        lowest=80, highest=200, step=10, unit="%",
+    )  # fmt: skip
+    reduced_motion: bool = _setting(
+        False, tr("Reduced motion"), tr("Nothing slides, pulses or fades: what changes is there at once."), "window"
     )
-    keep_recordings: bool = _setting(False, "Keep recordings", "Saves each talk's sound and events on disk.")
+    oracle_quiet: bool = _setting(
+        False, tr("Quiet oracle"), tr("Shows only the answer that counts now, not those that it has overtaken."),
+        "window",
+    )  # fmt: skip
+
+    precision: str = _setting(
+        "auto", tr("Precision"), tr("How the weights of KAME and Moshi are kept on the graphics card."), "model",
+        effect="anew",
+        words={
+            "auto": tr("Automatic"), "bf16": tr("bf16, for 24 GB"), "int8": tr("int8, for 12 to 16 GB"),
+            "int4": tr("int4, for 8 GB"),
+        },
+    )  # fmt: skip
+    answer_delay_ms: int = _setting(
+        0, tr("Answer delay"), tr("How long KAME or Moshi keeps silent after you have spoken."), "model",
+        highest=5000, step=80, unit="ms",
+    )  # fmt: skip
+    oracle_lead_ms: int = _setting(
+        0, tr("Oracle lead"), tr("By how much KAME or Moshi hears you later than the transcriber does."), "model",
+        highest=5000, step=80, unit="ms",
+    )  # fmt: skip
+    context_frames: int = _setting(
+        0, tr("Memory"), tr("How many frames of 80 ms KAME or Moshi remembers."), "model", effect="anew",
+        highest=3000, step=100, unit="frames", special=(0, tr("as many as fit")),
+    )  # fmt: skip
+
+    keep_history: bool = _setting(
+        True, tr("Keep conversations"), tr("Keeps conversations on this machine: what was said, not its sound."),
+        "history", effect="talk",
+    )  # fmt: skip
+    keep_recordings: bool = _setting(
+        False, tr("Keep recordings"),
+        tr("Saves the sound and the events of each talk on this machine, too. Only then is any sound kept."),
+        "history", effect="talk",
+    )  # fmt: skip
+
+    weights_folder: str = _setting(
+        "", tr("Weights"), tr("A folder that holds the weights already; empty for the app's own downloads."),
+        "advanced", effect="anew", hint="folder",
+    )  # fmt: skip
+    weights_mirror: str = _setting(
+        "", tr("Weights mirror"), tr("A mirror of the hub for downloads; empty for the hub itself."), "advanced"
+    )
+    first_run_done: bool = _setting(
+        False, tr("First run done"), tr("Whether the app has introduced itself."), "advanced", place="app"
+    )
 
     path: Path | None = field(default=None, compare=False)
     notice: str = field(default="", compare=False)
@@ -135,9 +316,14 @@ class Settings:
             values.setdefault("compatible_url", old_url)
             values.setdefault("compatible_model", values.pop("openai_model", ""))
             values["provider"] = "compatible"
-        wrong = [declared for declared in declarations() if not settings._take(declared, values)]
+        wrong = []
+        for declared in declarations():
+            try:
+                setattr(settings, declared.name, declared.usable(values.get(declared.name, declared.default)))
+            except ValueError:
+                wrong.append(f"“{declared.label}”")
         if wrong:
-            names = ", ".join(f"“{declared.metadata['label']}”" for declared in wrong)
+            names = ", ".join(wrong)
             settings.notice = f"Some saved settings were not usable and are back at their defaults: {names}."
         return settings
 
@@ -146,28 +332,27 @@ class Settings:
         path = self.path or default_path()
         write_json(path, {declared.name: getattr(self, declared.name) for declared in declarations()})
 
-    def _take(self, declared: Field[Any], values: dict[str, Any]) -> bool:
-        """Takes one value of the file over; False when it isn't of the declared type and choices."""
-        if declared.name not in values:
-            return True
-        value = values[declared.name]
-        if isinstance(declared.default, float) and type(value) is int:
-            value = float(value)
-        choices = declared.metadata["choices"]
-        if type(value) is not type(declared.default) or (choices and value not in choices):
-            return False
-        setattr(self, declared.name, value)
-        return True
+
+@cache
+def _declared() -> Mapping[str, Setting]:
+    return {
+        one.name: replace(one.metadata["declared"], name=one.name) for one in fields(Settings) if one.metadata
+    }
 
 
-def declarations() -> Iterator[Field[Any]]:
-    """The declared settings, in order: name, default, and `metadata` with label, help and choices."""
-    return (declared for declared in fields(Settings) if declared.metadata)
+def declarations() -> Iterator[Setting]:
+    """The declared settings, in order."""
+    return iter(_declared().values())
+
+
+def declaration(key: str) -> Setting:
+    """What is declared of the setting `key`. Raises KeyError."""
+    return _declared()[key]
 
 
 def choices_of(key: str) -> tuple[str, ...]:
-    """What the setting `key` may be; empty when it is free text or a switch."""
-    return next(declared.metadata["choices"] for declared in declarations() if declared.name == key)
+    """What the setting `key` may be; empty when it is free text, a number or a switch."""
+    return declaration(key).choices
 
 
 def default_path() -> Path:
@@ -191,22 +376,38 @@ def recordings_folder() -> Path:
 
 
 def settings_markdown() -> str:
-    """The settings as a Markdown table, for the README."""
-    types = get_type_hints(Settings)
+    """The settings that people change, in the dialog or in the file, as a Markdown table for the README."""
     rows = ["| Setting | Key | Default | Meaning |", "| --- | --- | --- | --- |"]
     for declared in declarations():
-        meta = declared.metadata
-        if types[declared.name] is bool:
+        if declared.place == "app":
+            continue
+        if declared.kind == "switch":
             default = "on" if declared.default else "off"
-        elif types[declared.name] in (int, float):
-            default = f"`{declared.default}`"
         else:
-            default = f"`{declared.default}`" if declared.default else "empty"
-        meaning = meta["help"]
-        if meta["choices"]:
-            meaning += " One of " + ", ".join(f"`{choice}`" for choice in meta["choices"]) + "."
-        rows.append(f"| {meta['label']} | `{declared.name}` | {default} | {meaning} |")
+            default = f"`{declared.default}`" if declared.default != "" else "empty"
+        meaning = f"{declared.help}{_range_in_words(declared)}"
+        rows.append(f"| {declared.label} | `{declared.name}` | {default} | {meaning} |")
     return "\n".join(rows) + "\n"
+
+
+def _range_in_words(declared: Setting) -> str:
+    """What a setting may be, as a sentence to go on with; empty for switches and free text."""
+    if declared.words:
+        named = (
+            f"`{choice}`" if word.casefold() == choice else f"`{choice}` (“{word}”)"
+            for choice, word in declared.words.items()
+        )
+        return f" One of {', '.join(named)}."
+    if declared.kind == "device":
+        return " The device's name; empty for the system's default."
+    if declared.kind != "number":
+        return ""
+    special = f"; {declared.special[0]:g}: {declared.special[1]}" if declared.special is not None else ""
+    return f" From {declared.lowest:g} to {_with_unit(declared.highest, declared.unit)}{special}."
+
+
+def _with_unit(number: float, unit: str) -> str:
+    return f"${number:g}" if unit == "$" else f"{number:g} {unit}".strip()
 
 
 def _set_aside(path: Path) -> str:

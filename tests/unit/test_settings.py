@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.settings import Settings, choices_of, declarations, settings_markdown
+from app.settings import Settings, choices_of, declaration, declarations, settings_markdown
 
 
 @pytest.fixture
@@ -89,16 +89,84 @@ def test_the_file_holds_every_setting_and_no_secret(path: Path) -> None:
     assert not [key for key in keys - hotkeys if "key" in key or "secret" in key or "token" in key]
 
 
+@pytest.mark.parametrize(
+    ("key", "kept", "value"),
+    [
+        ("font_scale", 500, 200), ("font_scale", 1, 80), ("answer_delay_ms", -80, 0), ("cap_dollars", 5000, 1000.0),
+        ("temperature", 3.5, 2.0), ("temperature", -0.5, -1.0), ("temperature", 0, 0.0), ("temperature", -1, -1.0),
+        ("context_frames", 10**400, 3000),
+    ],
+)  # fmt: skip
+def test_a_number_beyond_its_range_becomes_the_nearest(path: Path, key: str, kept: float, value: float) -> None:
+    path.parent.mkdir()
+    path.write_text(json.dumps({key: kept}))
+    settings = Settings.load(path)
+    assert getattr(settings, key) == value and type(getattr(settings, key)) is type(value)
+    assert settings.notice == ""
+
+
+@pytest.mark.parametrize("content", ['{"temperature": NaN}', '{"temperature": "warm"}', '{"temperature": true}',
+                                     '{"temperature": 1e999}', f'{{"temperature": 1{"0" * 400}}}'])  # fmt: skip
+def test_what_is_no_number_is_told(path: Path, content: str) -> None:
+    path.parent.mkdir()
+    path.write_text(content)
+    settings = Settings.load(path)
+    assert settings.temperature == -1.0 and "“Temperature”" in settings.notice
+
+
+def test_a_file_of_an_older_app_is_taken_over(path: Path) -> None:
+    old = {
+        "frontend": "moshi", "manner": "after", "provider": "openai", "openai_url": "http://127.0.0.1:8080/v1",
+        "openai_model": "gemma", "temperature": 0.55, "tools": "clock mcp:weather", "cap_dollars": 2,
+        "context_frames": 1500, "talk_hotkey": "", "keep_recordings": True, "routes": "{}", "aside_provider": "google",
+    }  # fmt: skip
+    path.parent.mkdir()
+    path.write_text(json.dumps(old))
+    settings = Settings.load(path)
+    assert settings == Settings(
+        frontend="moshi", manner="after", provider="compatible", compatible_url="http://127.0.0.1:8080/v1",
+        compatible_model="gemma", temperature=0.55, tools="clock mcp:weather", cap_dollars=2.0, context_frames=1500,
+        talk_hotkey="", keep_recordings=True, routes="{}", aside_provider="google",
+    )  # fmt: skip
+    assert settings.notice == "" and settings.keep_history and settings.theme == "system"
+
+
 def test_every_setting_is_declared_whole() -> None:
+    labels = [declared.label for declared in declarations()]
+    assert len(labels) == len(set(labels))
     for declared in declarations():
-        assert declared.metadata["label"] and declared.metadata["help"].endswith(".")
-        choices = choices_of(declared.name)
-        assert not choices or declared.default in choices
+        assert declared.label and declared.help.endswith(".") and "`" not in declared.help
+        assert declared.group in Settings.groups
+        assert declared.usable(declared.default) == declared.default
+        assert not declared.choices or declared.default in declared.choices
+        assert all(declared.words.values())
+        if declared.kind == "number":
+            assert declared.lowest < declared.highest and declared.step > 0
+            special = declared.special is not None and declared.default == declared.special[0]
+            assert special or declared.lowest <= declared.default <= declared.highest
+    groups = [declared.group for declared in declarations() if declared.place == "dialog"]
+    assert list(dict.fromkeys(groups)) == list(Settings.groups)
+    assert groups == sorted(groups, key=list(Settings.groups).index)
 
 
-def test_the_table_names_every_setting() -> None:
+def test_each_kind_of_setting_is_known_for_what_it_is() -> None:
+    kinds = {
+        "duplex": "switch", "theme": "choice", "microphone": "device", "font_scale": "number", "cap_dollars": "number",
+        "ollama_url": "line", "persona": "lines", "weights_folder": "folder", "tool_folders": "folders",
+        "mute_hotkey": "keys",
+    }  # fmt: skip
+    assert {key: declaration(key).kind for key in kinds} == kinds
+    assert choices_of("theme") == ("system", "light", "dark") and choices_of("persona") == ()
+
+
+def test_the_table_names_every_setting_that_people_change() -> None:
     lines = settings_markdown().splitlines()
-    for declared in declarations():
-        assert any(f"| `{declared.name}` |" in line for line in lines)
-    assert len(lines) == 2 + len(list(declarations()))
-    assert "One of `thinking`, `after`." in settings_markdown()
+    told = [declared for declared in declarations() if declared.place != "app"]
+    assert len(lines) == 2 + len(told)
+    for declared, line in zip(told, lines[2:], strict=True):
+        assert f"| `{declared.name}` |" in line and line.count("|") == 5
+    table = settings_markdown()
+    assert "One of `thinking` (“While you talk”), `after` (“When you have finished”)." in table
+    assert "From 80 to 200 %." in table and "From 0 to 2; -1: the brain's own." in table
+    assert "From 0 to $1000; 0: no cap." in table
+    assert "`routes`" in table and "favourite_brains" not in table and "first_run_done" not in table
