@@ -1,0 +1,52 @@
+"""How one list of names becomes another in a few steps, so that a view can keep what is selected and in sight.
+
+Pure: knows no widget and no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+MOST_STEPS = 48
+"""Changes of more steps than these, such as from all to those found, are better shown as a new list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """First the runs in `gone` (first, last) go, which are places in the old list; then each of `moves` (from, to)
+    brings one up; at last the runs in `new` (first, last) come, which are places in the new list.
+    """
+
+    gone: tuple[tuple[int, int], ...]
+    moves: tuple[tuple[int, int], ...]
+    new: tuple[tuple[int, int], ...]
+
+
+def steps_between(old: Sequence[str], new: Sequence[str]) -> Steps | None:
+    """The steps from one to the other; no name is twice in either. None when they are many, or nothing stays."""
+    had, wanted = set(old), set(new)
+    gone = _runs(place for place, name in enumerate(old) if name not in wanted)
+    come = _runs(place for place, name in enumerate(new) if name not in had)
+    left = [name for name in old if name in wanted]
+    if not left or len(gone) + len(come) > MOST_STEPS:
+        return None
+    moves: list[tuple[int, int]] = []
+    for place, name in enumerate(name for name in new if name in had):
+        if left[place] != name:
+            at = left.index(name, place)
+            left.insert(place, left.pop(at))
+            moves.append((at, place))
+            if len(moves) > MOST_STEPS:
+                return None
+    return Steps(gone, tuple(moves), come)
+
+
+def _runs(places: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    runs: list[tuple[int, int]] = []
+    for place in places:
+        if runs and runs[-1][1] == place - 1:
+            runs[-1] = (runs[-1][0], place)
+        else:
+            runs.append((place, place))
+    return tuple(runs)
