@@ -9,7 +9,6 @@ import os
 import shutil
 import threading
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 
 from app import books, brains
@@ -26,7 +25,7 @@ from app.session.errors import UserError
 from app.session.parts import Pace, SessionConfig, SessionParts
 from app.session.recorder import Recorder, RecorderError
 from app.session.session import Session
-from app.settings import Settings
+from app.settings import Settings, recordings_folder
 from app.stt import make_transcriber
 from app.stt.base import TranscriberError
 from app.tts.base import VoiceError
@@ -105,13 +104,9 @@ def session(
 async def device_session(choice: SessionChoice, progress: Callable[[str], None]) -> Session:
     """A started session on the machine's devices. Raises UserError. See `SessionFactory`.
 
-    The choice's `record_folder` is where recordings are kept: each talk gets a folder of its own in it.
     """
     from app.audio.edge import DeviceEdge
 
-    if choice.record_folder:
-        folder = Path(choice.record_folder) / datetime.now().strftime("talk-%Y-%m-%d-%H%M%S")
-        choice = dataclasses.replace(choice, record_folder=str(folder))
     try:
         progress("the ears, the voice and the brain are loading")
         # Off the loop's thread: to make one means to import torch and to ask the card. First, for it may refuse.
@@ -267,9 +262,15 @@ def open_window() -> int:
 
     from app.audio.watch import DeviceWatch, list_now
     from app.desk import Desk
+    from app.diagnostics import Diagnostics
     from app.gui.app import leave, run_window
     from app.gui.choice import WindowChoices
     from app.gui.instance import Instance
+    from app.gui.log_qt import qt_logged
+    from app.history.database import history_path
+    from app.history.store import History
+    from app.logs import log_folder, start_logging
+    from app.machine import Machine
     from app.secrets import key_store
     from app.sound_desk import SoundBooth
 
@@ -290,7 +291,12 @@ def open_window() -> int:
     )
     settings = Settings.load()
     settings.notice = " ".join(filter(None, (settings.notice, problem, brains.price_table()[1])))
-    return leave(run_window(
-        device_session, settings, list_devices=devices, choices=choices, weights=Weights(settings), desk=desk,
-        sound_desk=SoundBooth(), watch_devices=DeviceWatch, instance=Instance(), argv=sys.argv[:1],
-    ))  # fmt: skip
+    with start_logging(log_folder(), stream=sys.stderr) as log, qt_logged(log.flush):
+        diagnostics = Diagnostics(settings, log.entries)
+        code = run_window(
+            device_session, settings, list_devices=devices, choices=choices, weights=Weights(settings), desk=desk,
+            sound_desk=SoundBooth(), history=History(history_path(), recordings_folder()),
+            machine=Machine(settings, key_store()), log=log, diagnose=diagnostics.text, watch=diagnostics.apply,
+            watch_devices=DeviceWatch, instance=Instance(), argv=sys.argv[:1],
+        )  # fmt: skip
+    return leave(code)

@@ -21,10 +21,12 @@ import soxr
 from app.audio.endpoints import AudioSink, AudioSource, EndOfAudio
 from app.audio.errors import AudioError, DeviceError
 from app.audio.levels import CLIPPED, FLOOR_DBFS, peak_dbfs, rms_dbfs
+from app.audio.wav import read_part
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
 from app.conversation.voice import WINDOW_SECONDS, VoiceWindow
-from app.session.desks import MicrophoneTest, MicrophoneVerdict
+from app.session.desks import Clip, MicrophoneTest, MicrophoneVerdict
 from app.session.errors import UserError
+from app.session.recorder import ASSISTANT_FILE, USER_FILE
 from app.stt.base import TranscriberError, VoiceActivity
 from app.tts.base import Voice, VoiceError
 
@@ -170,6 +172,19 @@ class SoundBooth:
     async def test_loudspeaker(self, name: str) -> None:
         """See `SoundDesk.test_loudspeaker`. Raises UserError."""
         await self._do(lambda job: self._play(job, name, self._sounds(job)))
+
+    async def play(self, sound: np.ndarray | Clip, loudspeaker: str) -> None:
+        """See `SoundDesk.play`. Raises UserError, also where nothing is kept."""
+
+        def play(job: _Job) -> None:
+            if isinstance(sound, Clip):
+                name = {"user": USER_FILE, "assistant": ASSISTANT_FILE}[sound.speaker]
+                samples = read_part(sound.folder / name, sound.begin, sound.end)
+            else:
+                samples = sound
+            self._play(job, loudspeaker, iter([samples]))
+
+        await self._do(play)
 
     def stop(self) -> None:
         """See `SoundDesk.stop`."""

@@ -15,6 +15,7 @@ from typing import Self
 
 import numpy as np
 import soundfile
+import soxr
 
 from app.audio.decode import ForwardFile
 from app.audio.endpoints import EndOfAudio
@@ -252,3 +253,22 @@ class FileSink:
             f"{self._written / SAMPLE_RATE:.1f} s. Make room or choose a folder that you may write to, then "
             f"record again."
         )
+
+
+def read_part(path: Path, begin: float, end: float) -> np.ndarray:
+    """The sound of one of our own files between two times in seconds: float32 mono 24 kHz. Raises AudioFileError."""
+    try:
+        with soundfile.SoundFile(str(path)) as file:
+            rate = file.samplerate
+            first = min(file.frames, max(0, round(begin * rate)))
+            file.seek(first)
+            samples = file.read(max(0, round(end * rate) - first), "float32", always_2d=True)
+    except (OSError, RuntimeError) as error:  # libsndfile's own is a RuntimeError
+        raise AudioFileError(
+            f"The sound {path.name} can't be read ({error}), so it can't be heard again. What was said is still in the "
+            "conversation."
+        ) from None
+    if not samples.size:
+        raise AudioFileError("Nothing of this was kept, so it can't be heard again.")
+    mono = to_mono(samples)
+    return mono if rate == SAMPLE_RATE else soxr.resample(mono, rate, SAMPLE_RATE)

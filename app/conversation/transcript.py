@@ -16,7 +16,8 @@ class Turn:
     """One side's words, without a break of the floor.
 
     `stable` and `unstable` hold the user's words while `open`; afterwards all words are stable.
-    `answers` is the user's turn that an assistant's turn answers.
+    `ended_at`: the session's time, None while nobody knows. `typed`: it was not spoken. `talk`: which talk of its
+    conversation it belongs to; who folds several sets it.
     """
 
     speaker: Literal["user", "assistant"]
@@ -27,6 +28,9 @@ class Turn:
     open: bool = True
     interrupted: bool = False
     backchannel: bool = False
+    ended_at: float | None = None
+    typed: bool = False
+    talk: int = 0
     brains: list[str] = field(default_factory=list)
     """The models whose words were heard in it, in the order of their first word."""
 
@@ -58,18 +62,23 @@ class Transcript:
                 turn = self._user(event.turn, event.at)
                 turn.stable, turn.unstable, turn.open = event.text, "", False
                 return turn
+            case e.UserEnded():
+                turn = self._user(event.turn, event.at)
+                turn.ended_at, turn.typed = event.speech_end, event.reason == "typed"
+                return turn
             case e.UserResumed():
                 turn = self._user(event.turn, event.at)
-                turn.open = True
+                turn.open, turn.ended_at = True, None
                 return turn
             case e.UserBackchannel():
                 turn = self._user(event.turn, event.at)
                 turn.stable, turn.unstable, turn.open, turn.backchannel = event.text, "", False, True
+                turn.ended_at = event.at
                 return turn
             case e.AssistantStarted():
                 turn = self._assistant(event.turn)
                 if turn is not None:  # an early start was taken back: it goes on
-                    turn.open, turn.interrupted = True, False
+                    turn.open, turn.interrupted, turn.ended_at = True, False, None
                 return turn or self._add(Turn("assistant", event.turn, event.at))
             case e.AssistantSaid():
                 turn = self._assistant(event.turn) or self._add(Turn("assistant", event.turn, event.at))
@@ -81,7 +90,7 @@ class Transcript:
             case e.AssistantEnded():
                 turn = self._assistant(event.turn)
                 if turn is not None:
-                    turn.open, turn.interrupted = False, event.interrupted
+                    turn.open, turn.interrupted, turn.ended_at = False, event.interrupted, event.at
                 return turn
         return None
 

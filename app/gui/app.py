@@ -16,14 +16,21 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from qasync import QEventLoop
 
 from app import summon
+from app.conversation.events import Event
 from app.gui.background import DaemonExecutor
 from app.gui.choice import WindowChoices
 from app.gui.instance import Instance
+from app.gui.log_model import LogSource
+from app.gui.panels import DiagnoseAll
 from app.gui.sound_room import DeviceLister
+from app.gui.theme import apply_theme
 from app.gui.window import MainWindow
+from app.logs import watch_exceptions
 from app.session.control import SessionFactory, WeightsStore
 from app.session.desks import BrainDesk, SoundDesk
 from app.session.errors import UserError
+from app.session.history import HistoryDesk
+from app.session.machine import MachineDesk
 from app.settings import APP_NAME, Settings
 
 DeviceWatcher = Callable[[Callable[[], None]], AbstractContextManager[object]]
@@ -46,6 +53,11 @@ def run_window(
     weights: WeightsStore | None = None,
     desk: BrainDesk | None = None,
     sound_desk: SoundDesk | None = None,
+    history: HistoryDesk | None = None,
+    machine: MachineDesk | None = None,
+    log: LogSource | None = None,
+    diagnose: DiagnoseAll | None = None,
+    watch: Callable[[Event], None] = lambda event: None,
     watch_devices: DeviceWatcher = lambda _: nullcontext(),
     instance: Instance | None = None,
     argv: Sequence[str],
@@ -74,10 +86,12 @@ def run_window(
     loop = QEventLoop(app)
     loop.set_default_executor(DaemonExecutor())
     asyncio.set_event_loop(loop)
+    unwatch = watch_exceptions(loop)
     try:
+        apply_theme(app, settings.theme, settings.font_scale)
         window = MainWindow(
             factory, settings, list_devices=list_devices, choices=choices, weights=weights, desk=desk,
-            sound_desk=sound_desk,
+            sound_desk=sound_desk, history=history, machine=machine, log=log, diagnose=diagnose, watch=watch,
         )  # fmt: skip
         if instance is not None:
             instance.raised.connect(window.come_forward)
@@ -98,6 +112,7 @@ def run_window(
         window.deleteLater()
         return 0
     finally:
+        unwatch()
         asyncio.set_event_loop(None)
         loop.close()
 

@@ -1,4 +1,4 @@
-"""Asks for the brain that answers at the side. Says which; does nothing."""
+"""Asks for a brain: the one that answers at the side, or that of a conversation's double. Says which; does nothing."""
 
 from __future__ import annotations
 
@@ -13,22 +13,18 @@ from app.session.control import BackendChoice
 from app.settings import Settings
 
 
-class AsideDialog(Panel):
+class _BrainQuestion(Panel):
     """`chosen` tells a `BackendChoice`."""
 
     chosen = Signal(object)
 
     def __init__(self, lists: ModelLists, settings: Settings, parent: QWidget) -> None:
         super().__init__(parent)
-        self.entitle(self.tr("Side by side"))
-        words = self.tr(
-            "A second brain answers everything, too. What it says is shown, and not spoken, until you hand the voice "
-            "over to it. Both are paid for."
-        )
         self.picker = BrainPicker(self, lists, lambda provider: backend_choice(settings, provider))
-        self.show_button = self.button(self.tr("&Show it at the side"))
+        self.words = Quiet(parent=self)
+        self.show_button = self.button("")
         self.close_button = self.button(self.tr("Cancel"))
-        self.column.addWidget(Quiet(words, self))
+        self.column.addWidget(self.words)
         picker = self.picker
         self.column.addLayout(picker.grid())
         self.answer = Quiet(self.tr("Say first where the server is."), self)
@@ -39,6 +35,13 @@ class AsideDialog(Panel):
         picker.reshaped.connect(self.fit)
         self.show_button.clicked.connect(self._choose)
         self.close_button.clicked.connect(self.close)
+
+    def ask(self, title: str, words: str, action: str) -> None:
+        """What it asks; `action`: what its button does."""
+        self.entitle(title)
+        self.words.setText(words)
+        self.show_button.setText(action)
+        self.show_button.setAccessibleName(action.replace("&", ""))
 
     def open_with(self, choice: BackendChoice) -> None:
         """Appears with a brain proposed."""
@@ -58,3 +61,27 @@ class AsideDialog(Panel):
             return
         self.close()
         self.chosen.emit(self.picker.choice)
+
+
+class AsideDialog(_BrainQuestion):
+    """Which brain is to answer, too."""
+
+    def __init__(self, lists: ModelLists, settings: Settings, parent: QWidget) -> None:
+        super().__init__(lists, settings, parent)
+        words = self.tr(
+            "A second brain answers everything, too. What it says is shown, and not spoken, until you hand the voice "
+            "over to it. Both are paid for."
+        )
+        self.ask(self.tr("Side by side"), words, self.tr("&Show it at the side"))
+
+
+class DuplicateDialog(_BrainQuestion):
+    """Which brain is to go on in the double of a conversation."""
+
+    def __init__(self, lists: ModelLists, settings: Settings, parent: QWidget) -> None:
+        super().__init__(lists, settings, parent)
+        words = self.tr(
+            "The conversation is there twice then, with the same words so far. In the new one this brain goes on; the "
+            "other stays as it is."
+        )
+        self.ask(self.tr("Duplicate with another brain"), words, self.tr("&Duplicate it"))

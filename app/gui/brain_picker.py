@@ -52,13 +52,13 @@ class BrainPicker(QObject):
             if router or not is_router(BackendChoice(view.key)):
                 self.brain.addItem(view.label, view.key)
         self.brain.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.brain.setMinimumContentsLength(10)
+        self.brain.setMinimumContentsLength(9)
         self.brain.view().setMinimumWidth(_widest([view.label for view in lists.views.values()], self.brain))
         self.model = QComboBox(parent)
         self.model.setEditable(True)
         self.model.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.model.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.model.setMinimumContentsLength(11)
+        self.model.setMinimumContentsLength(9)
         self.model.setMaxVisibleItems(16)
         completer = self.model.completer()
         completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
@@ -68,7 +68,7 @@ class BrainPicker(QObject):
         self.refresh.setText("↻")
         self.refresh.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.url = QLineEdit(parent)
-        self.url.setMinimumWidth(120)
+        self.url.setMinimumWidth(84)
         for widget, name, help in (
             (self.brain, self.tr("Brain"), self.tr("The language model that thinks.")),
             (self.model, self.tr("Model"), ""),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.gui.aside_dialog import AsideDialog
+from app.gui.aside_dialog import AsideDialog, DuplicateDialog
 from app.gui.brain_dialog import BrainDialog
 from app.gui.choice import backend_choice, is_router, routes_of
 from app.gui.conversation_dialog import ConversationDialog
@@ -27,6 +27,8 @@ class Dialogs(QObject):
 
     brain_chosen = Signal(object)
     aside_chosen = Signal(object)
+    duplicate_chosen = Signal(str, object)
+    """A conversation's key, and the `BackendChoice` for its double."""
     conversation_set = Signal(object, object, float, bool)
     routes_changed = Signal(object)
     routes_left = Signal()
@@ -57,6 +59,8 @@ class Dialogs(QObject):
         """Whether it was a router that asked a brain which has failed, at the side or not."""
         self.brain: BrainDialog | None = None
         self.aside: AsideDialog | None = None
+        self.duplicate: DuplicateDialog | None = None
+        self._to_duplicate = ""
         self.routes: RoutesDialog | None = None
         self.conversation: ConversationDialog | None = None
         self.prices: PricesDialog | None = None
@@ -83,6 +87,14 @@ class Dialogs(QObject):
         if proposed is None or proposed == driver or is_router(proposed):
             proposed = self._first_brain(other_than=driver.provider)
         self.aside.open_with(proposed)
+
+    def open_duplicate(self, key: str, brain: BackendChoice) -> None:
+        """Which brain is to go on in the double of the conversation `key`, which is held with `brain`."""
+        if self.duplicate is None:
+            self.duplicate = DuplicateDialog(self._lists, self._settings, self._parent)
+            self.duplicate.chosen.connect(lambda choice: self.duplicate_chosen.emit(self._to_duplicate, choice))
+        self._to_duplicate = key
+        self.duplicate.open_with(self._first_brain(other_than=brain.provider))
 
     def open_routes(self) -> None:
         """The table from kinds of questions to brains."""
@@ -139,7 +151,7 @@ class Dialogs(QObject):
     def close_all(self) -> None:
         """The window goes."""
         dialogs: tuple[Panel | None, ...] = (self.brain, self.aside, self.routes, self.conversation, self.prices)
-        for dialog in (*dialogs, self.servers):
+        for dialog in (*dialogs, self.servers, self.duplicate):
             if dialog is not None:
                 dialog.close()
 

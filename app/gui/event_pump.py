@@ -48,9 +48,11 @@ class EventPump(QObject):
     def put(self, event: Event) -> None:
         """Takes an event; it is handled with the next batch."""
         if isinstance(event, LevelMeasured):
-            # The newest level is shown, but that the sound was clipped must not be lost with an older one.
-            clipped = event.clipped or (self._level is not None and self._level.clipped)
-            self._level = replace(event, clipped=clipped)
+            # The newest level is shown, but an older one's clipped sound, or late step, must not be lost with it.
+            if self._level is not None:
+                late = max(event.late_ms, self._level.late_ms)
+                event = replace(event, clipped=event.clipped or self._level.clipped, late_ms=late)
+            self._level = event
         else:
             self._waiting.append(event)
         # The timer runs only while something waits: an idle window does not wake up.

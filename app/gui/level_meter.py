@@ -17,11 +17,12 @@ MARKS_DB = (-60, -40, -20, 0)
 
 
 class LevelMeter(QWidget):
-    """Shows the newest level as a bar, and the highest of late as a line."""
+    """Shows the newest level as a bar, and the highest of late as a line; with `titled`, its name above them."""
 
-    def __init__(self, label: str, parent: QWidget | None = None) -> None:
+    def __init__(self, label: str, parent: QWidget | None = None, *, titled: bool = True) -> None:
         super().__init__(parent)
         self._label = label
+        self._titled = titled
         self.level_db = LOWEST_DB
         self.peak_db = LOWEST_DB
         self._peak_at = 0.0
@@ -64,12 +65,12 @@ class LevelMeter(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """One line of label, the bar, one line of scale."""
-        return QSize(220, round(self.fontMetrics().height() * 2.1) + 12)
+        """One line of label if there is one, the bar, one line of scale."""
+        return QSize(220, round(self.fontMetrics().height() * (2.1 if self._titled else 1.0)) + 12)
 
     def minimumSizeHint(self) -> QSize:
         """The scale needs some width."""
-        return QSize(130, self.sizeHint().height())
+        return QSize(110, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints label, bar, peak line and scale."""
@@ -79,17 +80,17 @@ class LevelMeter(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         line = self.fontMetrics().height()
-        painter.setPen(ink)
-        painter.drawText(0, 0, self.width(), line, Qt.AlignmentFlag.AlignLeft, self._label)
         remark = self.tr("muted") if self.muted else self.tr("too loud") if self.clipped else ""
-        if remark:
+        if self._titled:
+            painter.setPen(ink)
+            painter.drawText(0, 0, self.width(), line, Qt.AlignmentFlag.AlignLeft, self._label)
             painter.setPen(look.bad)
             painter.drawText(0, 0, self.width(), line, Qt.AlignmentFlag.AlignRight, remark)
         # Inset, so that the scale's outer numbers are centred under the bar's ends.
         small = self.font()
         small.setPointSizeF(small.pointSizeF() * 0.8)
         inset = 10.0
-        track = QRectF(inset, line + 3, self.width() - 2 * inset, 9)
+        track = QRectF(inset, line + 3 if self._titled else 2, self.width() - 2 * inset, 9)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(blend(ground, ink, 0.16))
         painter.drawRoundedRect(track, 3, 3)
@@ -108,6 +109,13 @@ class LevelMeter(QWidget):
             painter.drawLine(round(x), round(track.top()) - 1, round(x), round(track.bottom()) + 1)
         painter.setFont(small)
         painter.setPen(blend(ink, ground, 0.36))
+        if remark and not self._titled:
+            # In the place of the scale, which nobody needs then.
+            painter.setPen(look.bad)
+            below = QRectF(track.left(), track.bottom() + 1, track.width(), line)
+            painter.drawText(below, Qt.AlignmentFlag.AlignHCenter, remark)
+            painter.end()
+            return
         for mark in MARKS_DB:
             x = track.left() + track.width() * _share(mark)
             rect = QRectF(x - 20, track.bottom() + 1, 40, line)

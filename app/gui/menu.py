@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QObject, Signal, SignalInstance
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QMenu, QMenuBar, QTextEdit
+from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QMenu, QMenuBar, QPlainTextEdit, QTextEdit
 
 from app.gui.oracle_header import HAND_OVER_KEYS
 
 
 class TalkMenu(QObject):
-    """Fills `bar` with the window's menus."""
+    """Fills `bar` with the window's menus. `panes`: the actions that show and hide them."""
 
     new_talk = Signal()
     stop_talk = Signal()
@@ -21,14 +23,57 @@ class TalkMenu(QObject):
     aside = Signal()
     hand_over = Signal()
     copy = Signal()
+    find = Signal()
+    settings = Signal()
     quit = Signal()
     mute = Signal(bool)
     sound = Signal()
+    quiet = Signal(bool)
+    latency = Signal()
+    log = Signal()
+    set_up = Signal()
+    demo = Signal()
+    export = Signal()
+    bring_in = Signal()
+    about = Signal()
 
-    def __init__(self, bar: QMenuBar, keep: bool, parent: QObject | None = None) -> None:
+    def __init__(
+        self, bar: QMenuBar, keep: bool, parent: QObject | None = None, panes: Iterable[QAction] = ()
+    ) -> None:
         super().__init__(parent)
         bar.setAccessibleName(self.tr("Menus"))
-        talk = bar.addMenu(self.tr("&Talk"))
+        self._fill_talk(bar.addMenu(self.tr("&Talk")), keep)
+        edit = bar.addMenu(self.tr("&Edit"))
+        self._add(edit, self.tr("&Copy"), self.copy, QKeySequence(QKeySequence.StandardKey.Copy))
+        self._add(edit, self.tr("&Find in the conversation…"), self.find, QKeySequence(QKeySequence.StandardKey.Find))
+        edit.addSeparator()
+        # Windows has no standard key for preferences.
+        self.settings_action = self._add(edit, self.tr("&Settings…"), self.settings, QKeySequence("Ctrl+,"))
+        self.settings_action.setMenuRole(QAction.MenuRole.PreferencesRole)
+        view = bar.addMenu(self.tr("&View"))
+        for action in panes:
+            view.addAction(action)
+        view.addSeparator()
+        self.quiet_action = view.addAction(self.tr("&Quiet oracle"))
+        self.quiet_action.setCheckable(True)
+        self.quiet_action.toggled.connect(self.quiet)
+        view.addSeparator()
+        self.latency_action = self._add(view, self.tr("&Latency…"), self.latency, QKeySequence("Ctrl+L"))
+        brain = bar.addMenu(self.tr("B&rain"))
+        self.desk_action = self._add(brain, self.tr("&Key, connection, models…"), self.desk)
+        self.routes_action = self._add(brain, self.tr("By kind of &question…"), self.routes)
+        brain.addSeparator()
+        self.aside_action = self._add(brain, self.tr("&Side by side…"), self.aside)
+        self.hand_action = self._add(brain, self.tr("&Hand over"), self.hand_over, QKeySequence(HAND_OVER_KEYS))
+        help = bar.addMenu(self.tr("&Help"))
+        self.demo_action = self._add(help, self.tr("&Demo"), self.demo)
+        self.set_up_action = self._add(help, self.tr("&Set up again…"), self.set_up)
+        help.addSeparator()
+        self.log_action = self._add(help, self.tr("&Log and diagnostics…"), self.log)
+        self.about_action = self._add(help, self.tr("&About KAME"), self.about)
+        self.about_action.setMenuRole(QAction.MenuRole.AboutRole)
+
+    def _fill_talk(self, talk: QMenu, keep: bool) -> None:
         self._add(talk, self.tr("&New talk"), self.new_talk, QKeySequence(QKeySequence.StandardKey.New))
         self._add(talk, self.tr("&Stop"), self.stop_talk)
         talk.addSeparator()
@@ -38,22 +83,17 @@ class TalkMenu(QObject):
         self.mute_action.setCheckable(True)
         self.mute_action.setShortcut(QKeySequence("Ctrl+M"))
         self.mute_action.toggled.connect(self.mute)
-        recordings = talk.addAction(self.tr("&Keep recordings of new talks"))
-        recordings.setCheckable(True)
-        recordings.setChecked(keep)
-        recordings.toggled.connect(self.keep_recordings)
+        self.recordings_action = talk.addAction(self.tr("&Keep the sound of new talks"))
+        self.recordings_action.setCheckable(True)
+        self.recordings_action.setChecked(keep)
+        self.recordings_action.toggled.connect(self.keep_recordings)
+        talk.addSeparator()
+        self.export_action = self._add(talk, self.tr("&Export this conversation…"), self.export)
+        self.bring_in_action = self._add(talk, self.tr("&Import a conversation…"), self.bring_in)
         talk.addSeparator()
         # Windows has no standard key for leaving, and the app promises this one everywhere.
         leave = self._add(talk, self.tr("&Quit"), self.quit, QKeySequence("Ctrl+Q"))
         leave.setMenuRole(QAction.MenuRole.QuitRole)
-        brain = bar.addMenu(self.tr("B&rain"))
-        self.desk_action = self._add(brain, self.tr("&Key, connection, models…"), self.desk)
-        self.routes_action = self._add(brain, self.tr("By kind of &question…"), self.routes)
-        brain.addSeparator()
-        self.aside_action = self._add(brain, self.tr("&Side by side…"), self.aside)
-        self.hand_action = self._add(brain, self.tr("&Hand over"), self.hand_over, QKeySequence(HAND_OVER_KEYS))
-        edit = bar.addMenu(self.tr("&Edit"))
-        self._add(edit, self.tr("&Copy"), self.copy, QKeySequence(QKeySequence.StandardKey.Copy))
 
     @staticmethod
     def _add(menu: QMenu, text: str, signal: SignalInstance, keys: QKeySequence | None = None) -> QAction:
@@ -69,7 +109,7 @@ def copy_selection(*views: QTextEdit) -> None:
     focus = QApplication.focusWidget()
     if isinstance(focus, QComboBox):
         focus = focus.lineEdit()
-    if isinstance(focus, QLineEdit):
+    if isinstance(focus, QLineEdit | QPlainTextEdit):
         focus.copy()
         return
     candidates = [focus] if isinstance(focus, QTextEdit) else []

@@ -94,9 +94,13 @@ class ModelBar(QWidget):
                     self.tr("{0} of {1}").format(_minutes(frames), _minutes(capacity))
                 )
             case e.DialsChanged(delay=delay, lead=lead):
-                for box, frames in ((self.delay, delay), (self.lead, lead)):
-                    with QSignalBlocker(box):
-                        box.setValue(frames * FRAME_MS)
+                self.show_dials(delay, lead)
+
+    def show_dials(self, delay: int, lead: int) -> None:
+        """Shows the dials in force, in frames, without saying that they were turned."""
+        for box, frames in ((self.delay, delay), (self.lead, lead)):
+            with QSignalBlocker(box):
+                box.setValue(frames * FRAME_MS)
 
     @property
     def dials(self) -> tuple[int, int]:

@@ -1,14 +1,20 @@
-"""The pickers above the talk: brain, manner, voice and devices. Says what the user picked; does nothing."""
+"""The pickers above the talk: brain, manner and voice; and those of the devices, which the talk bar has beside its
+meters. Says what the user picked; does nothing.
+"""
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
 
 from app.gui.brain_picker import BrainPicker
 from app.gui.choice import WindowChoices, backend_choice, is_router, may_have_key
+from app.gui.favourites import FavouritesButton
 from app.gui.model_lists import ModelLists
 from app.gui.pick_list import PickList
+from app.gui.slim_button import SlimButton
 from app.session.control import BackendChoice
 from app.settings import Settings
 
@@ -17,7 +23,7 @@ LATER_MS = 300
 
 
 class SetupBar(QWidget):
-    """Two rows of pickers, filled from `settings`, which it reads and never writes."""
+    """A row of pickers, filled from `settings`, which it reads and never writes."""
 
     brain_picked = Signal(object)
     desk_wanted = Signal(object)
@@ -47,11 +53,13 @@ class SetupBar(QWidget):
         self._with_desk = with_desk
         self.choice = backend_choice(settings)
         """The brain in force, or on its way there."""
-        self.picker = BrainPicker(self, lists, lambda provider: backend_choice(settings, provider), router=True)
+        recall = partial(backend_choice, settings)
+        self.picker = BrainPicker(self, lists, recall, router=True, labelled=False)
         self.brain, self.model, self.url = self.picker.brain, self.picker.model, self.picker.url
-        for field, widest in ((self.brain, 210), (self.model, 340), (self.url, 340)):
+        for field, widest in ((self.brain, 210), (self.model, 300), (self.url, 300)):
             field.setMaximumWidth(widest)
-        self.desk_button = QPushButton(self)
+        self.desk_button = SlimButton(parent=self)
+        self.favourites = FavouritesButton(self)
         self.manner = self._picker(self.tr("Manner"), self.tr("When the answer begins."))
         for text, help, key in (
             (self.tr("Thinking"), self.tr("It works on the answer while you still talk, and speaks while it thinks."),
@@ -63,12 +71,15 @@ class SetupBar(QWidget):
         self.frontend = self._picker(self.tr("Voice"), self.tr("What hears and speaks."))
         for key, label in choices.frontends:
             self.frontend.addItem(label, key)
+        self.frontend.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.frontend.setMinimumContentsLength(9)
+        self.frontend.setMaximumWidth(280)
         self.microphone = self._device_picker(self.tr("Microphone"))
         self.loudspeaker = self._device_picker(self.tr("Loudspeaker"))
-        self.new_button = QPushButton(self.tr("New talk"))
+        self.new_button = SlimButton(self.tr("New talk"), self)
         self.new_button.setAccessibleName(self.tr("New talk"))
         self.new_button.setToolTip(self.tr("Ends this talk and begins a new one (Ctrl+N)."))
-        self.stop_button = QPushButton(self.tr("Stop"))
+        self.stop_button = SlimButton(self.tr("Stop"), self)
         self.stop_button.setAccessibleName(self.tr("Stop the talk"))
         self.stop_button.setToolTip(self.tr("Ends this talk and closes the microphone."))
         self._lay_out(len(choices.frontends) > 1)
@@ -85,6 +96,7 @@ class SetupBar(QWidget):
     def show_brain(self, choice: BackendChoice) -> None:
         """Shows the brain in force, without saying that it was picked."""
         self.choice = choice
+        self.favourites.show_brain(choice)
         self.picker.show_choice(choice)
         self.picker.ask()
 
@@ -94,6 +106,19 @@ class SetupBar(QWidget):
         """
         self._offered = (microphones, loudspeakers)
         self._offer()
+
+    def offer_again(self) -> None:
+        """Shows the devices that are in the settings now."""
+        self._offer()
+
+    def show_manner(self, manner: str) -> None:
+        """Shows the manner in force, without saying that it was picked."""
+        self._select(self.manner, manner)
+        self._show_manner()
+
+    def show_frontend(self, key: str) -> None:
+        """Shows the front-end in force, likewise."""
+        self._select(self.frontend, key)
 
     def set_running(self, phase: str) -> None:
         """Only what isn't stopped can be stopped."""
@@ -169,29 +194,24 @@ class SetupBar(QWidget):
         self.manner.setToolTip(self.tr("When the answer begins.") + f"\n{help}")
 
     def _lay_out(self, many_voices: bool) -> None:
-        upper, lower = QHBoxLayout(), QHBoxLayout()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
         picker = self.picker
+        label = QLabel(self.tr("&Brain"), self)
+        label.setBuddy(picker.brain)
+        row.addWidget(label)
         for widget, stretch in (
-            (picker.brain_label, 0), (picker.brain, 1), (picker.model_label, 0), (picker.model, 3),
-            (picker.refresh, 0), (picker.url_label, 0), (picker.url, 4), (self.desk_button, 0),
+            (picker.brain, 1), (picker.model, 3), (picker.refresh, 0), (picker.url, 4), (self.favourites, 0),
+            (self.desk_button, 0),
         ):  # fmt: skip
-            upper.addWidget(widget, stretch)
-        upper.addStretch(1)
-        self._add(upper, self.tr("M&anner"), self.manner)
+            row.addWidget(widget, stretch)
+        row.addStretch(1)
+        self._add(row, self.tr("M&anner"), self.manner)
         if many_voices:
-            self._add(lower, self.tr("Vo&ice"), self.frontend)
+            self._add(row, self.tr("Vo&ice"), self.frontend, 2)
         else:
             self.frontend.setVisible(False)
-        self._add(lower, self.tr("M&icrophone"), self.microphone, 3)
-        self._add(lower, self.tr("&Loudspeaker"), self.loudspeaker, 3)
-        lower.addStretch(1)
-        lower.addWidget(self.stop_button)
-        lower.addWidget(self.new_button)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(6)
-        rows.addLayout(upper)
-        rows.addLayout(lower)
 
     def _add(self, row: QHBoxLayout, text: str, control: QWidget, stretch: int = 0) -> QLabel:
         label = QLabel(text, self)
@@ -210,7 +230,7 @@ class SetupBar(QWidget):
         picker = self._picker(name, self.tr("Can be changed in mid-talk."))
         # Long device names must not push the window wider than the screen.
         picker.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        picker.setMinimumContentsLength(12)
+        picker.setMinimumContentsLength(10)
         picker.setMaximumWidth(420)
         return picker
 

@@ -89,7 +89,7 @@ class SoundRoom(QObject):
             timer.timeout.connect(partial(messages.clear_topic, kind))
         self._looking: asyncio.Task[None] | None = None
         self._look_again = False
-        setup.devices_picked.connect(self._pick_devices)
+        setup.devices_picked.connect(self.pick_devices)
         talk_bar.mute.toggled.connect(self.set_muted)
         menu.mute.connect(self.set_muted)
         menu.sound.connect(self.open_dialog)
@@ -132,7 +132,8 @@ class SoundRoom(QObject):
 
         self._looking = asyncio.get_running_loop().create_task(look(), name="look for devices")
 
-    def _pick_devices(self, microphone: str, loudspeaker: str) -> None:
+    def pick_devices(self, microphone: str, loudspeaker: str) -> None:
+        """The talk goes on with these, by name; empty for the system's default."""
         if (self._settings.microphone, self._settings.loudspeaker) != (microphone, loudspeaker):
             self._settings.microphone, self._settings.loudspeaker = microphone, loudspeaker
             for kind in ("microphone", "loudspeaker"):
@@ -170,11 +171,11 @@ class SoundRoom(QObject):
             return
         if self.dialog is None:
             self.dialog = SoundDialog(self._settings, self._desk, self._errands, self._window)
-            self.dialog.test_began.connect(lambda: self._listen_to_test(True))
-            self.dialog.test_ended.connect(lambda: self._listen_to_test(False))
+            self.dialog.test_began.connect(lambda: self.listen_to_test(True))
+            self.dialog.test_ended.connect(lambda: self.listen_to_test(False))
             self.dialog.processing_changed.connect(self.set_processing)
-            self.dialog.talk_mode_changed.connect(self._set_talk_mode)
-            self.dialog.hotkeys_changed.connect(self._set_hotkeys)
+            self.dialog.talk_mode_changed.connect(self.set_talk_mode)
+            self.dialog.hotkeys_changed.connect(self.set_hotkeys)
             self.dialog.keys_typed.connect(self.keys_typed)
         self.dialog.show_health(self._health)
         self.dialog.open_afresh()
@@ -204,17 +205,19 @@ class SoundRoom(QObject):
         else:
             self._messages.clear_topic("hotkey")
 
-    def _listen_to_test(self, testing: bool) -> None:
-        """What is said for a test is no turn of the talk."""
+    def listen_to_test(self, testing: bool) -> None:
+        """A device is being tried out, or no longer: what is said for that is no turn of the talk."""
         self._keeper.set_deaf(testing)
         self.testing.emit(testing)
 
-    def _set_talk_mode(self, mode: str) -> None:
+    def set_talk_mode(self, mode: str) -> None:
+        """How the talk button works from now on."""
         self._settings.talk_mode = mode
         self.talk_mode_changed.emit(mode)
         self.changed.emit()
 
-    def _set_hotkeys(self, talk: str, mute: str) -> None:
+    def set_hotkeys(self, talk: str, mute: str) -> None:
+        """The hotkeys from now on; empty for none."""
         self._settings.talk_hotkey, self._settings.mute_hotkey = talk, mute
         self.hotkeys_changed.emit(talk, mute)
         self.changed.emit()

@@ -1,19 +1,25 @@
-"""The controls below the talk: the big button, mute, the duplex switch and the two meters."""
+"""The controls below the talk: the big button, mute, the duplex switch, the devices and their meters."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.gui.level_meter import LevelMeter
 from app.gui.mute_button import MuteButton
+from app.gui.slim_button import SlimButton
 from app.gui.talk_button import TalkButton
 from app.gui.talk_state import TalkState
 
 
 class TalkBar(QWidget):
-    """Shows a `TalkState`. Who presses and switches is heard through the widgets' own signals."""
+    """Shows a `TalkState`. Who presses and switches is heard through the widgets' own signals.
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    `microphones`, `loudspeakers` and `stop`: controls of others that stand here.
+    """
+
+    def __init__(
+        self, microphones: QWidget, loudspeakers: QWidget, stop: QWidget, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.button = TalkButton(self)
         self.button.setAccessibleName(self.tr("Talk"))
@@ -23,25 +29,35 @@ class TalkBar(QWidget):
         hint = self.tr("Talk without the button: your voice opens and closes turns, and may interrupt an answer.")
         self.duplex.setToolTip(hint)
         self.duplex.setAccessibleDescription(hint)
-        self.sound = QPushButton(self.tr("Sound…"), self)
+        self.sound = SlimButton(self.tr("Sound…"), self)
         self.sound.setAccessibleName(self.tr("Sound: devices, tests, echo, talk button"))
         self.sound.setToolTip(self.sound.accessibleName())
-        self.microphone = LevelMeter(self.tr("Microphone level, dB"), self)
-        self.loudspeaker = LevelMeter(self.tr("Loudspeaker level, dB"), self)
-        switch = QVBoxLayout()
-        switch.setSpacing(2)
-        switch.addStretch(1)
-        switch.addWidget(self.duplex)
-        switch.addWidget(self.sound)
-        switch.addStretch(1)
+        self.microphone = LevelMeter(self.tr("Microphone level, dB"), self, titled=False)
+        self.loudspeaker = LevelMeter(self.tr("Loudspeaker level, dB"), self, titled=False)
+        switch = _column(self.duplex, self.sound)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(16)
-        row.addWidget(self.mute)
-        row.addWidget(self.microphone, 3)
+        row.setSpacing(14)
+        row.addLayout(_column(self.mute, stop))
+        row.addLayout(self._device(self.tr("M&icrophone"), microphones, self.microphone), 4)
         row.addWidget(self.button, 5)
-        row.addWidget(self.loudspeaker, 3)
-        row.addLayout(switch, 3)
+        row.addLayout(self._device(self.tr("&Loudspeaker"), loudspeakers, self.loudspeaker), 4)
+        row.addLayout(switch)
+
+    def _device(self, name: str, picker: QWidget, meter: LevelMeter) -> QVBoxLayout:
+        label = QLabel(name, self)
+        label.setBuddy(picker)
+        row = QHBoxLayout()
+        row.setSpacing(6)
+        row.addWidget(label)
+        row.addWidget(picker, 1)
+        column = QVBoxLayout()
+        column.setSpacing(4)
+        column.addStretch(1)
+        column.addLayout(row)
+        column.addWidget(meter)
+        column.addStretch(1)
+        return column
 
     def show_state(self, state: TalkState, progress: str) -> None:
         """Shows the talk's state on the button; `progress` tells what is being got ready."""
@@ -83,3 +99,13 @@ class TalkBar(QWidget):
         if state.word == "speaking":
             return self.tr("press to interrupt") if state.toggles else self.tr("hold to interrupt")
         return self.tr("press to talk") if state.toggles else self.tr("hold to talk")
+
+
+def _column(*widgets: QWidget) -> QVBoxLayout:
+    column = QVBoxLayout()
+    column.setSpacing(4)
+    column.addStretch(1)
+    for widget in widgets:
+        column.addWidget(widget)
+    column.addStretch(1)
+    return column

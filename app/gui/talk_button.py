@@ -40,7 +40,7 @@ class TalkButton(QAbstractButton):
 
     def minimumSizeHint(self) -> QSize:
         """Never narrower than its words."""
-        return QSize(200, self.sizeHint().height())
+        return QSize(180, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints a rounded box with the words in it, and the focus around it."""

@@ -1,38 +1,47 @@
-"""The conversation's heading: how it is held, in a few words, and the way to change that."""
+"""The conversation's heading: its title, how it is held, in a few words, and the ways to change that and begin anew."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.gui.elided import Elided
+from app.gui.slim_button import SlimButton
 from app.gui.tools_box import MCP
 from app.session.control import Style, ToolChoice
 
 
 class TranscriptHeader(QWidget):
-    """Says only what is out of the ordinary."""
+    """Says of how it is held only what is out of the ordinary. `new`: the button of somebody else that stands here."""
 
     style_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, new: QWidget | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        heading = QLabel(self.tr("Conversation"), self)
-        font = heading.font()
+        self.heading = Elided(parent=self)
+        font = self.heading.font()
         font.setBold(True)
-        heading.setFont(font)
+        self.heading.setFont(font)
         self.words = Elided(parent=self, dim=True)
         self.words.setAccessibleName(self.tr("How it is held"))
-        self.button = QPushButton(self.tr("St&yle and tools…"), self)
+        self.button = SlimButton(self.tr("St&yle and tools…"), self)
         self.button.setAccessibleName(self.tr("Style and tools of the conversation"))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(heading)
+        row.addWidget(self.heading, 3)
         row.addSpacing(8)
-        row.addWidget(self.words, 1)
+        row.addWidget(self.words, 2)
         row.addWidget(self.button)
+        if new is not None:
+            row.addWidget(new)
         self.button.clicked.connect(self.style_wanted)
+        self.show_title("")
         self.show_choice(Style(), ToolChoice(), 0.0)
+
+    def show_title(self, title: str) -> None:
+        """Shows what the conversation is called; empty: it has no name yet."""
+        self.heading.setText(title or self.tr("Conversation"))
+        self.heading.setToolTip(title)
 
     def show_choice(self, style: Style, tools: ToolChoice, cap: float) -> None:
         """Shows how the conversation is held."""

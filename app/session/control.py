@@ -5,11 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
+
+import numpy as np
 
 from app.conversation.events import Event, Manner
 from app.conversation.prompt import ChatMessage, Length
 from app.conversation.sound import USUAL_PROCESSING, Processing
+
+Speaker = Literal["user", "assistant"]
 
 ROUTER = "router"
 """The provider that chooses among brains, by the user's table from kinds of questions to brains."""
@@ -111,6 +115,12 @@ class SessionControl(Protocol):
 
     def write(self, text: str) -> None:
         """The user has typed a turn: it interrupts, and is answered like one that was spoken."""
+        ...
+
+    def sound_of(self, speaker: Speaker, begin: float, end: float) -> np.ndarray | None:
+        """What a side sounded like between two session times in seconds: float32 mono 24 kHz; None when that is too
+        long ago.
+        """
         ...
 
     def set_duplex(self, duplex: bool) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, Protocol
+
+import numpy as np
 
 from app.secrets import Place as KeyPlace
 from app.session.control import BackendChoice
@@ -162,6 +165,16 @@ class MicrophoneTest:
     clipped: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """A part of a kept talk's sound. `folder`: where that is (see `recorder`); times in seconds of its session."""
+
+    folder: Path
+    speaker: Literal["user", "assistant"]
+    begin: float
+    end: float
+
+
 class SoundDesk(Protocol):
     """Tries out microphones and loudspeakers, by name (empty: the system's default), beside a talk or without one.
 
@@ -183,6 +196,10 @@ class SoundDesk(Protocol):
 
     async def test_loudspeaker(self, name: str) -> None:
         """Plays two tones, and a sentence in the app's voice; comes back when they have been heard."""
+        ...
+
+    async def play(self, sound: np.ndarray | Clip, loudspeaker: str) -> None:
+        """Plays a part of a talk, float32 mono 24 kHz or one that was kept; comes back when it has been heard."""
         ...
 
     def stop(self) -> None:

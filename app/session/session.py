@@ -10,6 +10,8 @@ import asyncio
 import time
 from collections.abc import Callable
 
+import numpy as np
+
 from app.audio.endpoints import EndOfAudio
 from app.audio.errors import AudioError
 from app.conversation import events as e
@@ -20,12 +22,13 @@ from app.conversation.transcript import Transcript
 from app.conversation.turn import TurnTracker
 from app.frontend.base import FrontEndError, SetDials, SetManner
 from app.session.clock import SessionClock
-from app.session.control import BackendChoice, Style, ToolChoice
+from app.session.control import BackendChoice, Speaker, Style, ToolChoice
 from app.session.frame_loop import FrameStepper, FrameThread, StepMessage
 from app.session.loading import Loader
 from app.session.mailbox import FinishedHint, Mailbox, SetDuplex, SwapFrontEnd, TalkButton, TypedWords, WordsHint
 from app.session.mind import Mind, MindParts
 from app.session.parts import SessionConfig, SessionParts
+from app.session.sound_memory import SoundMemory
 from app.stt.base import TranscriptUpdate
 
 SLOW_WINDOW_SECONDS = 10.0
@@ -53,6 +56,7 @@ class Session:
         self.config = config
         self.transcript = Transcript()
         self.mailbox = Mailbox()
+        self.sound = SoundMemory()
         self.frames = 0
         self._listeners: list[Callable[[e.Event], None]] = []
         self._early: list[e.Event] = []  # what happened before anybody listened
@@ -241,6 +245,7 @@ class Session:
             self._watch_pace(frame.at, message.dropped)
         if message.lost:
             self._replace_frontend(message.lost)
+        self.sound.add(frame.index, frame.samples, message.samples, message.flushed)
         if parts.recorder is not None:
             parts.recorder.sound(frame.index, frame.samples, message.samples, message.flushed)
         parts.transcriber.push(frame, message.voiced)
@@ -398,6 +403,10 @@ class Session:
         """See `SessionControl.write`."""
         if words := " ".join(text.split()):
             self.mailbox.post(TypedWords(words))
+
+    def sound_of(self, speaker: Speaker, begin: float, end: float) -> np.ndarray | None:
+        """See `SessionControl.sound_of`."""
+        return self.sound.cut(speaker, begin, end)
 
     def set_duplex(self, duplex: bool) -> None:
         """See `SessionControl.set_duplex`."""

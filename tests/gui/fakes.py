@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from app.conversation.events import Event, Manner
 from app.conversation.sound import Processing
 from app.session.control import ROUTER, BackendChoice, SessionChoice, Style, ToolChoice
@@ -64,6 +66,10 @@ class FakeSession:
 
     def write(self, text: str) -> None:
         self.calls.append(("write", text))
+
+    def sound_of(self, speaker: str, begin: float, end: float) -> np.ndarray | None:
+        self.calls.append(("sound_of", speaker, begin, end))
+        return np.zeros(2400, np.float32) if begin >= 1 else None
 
     def set_duplex(self, duplex: bool) -> None:
         self.calls.append(("set_duplex", duplex))
@@ -317,6 +323,10 @@ class FakeSoundDesk:
 
     async def test_loudspeaker(self, name: str) -> None:
         await self._wait("test_loudspeaker", name)
+
+    async def play(self, sound: Any, loudspeaker: str) -> None:
+        self.sound = sound
+        await self._wait("play", loudspeaker)
 
     def stop(self) -> None:
         self.stopped += 1

@@ -54,7 +54,7 @@ def controls(window: QWidget) -> list[QWidget]:
 def tabbed() -> list[QWidget | None]:
     """What Tab reaches from the focused widget on, until it comes back."""
     seen: list[QWidget | None] = []
-    for _ in range(40):
+    for _ in range(60):
         focus = QApplication.focusWidget()
         if focus in seen:
             break
@@ -83,30 +83,48 @@ async def test_tab_reaches_every_control_and_comes_back() -> None:
     factory = FakeFactory()
     async with shown(factory, Settings(provider="ollama"), desk=FakeDesk(), sound_desk=FakeSoundDesk()) as window:
         await until(window.isActiveWindow)
+        window.resize(1400, 900)
+        await until(lambda: window.timeline.view is not None)
         say(window, factory, e.AsideChanged(1, "OpenAI", "gpt"))
         window.setup.brain.setFocus()
         seen = tabbed()
         setup = window.setup
+        transcript, oracle, bar, timeline = window.transcript, window.oracle, window.talk_bar, window.timeline
         assert seen == [
             setup.brain,
             setup.model,
             setup.picker.refresh,
             setup.url,
+            setup.favourites,
             setup.desk_button,
             setup.manner,
-            setup.microphone,
-            setup.loudspeaker,
-            setup.stop_button,
+            window.conversations.new_button,
+            window.conversations.more,
+            window.conversations.search,
+            window.conversations.rows,
+            transcript.header.button,
             setup.new_button,
-            window.transcript.header.button,
-            window.transcript.view,
-            window.oracle.header.switch,
-            window.oracle.header.hand_button,
-            window.oracle.view,
-            window.talk_bar.button,
-            window.talk_bar.mute,
-            window.talk_bar.duplex,
-            window.talk_bar.sound,
+            transcript.view,
+            transcript.type_box.field,
+            oracle.header.quiet,
+            oracle.header.switch,
+            oracle.columns[0].view,
+            oracle.columns[1].hand_button,
+            oracle.columns[1].view,
+            timeline.follow_button,
+            timeline.out_button,
+            timeline.in_button,
+            timeline.last_button,
+            timeline.export_button,
+            timeline.view,
+            bar.mute,
+            setup.stop_button,
+            setup.microphone,
+            bar.button,
+            setup.loudspeaker,
+            bar.duplex,
+            bar.sound,
+            window.status.response,
         ]
 
 

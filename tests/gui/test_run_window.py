@@ -19,7 +19,7 @@ import asyncio, sys, time
 from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
-from app.gui.app import WindowChoices, run_window
+from app.gui.app import WindowChoices, leave, run_window
 from app.settings import Settings
 from tests.gui.fakes import FakeFactory, FakeSession, no_devices
 
@@ -39,6 +39,11 @@ def run(factory, **wants):
     sys.exit(code)
 """
 
+POSTAMBLE = """
+except SystemExit as end:
+    sys.exit(leave(end.code))  # as the app does
+"""
+
 
 def start(script: str, folder: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
@@ -47,7 +52,7 @@ def start(script: str, folder: Path) -> subprocess.Popen[str]:
             "-X",
             "dev",
             "-c",
-            PREAMBLE + textwrap.dedent(script),
+            PREAMBLE + "try:\n" + textwrap.indent(textwrap.dedent(script), "    ") + POSTAMBLE,
             str(folder / "settings.json"),
         ],
         cwd=ROOT,

@@ -186,7 +186,7 @@ async def test_a_fatal_failure_stops_and_keeps_what_was_said() -> None:
         say(window, factory, e.TranscriptFinal(1, 1, "And this.", 1))
         first, divider, second = transcript(window)
         assert (first, second) == ("You\nKeep this.", "You\nAnd this.")
-        assert divider.startswith("New talk, ")
+        assert divider.startswith("Goes on, ")
         assert window.messages.sentences() == []
 
 

@@ -1,0 +1,211 @@
+"""Which conversation is shown and talked in: begins new ones, opens old ones, has all that happens written down.
+
+The conversation that is shown is the one that the microphone belongs to. Stands between whoever keeps conversations and
+the talk's panes; knows no list.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from PySide6.QtCore import QDateTime, QLocale, QObject, QTimer, Signal
+
+from app.conversation import events as e
+from app.conversation.prompt import ChatMessage
+from app.gui.errands import Errands
+from app.gui.keeper import SessionKeeper
+from app.gui.transcript_pane import TranscriptPane
+from app.session.control import SessionChoice
+from app.session.history import ConversationView, HistoryDesk, KeptTalk, Setup, TalkLog
+from app.settings import Settings
+
+KEEP_AFTER_MS = 500
+"""How soon a change of how a conversation is held is written down."""
+
+MOST_TOLD_WORDS = 6_000
+"""Of what was said before a talk, so much is handed to it; each brain takes of that what it can hold."""
+
+
+class ConversationRoom(QObject):
+    """`desk` None, or `settings.keep_history` off: nothing is written down, and what was said stays in view instead."""
+
+    opened = Signal(object)
+    """A kept conversation is shown from now on, held as this `Setup` says: a talk is to begin in it."""
+    left = Signal()
+    """Nothing of the conversation that was shown is shown any more."""
+    changed = Signal()
+    """The list of conversations may look different now."""
+    failed = Signal(str)
+
+    def __init__(
+        self,
+        desk: HistoryDesk | None,
+        settings: Settings,
+        keeper: SessionKeeper,
+        transcript: TranscriptPane,
+        errands: Errands,
+        parent: QObject | None = None,
+        *,
+        locale: Callable[[], QLocale] = QLocale,
+    ) -> None:
+        super().__init__(parent)
+        self.desk = desk
+        self.key = _new_key()
+        self.title = ""
+        """Of the conversation that is shown; empty while it has none."""
+        self.past = True
+        """Whether what the session says belongs to a conversation that is no longer shown."""
+        self.on_talk: Callable[[KeptTalk], None] = lambda talk: None
+        """Called for each talk of a conversation that is opened, behind its turns."""
+        self._settings = settings
+        self._keeper = keeper
+        self._transcript = transcript
+        self._errands = errands
+        self._locale = locale
+        self._log: TalkLog | None = None
+        self._anew = True  # the talk that begins next is a conversation's first
+        self._written: Setup | None = None  # as the desk knows it
+        self._trouble_told = ""
+        self._keep_timer = QTimer(self, singleShot=True, interval=KEEP_AFTER_MS)
+        self._keep_timer.timeout.connect(self._keep_setup)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether what is said is written down."""
+        return self.desk is not None and self._settings.keep_history and not self.desk.trouble
+
+    # -- which one
+
+    def begin_new(self) -> None:
+        """The next talk is the first of a new conversation."""
+        if self.keeps:
+            self._show_nothing()  # else what was said would be lost with it
+        self._anew = True
+        self.key, self.title, self._written = _new_key(), "", None
+        self.changed.emit()
+
+    def open(self, view: ConversationView) -> None:
+        """Shows a kept conversation, and goes on in it."""
+        if self.desk is None or view.key == self.key:
+            return
+        desk = self.desk
+
+        def show(talks: Sequence[KeptTalk]) -> None:
+            self._show_nothing()
+            self.key, self.title, self._written = view.key, view.title, view.setup
+            self._anew = False
+            for talk in talks:
+                self._transcript.show_talk(talk.events, self._when(talk.began))
+                self.on_talk(talk)
+            self.changed.emit()
+            self.opened.emit(view.setup)
+
+        self._errands.run("open a conversation", lambda: desk.talks(view.key), show, self.failed.emit)
+
+    def forget(self, keys: Sequence[str]) -> bool:
+        """Conversations were removed; if this one was among them a new one takes its place: whether it was."""
+        if self.key not in keys:
+            return False
+        self._log = None  # what is said from now on, until the new talk begins, is of nobody's
+        self._show_nothing()
+        self.key, self.title, self._written, self._anew = _new_key(), "", None, True
+        return True
+
+    @property
+    def setup(self) -> Setup:
+        """How the conversation that is shown is held."""
+        return _setup(self._keeper.wanted)
+
+    @property
+    def earlier(self) -> tuple[ChatMessage, ...]:
+        """What the talk that begins next is to know."""
+        if self._anew:
+            return ()
+        messages, words = self._transcript.messages, 0
+        for place in range(len(messages) - 1, -1, -1):
+            words += len(messages[place].content.split())
+            if words > MOST_TOLD_WORDS:
+                return messages[place + 1 :]
+        return messages
+
+    def record_folder(self, parent: Path) -> str:
+        """A folder of its own for the sound of the talk that begins next."""
+        stem = datetime.now().strftime("talk-%Y-%m-%d-%H%M%S")
+        folder = parent / stem
+        for number in range(2, 100):
+            if not folder.exists():
+                break
+            folder = parent / f"{stem}-{number}"
+        return str(folder)
+
+    # -- a talk in it
+
+    def begin_talk(self, choice: SessionChoice) -> bool:
+        """A session of `choice` runs: whether its talk is the conversation's first."""
+        self.past = False
+        first, self._anew = self._anew, False
+        self._log, self._written = None, None
+        if self.desk is not None and self.keeps:
+            setup = _setup(choice)
+            folder = Path(choice.record_folder) if choice.record_folder else None
+            self._log, self._written = self.desk.begin(self.key, setup, folder), setup
+        self._tell_trouble()
+        return first
+
+    def heard(self, event: e.Event) -> None:
+        """Has an event written down; also those that come when another conversation is shown already."""
+        if self._log is not None:
+            self._log.put(event)
+            if isinstance(event, e.SessionEnded):
+                self._log.end()
+                self._log = None
+        if isinstance(event, e.TranscriptFinal | e.AssistantEnded | e.SessionEnded):
+            self._tell_trouble()
+            self.changed.emit()
+
+    def setup_changed(self) -> None:
+        """It is held in another way from now on."""
+        self._keep_timer.start()
+
+    def close(self) -> None:
+        """The window goes: what waits is written."""
+        if self._keep_timer.isActive():
+            self._keep_timer.stop()
+            self._keep_setup()
+
+    # -- inner parts
+
+    def _show_nothing(self) -> None:
+        self.past = True
+        self._transcript.clear()
+        self.left.emit()
+
+    def _keep_setup(self) -> None:
+        setup = _setup(self._keeper.wanted)
+        if self.desk is None or self._written is None or setup == self._written:
+            return
+        desk, key, self._written = self.desk, self.key, setup
+        name = f"keep how {key} is held"
+        self._errands.run(name, lambda: desk.keep_setup(key, setup), lambda _: None, self.failed.emit)
+
+    def _tell_trouble(self) -> None:
+        wanted = self.desk is not None and self._settings.keep_history
+        trouble = (self.desk.trouble or self.desk.notice) if self.desk is not None and wanted else ""
+        if trouble and trouble != self._trouble_told:
+            self.failed.emit(trouble)
+        self._trouble_told = trouble
+
+    def _when(self, began: float) -> str:
+        moment = QDateTime.fromSecsSinceEpoch(round(began))
+        return self._locale().toString(moment, QLocale.FormatType.ShortFormat)
+
+
+def _new_key() -> str:
+    return uuid.uuid4().hex
+
+
+def _setup(choice: SessionChoice) -> Setup:
+    return Setup(choice.backend, choice.style, choice.tools, choice.cap)

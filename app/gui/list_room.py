@@ -1,0 +1,121 @@
+"""Joins the list of conversations to the one that is shown: opening, duplicating, removing, what is live.
+
+Knows nothing of how conversations are kept, nor of the talk itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from app.gui.conversation_room import ConversationRoom
+from app.gui.conversations_pane import ConversationsPane
+from app.gui.dialogs import Dialogs
+from app.gui.errands import Errands
+from app.gui.history_room import HistoryRoom
+from app.gui.keeper import SessionKeeper
+from app.gui.menu import TalkMenu
+from app.session.control import BackendChoice
+from app.session.history import ConversationView, HistoryDesk, Setup
+
+
+class ListRoom(QObject):
+    """`history` None: there is no list, and its pane says why."""
+
+    cleared = Signal()
+    """The conversation that was shown is removed: a new one is to begin."""
+    new_wanted = Signal()
+    titled = Signal(str)
+    """What the conversation that is shown is called; empty: it has no name yet."""
+    told = Signal(str)
+    failed = Signal(str)
+
+    def __init__(
+        self,
+        history: HistoryDesk | None,
+        talks: ConversationRoom,
+        keeper: SessionKeeper,
+        dialogs: Dialogs,
+        pane: ConversationsPane,
+        errands: Errands,
+        menu: TalkMenu,
+        window: QWidget,
+    ) -> None:
+        super().__init__(window)
+        self._history = history
+        self._talks = talks
+        self._keeper = keeper
+        self._dialogs = dialogs
+        self.pane = pane
+        self.room = HistoryRoom(pane, history, errands, window) if history is not None else None
+        pane.new_wanted.connect(self.new_wanted)
+        menu.export_action.setEnabled(history is not None)
+        menu.bring_in_action.setEnabled(history is not None)
+        if self.room is None:
+            pane.show_trouble(self.tr("Conversations are not kept here."))
+            return
+        room = self.room
+        room.opened.connect(talks.open)
+        room.duplicated.connect(talks.open)
+        room.removed.connect(self._removed)
+        room.listed.connect(self._listed)
+        room.told.connect(self.told)
+        room.failed.connect(self.failed)
+        pane.duplicate_wanted.connect(self._ask_brain)
+        dialogs.duplicate_chosen.connect(self._duplicate)
+        talks.changed.connect(self._changed)
+        menu.export.connect(lambda: room.ask_export(talks.key))
+        menu.bring_in.connect(room.ask_import)
+
+    def begin(self) -> None:
+        """The loop runs: the list can be fetched."""
+        self._changed()
+
+    def show_live(self, live: bool) -> None:
+        """Whether a talk goes on in the conversation that is shown."""
+        self.pane.set_live(self._talks.key if live else "")
+
+    async def finish(self) -> None:
+        """What was asked for is done before the window goes."""
+        self._talks.close()
+        if self.room is not None:
+            await self.room.finish()
+
+    async def close(self) -> None:
+        """The last talk is over: all of it is written."""
+        if self._history is not None:
+            await self._history.close()
+
+    # -- inner parts
+
+    def _changed(self) -> None:
+        self.pane.set_current(self._talks.key)
+        self.titled.emit(self._talks.title)
+        if self.room is not None:
+            self.room.refresh()
+
+    def _listed(self, views: tuple[ConversationView, ...]) -> None:
+        view = next((view for view in views if view.key == self._talks.key), None)
+        if view is not None and view.title != self._talks.title:
+            self._talks.title = view.title
+            self.titled.emit(view.title)
+
+    def _removed(self, keys: tuple[str, ...]) -> None:
+        if self._talks.forget(keys):
+            self.cleared.emit()
+
+    def _ask_brain(self, key: str) -> None:
+        setup = self._setup(key)
+        self._dialogs.open_duplicate(key, setup.backend if setup is not None else self._keeper.wanted.backend)
+
+    def _duplicate(self, key: str, choice: BackendChoice) -> None:
+        setup = self._setup(key)
+        if self.room is not None and setup is not None:
+            self.room.duplicate(key, replace(setup, backend=choice))
+
+    def _setup(self, key: str) -> Setup | None:
+        if key == self._talks.key:
+            return self._talks.setup
+        return self.room.setup(key) if self.room is not None else None

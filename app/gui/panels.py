@@ -1,0 +1,179 @@
+"""The window's other dialogs: settings, first run, log, and what KAME is. Made when they are first wanted.
+
+Passes on what they say to the rooms that know what to do about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from app.conversation import events as e
+from app.gui.about_dialog import AboutDialog
+from app.gui.choice import WindowChoices
+from app.gui.errands import Errands
+from app.gui.first_run import FirstRun
+from app.gui.live_settings import LiveSettings
+from app.gui.log_facts import window_facts
+from app.gui.log_model import LogSource
+from app.gui.log_panel import LogPanel
+from app.gui.menu import TalkMenu
+from app.gui.model_lists import ModelLists
+from app.gui.settings_dialog import SettingsDialog
+from app.gui.settings_room import SettingsRoom
+from app.gui.setup_bar import SetupBar
+from app.gui.sound_room import DeviceLister, SoundRoom
+from app.gui.weights_keeper import WeightsKeeper
+from app.session.desks import BrainDesk, SoundDesk
+from app.session.machine import MachineDesk
+from app.settings import Settings
+
+DiagnoseAll = Callable[[bool, Sequence[tuple[str, Sequence[tuple[str, str]]]]], Coroutine[Any, Any, str]]
+"""Writes diagnostics, with what was said or without it, and with these sections (a title, and facts) in their midst."""
+
+
+class Panels(QObject):
+    """`machine` None: there is nothing to set up."""
+
+    frontend_arrived = Signal(str, str)
+    """A front-end that was chosen at the first run is here now, after its download; and its precision."""
+    talk_wanted = Signal()
+    """The user is done with the first run, and wants to talk."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        keep: SettingsRoom,
+        live: LiveSettings,
+        sound: SoundRoom,
+        setup: SetupBar,
+        menu: TalkMenu,
+        choices: WindowChoices,
+        lists: ModelLists,
+        errands: Errands,
+        window: QWidget,
+        *,
+        list_devices: DeviceLister,
+        machine: MachineDesk | None = None,
+        weights: WeightsKeeper | None = None,
+        desk: BrainDesk | None = None,
+        sound_desk: SoundDesk | None = None,
+        log: LogSource | None = None,
+        diagnose: DiagnoseAll | None = None,
+    ) -> None:
+        super().__init__(window)
+        self._settings = settings
+        self._keep = keep
+        self._live = live
+        self._sound = sound
+        self._setup = setup
+        self._window = window
+        self._parts = (choices, lists, errands)
+        self._desks = (weights, desk, sound_desk)
+        self._list_devices = list_devices
+        self._machine = machine
+        self._log = (log, diagnose)
+        self.settings: SettingsDialog | None = None
+        self.first_run: FirstRun | None = None
+        self.log: LogPanel | None = None
+        self.about: AboutDialog | None = None
+        menu.settings.connect(self.open_settings)
+        menu.set_up.connect(lambda: self.open_first_run(again=True))
+        menu.log.connect(lambda: self.open_log())
+        menu.about.connect(self.open_about)
+        menu.set_up_action.setVisible(machine is not None)
+        menu.log_action.setVisible(log is not None)
+        keep.taken.connect(self._show_value)
+
+    def begin(self) -> None:
+        """The window is there: at the very first start it asks what the user has, and wants."""
+        if self._machine is not None and not self._settings.first_run_done:
+            self.open_first_run()
+
+    def close_all(self) -> None:
+        """The window goes."""
+        for panel in (self.settings, self.first_run, self.log, self.about):
+            if panel is not None:
+                panel.close()
+
+    def show_levels(self, event: e.LevelMeasured) -> None:
+        """Shows how loud both sides are."""
+        if self.first_run is not None:
+            self.first_run.show_level(event.user_dbfs, event.assistant_dbfs, event.at, event.clipped)
+
+    # -- settings
+
+    def open_settings(self, key: str = "") -> None:
+        """All settings; with `key`, that one first."""
+        if self.settings is None:
+            self.settings = SettingsDialog(self._settings, self._window)
+            self.settings.changed.connect(self._live.change)
+            self.settings.keys_typed.connect(self._sound.keys_typed)
+        for name, picker in (
+            ("microphone", self._setup.microphone), ("loudspeaker", self._setup.loudspeaker),
+            ("provider", self._setup.brain), ("frontend", self._setup.frontend),
+        ):  # fmt: skip
+            offers = [(picker.itemData(place), picker.itemText(place)) for place in range(picker.count())]
+            self.settings.set_choices(name, offers)
+        self.settings.open_afresh(key)
+
+    def _show_value(self, key: str, value: object) -> None:
+        if self.settings is not None:
+            self.settings.show_value(key, value)
+
+    # -- the first run
+
+    def open_first_run(self, *, again: bool = False) -> None:
+        """Looks at the machine, and asks what is wanted."""
+        if self._machine is None:
+            return
+        if self.first_run is None:
+            choices, lists, errands = self._parts
+            weights, desk, sound_desk = self._desks
+            self.first_run = FirstRun(
+                self._settings, self._machine, choices, lists, errands, self._window,
+                list_devices=self._list_devices, weights=weights, desk=desk, sound_desk=sound_desk,
+            )  # fmt: skip
+            run, live = self.first_run, self._live
+            run.frontend_chosen.connect(live.pick_frontend)
+            run.frontend_arrived.connect(self.frontend_arrived)
+            run.brain_chosen.connect(live.pick_brain)
+            run.devices_chosen.connect(self._take_devices)
+            run.testing.connect(self._sound.listen_to_test)
+            run.completed.connect(self.talk_wanted)
+            run.completed.connect(self._done)
+            run.skipped.connect(self._done)
+        self._sound.close_dialog()  # they try out devices, too
+        self.first_run.open_afresh(again=again)
+
+    def _take_devices(self, microphone: str, loudspeaker: str) -> None:
+        self._live.change("microphone", microphone)
+        self._live.change("loudspeaker", loudspeaker)
+
+    def _done(self) -> None:
+        self._live.change("first_run_done", True)
+
+    # -- log, about
+
+    def open_log(self, *, fault: bool = False) -> None:
+        """What the program has noted, and what others may need to help; with `fault`, the newest fault."""
+        source, diagnose = self._log
+        if source is None or diagnose is None:
+            return
+        if self.log is None:
+            self.log = LogPanel(source, self._diagnose, self._parts[2], self._window)
+        self.log.open_log(fault=fault)
+
+    async def _diagnose(self, with_words: bool) -> str:
+        _, diagnose = self._log
+        assert diagnose is not None
+        return await diagnose(with_words, [("Window", window_facts(self._window))])
+
+    def open_about(self) -> None:
+        """What KAME is, which version, and what it is made of."""
+        if self.about is None:
+            self.about = AboutDialog(self._window)
+        self.about.appear()

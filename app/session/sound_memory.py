@@ -1,0 +1,75 @@
+"""What both sides of a talk have sounded like lately, in memory alone: for hearing a turn again.
+
+Nothing of it reaches a disk, and it is gone with the session. Knows nothing of who listens.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
+
+KEPT_SECONDS = 300.0
+"""Five minutes of both sides, in 16 bits: 29 MB once they are full."""
+
+
+class SoundMemory:
+    """The newest `seconds` of a talk, frame by frame on the session's clock."""
+
+    def __init__(self, seconds: float = KEPT_SECONDS) -> None:
+        self._first = 0  # the number of the oldest frame that is kept
+        most = max(1, round(seconds / FRAME_SECONDS))
+        self._frames: dict[str, deque[np.ndarray]] = {"user": deque(maxlen=most), "assistant": deque(maxlen=most)}
+        self._silence = np.zeros(FRAME_SAMPLES, np.int16)
+
+    def add(self, index: int, user: np.ndarray, assistant: np.ndarray, flushed: int = 0) -> None:
+        """Both sides of frame `index`, float32 (1920,); `flushed`: samples given out before and never played."""
+        mine, theirs = self._frames["user"], self._frames["assistant"]
+        if index >= self._next + (mine.maxlen or 0):
+            mine.clear()
+            theirs.clear()
+            self._first = index
+        for missing in range(self._next, index):  # frames that were dropped sounded like nothing
+            del missing
+            self._append(self._silence, self._silence)
+        for place in range(len(theirs) - 1, -1, -1):
+            if flushed <= 0:
+                break
+            cut = min(flushed, FRAME_SAMPLES)
+            frame = theirs[place].copy()
+            frame[FRAME_SAMPLES - cut :] = 0
+            theirs[place] = frame
+            flushed -= cut
+        self._append(_to_16_bits(user), _to_16_bits(assistant))
+
+    def cut(self, speaker: str, begin: float, end: float) -> np.ndarray | None:
+        """What a side sounded like between two session times in seconds: float32 (n,); None where nothing of it is
+        kept any more.
+        """
+        frames = self._frames[speaker]
+        if not frames or begin >= self._next * FRAME_SECONDS or end <= begin:
+            return None
+        if end <= self._first * FRAME_SECONDS:
+            return None
+        first = max(self._first, int(begin / FRAME_SECONDS))
+        last = min(self._next, int(np.ceil(end / FRAME_SECONDS)))
+        kept = np.concatenate([frames[n - self._first] for n in range(first, last)])
+        from_sample = max(0, round((begin - first * FRAME_SECONDS) * SAMPLE_RATE))
+        to_sample = round((end - first * FRAME_SECONDS) * SAMPLE_RATE)
+        return kept[from_sample:to_sample].astype(np.float32) / 32768.0
+
+    @property
+    def _next(self) -> int:
+        return self._first + len(self._frames["user"])
+
+    def _append(self, user: np.ndarray, assistant: np.ndarray) -> None:
+        if len(self._frames["user"]) == self._frames["user"].maxlen:
+            self._first += 1
+        self._frames["user"].append(user)
+        self._frames["assistant"].append(assistant)
+
+
+def _to_16_bits(samples: np.ndarray) -> np.ndarray:
+    return np.clip(np.rint(samples * 32768.0), -32768, 32767).astype(np.int16)
