@@ -14,6 +14,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
+from app.redact import redact
+
 SERVICE = "kame-desktop"
 KEYRING_SECONDS = 5.0
 """A keyring that asks its user for a password, or hangs, is waited for no longer."""
@@ -99,6 +101,12 @@ class KeyStore:
 
     def find(self, names: Sequence[str]) -> tuple[str, Place]:
         """The key that has one of `names`, and where it is; empty and `none` when there is none. Never raises."""
+        key, place = self._find(names)
+        if key:
+            redact(key)  # whoever notes something down leaves it out
+        return key, place
+
+    def _find(self, names: Sequence[str]) -> tuple[str, Place]:
         self._said.trouble = trouble = ""
         for name in names:
             if value := self._environment.get(name, ""):
@@ -135,6 +143,7 @@ class KeyStore:
         """
         self._said.trouble = ""
         hidden = _Hidden(clean_key(key))
+        redact(hidden.value)
         if not name:
             raise KeyRefused("There is no name to keep this key under.")
 

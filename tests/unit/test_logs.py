@@ -18,10 +18,12 @@ from typing import cast
 from urllib.parse import quote
 
 import pytest
+from keyring.errors import NoKeyringError
 
-from app import log_writer, logs
+from app import log_writer, logs, redact
 from app.logs import Log, start_logging, watch_exceptions
 from app.redact import HIDDEN, Redactor, Silence
+from app.secrets import KeyStore
 from tests.support.leaks import SECRET, places_with
 
 CANARY = "canary/Zq7+tT=vX2~k81mWq"
@@ -376,3 +378,26 @@ def test_what_was_said_is_taken_out_of_other_words() -> None:
     assert silent("the pin is not told") == "the pin is not told"
     assert silent("asked for CODE 9034a twice") == "asked for [words] twice"
     assert Silence([])("as it is") == "as it is"
+
+
+def test_a_key_that_the_store_has_found_or_kept_is_in_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it looks like: nothing about this one says that it is a key."""
+    given, message = "correct-horse-battery-staple", "it answered %s"
+
+    def none() -> None:
+        raise NoKeyringError("none here")
+
+    def lines() -> list[str]:
+        with alone(), start_logging(hide=redact.redactor()) as kept:
+            log.warning(message, given)
+            assert kept.flush()
+            return [entry.message for entry in kept.entries()]
+
+    monkeypatch.setattr(redact, "_redactor", Redactor())
+    store = KeyStore(environment={}, open_keyring=none)
+    assert lines() == [f"it answered {given}"]
+    store.keep("ANYTHING", given)
+    assert lines() == ["it answered [hidden]"]
+    monkeypatch.setattr(redact, "_redactor", Redactor())
+    assert store.find(["ANYTHING"]) == (given, "memory")
+    assert lines() == ["it answered [hidden]"]
