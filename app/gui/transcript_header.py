@@ -56,6 +56,7 @@ class TranscriptHeader(QWidget):
         if cap > 0:
             parts.append(self.tr("at most {0}").format(f"${cap:.2f}"))
         self.words.setText(" · ".join(parts))
+        self.words.setVisible(bool(parts))
         help = self.tr("Who answers, how long, with which tools, and for how much at most.")
         self.button.setToolTip("\n".join((help, *parts)))
         self.words.setToolTip("\n".join((*parts, style.persona)).strip())

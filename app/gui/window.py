@@ -9,6 +9,7 @@ import asyncio
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import assert_never
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
@@ -17,7 +18,7 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from app.conversation import events as e
 from app.gui.brain_room import BrainRoom
-from app.gui.choice import WindowChoices, session_choice
+from app.gui.choice import WindowChoices, backend_choice, session_choice
 from app.gui.conversation_room import ConversationRoom
 from app.gui.conversations_pane import ConversationsPane
 from app.gui.dialogs import Dialogs
@@ -87,6 +88,7 @@ class MainWindow(QMainWindow):
         self._progress = ""
         self._starting: asyncio.Task[None] | None = None
         self._filtered = False
+        self._borrowed = False  # the brain is that of a conversation that was opened
 
         self.keep = SettingsRoom(settings, self)
         self.errands = Errands(self)
@@ -191,8 +193,13 @@ class MainWindow(QMainWindow):
         """
         if not as_before:
             self.talks.begin_new()
+            if self._borrowed:  # new conversations have the brain that the user chose last, not an old one's
+                self._borrowed = False
+                self.setup.show_brain(backend_choice(self.settings))
         if self._starting is not None:
             self._starting.cancel()
+        self.keeper.stop()  # it belongs to what was shown before: nothing that is said or typed now is for it
+        self.transcript.type_box.set_phase("loading")
         self.talk.phase = "loading"
         self._progress = self.tr("looking for microphones and loudspeakers")
         self._show_state()
@@ -238,6 +245,7 @@ class MainWindow(QMainWindow):
         self.keeper.wanted = replace(
             self.keeper.wanted, backend=setup.backend, style=setup.style, tools=setup.tools, cap=setup.cap, aside=None
         )
+        self._borrowed = True
         self.setup.show_brain(setup.backend)
         self.start_fresh(as_before=True)
 
@@ -263,11 +271,13 @@ class MainWindow(QMainWindow):
                     self.sound.show_levels(event)
                     self.panels.show_levels(event)
                     self.latency.apply(event)
-                    self.timeline.apply(event)
+                    if not self.talks.past:
+                        self.timeline.apply(event)
                 return
             case e.DeviceChanged() | e.SoundMeasured():
                 self.sound.apply(event)
-                self.timeline.apply(event)
+                if not self.talks.past:
+                    self.timeline.apply(event)
                 return
             case e.Failure(sentence=sentence, fatal=fatal, aside=aside, about=about):
                 topic = "cap" if about == "unanswered" else about
@@ -342,6 +352,8 @@ class MainWindow(QMainWindow):
         self.latency.begin()
         self.model.forget_memory()
         self.transcript.begin(first)
+        if folder := self.keeper.wanted.record_folder:
+            self.replay.folders[self.transcript.talk] = Path(folder)  # for when its own memory is gone
         self.oracle.begin()
         self.timeline.begin()
         self.messages.clear_retries()
