@@ -98,6 +98,9 @@ def end_silence(finished: float | None, settings: TurnSettings) -> float:
     return settings.normal_silence if finished >= settings.surely_unfinished else settings.unfinished_silence
 
 
+TYPED_SILENCE_SECONDS = 0.2
+"""After a turn that was typed, so much silence shows that what is heard then is not what was heard before."""
+
 _SAID_SECONDS = 6.0
 """How long its own words are remembered: an utterance of the user's, and the way through the devices."""
 
@@ -133,6 +136,7 @@ class TurnTracker:
         self._pressed = False
         self._button: Literal["press", "release"] | None = None
         self._typed = 0  # turns that were typed since the last frame
+        self._waits_for_silence = False  # what is heard since the last typed turn went on from before it
         self._ended_turn_voice = -1e9
         self._told_pause = -1.0  # the end of speech that the last pause was told of with
 
@@ -166,7 +170,9 @@ class TurnTracker:
         self._button = "release"
 
     def typed(self) -> None:
-        """The user has typed a whole turn: it interrupts, and follows one that is still being spoken."""
+        """The user has typed a whole turn: it interrupts, and ends one that is still being spoken. A voice, or a noise,
+        that goes on meanwhile opens no turn until there was a silence: or nobody could type beside it.
+        """
         self._typed += 1
 
     def hear(
@@ -201,6 +207,9 @@ class TurnTracker:
 
     def _onset(self, at: float, out: list[TurnEvent | FloorCommand], assistant_speaks: bool) -> None:
         s = self.settings
+        if self._waits_for_silence:
+            self._waits_for_silence = self._run.silence < TYPED_SILENCE_SECONDS
+            return
         begins = self._run.seconds + 1e-9 >= s.onset_seconds and self._run.may_be_speech
         if not (self._run.interrupts if assistant_speaks else begins):
             return
@@ -311,3 +320,4 @@ class TurnTracker:
             self._open(at, out)
             out.append(Interrupt())
             self._close(at, "typed", out)
+            self._pressed, self._waits_for_silence = False, self.duplex

@@ -68,6 +68,7 @@ class Session:
         self._input_over_at: float | None = None
         self._last_activity = 0.0
         self._shed = 0
+        self._typed_turn = 0  # the newest that was typed
         self._manner: e.Manner = config.manner
         self.mind = Mind(
             MindParts(
@@ -311,6 +312,7 @@ class Session:
                 self._on_turn(event)
                 continue
             self._emit(event)
+            self._typed_turn = event.turn
             if isinstance(event, e.UserEnded):
                 self._take_words(event.turn, typed[event.turn], event.at)
 
@@ -360,12 +362,14 @@ class Session:
         words = " ".join(part for part in (update.stable, update.unstable) if part)
         if update.final:
             self._emit(e.TranscriptFinal(now, turn, words, update.heard_until))
-            if not words:
-                # A cough, a door: nobody said anything, so there is nothing to answer.
-                self.mailbox.post(floor.Interrupt(user_speaks=False))
-                return
         else:
             self._emit(e.TranscriptPartial(now, turn, update.stable, update.unstable, update.heard_until))
+        if turn < self._typed_turn:
+            return  # it was being written down when the user typed: that is what is answered
+        if update.final and not words:
+            # A cough, a door: nobody said anything, so there is nothing to answer.
+            self.mailbox.post(floor.Interrupt(user_speaks=False))
+            return
         self.mailbox.post(WordsHint(turn, words, update.heard_until))
         if self.parts.frontend.hears_oracle:
             self.mind.ask(turn, words, final=update.final, settled=update.settled)

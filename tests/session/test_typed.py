@@ -13,7 +13,7 @@ from app.conversation import events as e
 from app.conversation.prompt import ChatMessage
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.session import Session
-from app.stt.scripted import ScriptedTurn
+from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
 from app.tts.scripted import ScriptedVoice
 from tests.support.talks import simulate
 
@@ -66,6 +66,59 @@ def test_it_follows_a_turn_that_is_still_being_spoken() -> None:
     assert ("user", 2, "Or rather, of Italy?") in texts
     assert texts[0][1] == 1 and texts[0][2].startswith("What is"), "what was said is kept"
     assert "of Italy" in talk.said(2)
+
+
+class Slow(ScriptedTranscriber):
+    """Writes a turn down so many seconds after its end, as real ears do."""
+
+    def end(self, turn: int, speech_end: float) -> None:
+        asyncio.get_running_loop().call_later(0.5, super().end, turn, speech_end)
+
+
+@pytest.mark.parametrize("manner", ["thinking", "after"])
+@pytest.mark.parametrize("said", ["What is the capital of France?", ""])
+def test_what_was_still_being_written_down_is_not_answered_in_its_place(manner: e.Manner, said: str) -> None:
+    script = [ScriptedTurn(1.0, 3.0, said)]
+    talk = simulate(
+        script, _about, manner=manner, ears=Slow(script), during=writing((3.0, "Or rather, of Italy?")), seconds=12
+    )
+    finals = [(final.turn, final.text) for final in talk.of(e.TranscriptFinal)]
+    assert finals == [(2, "Or rather, of Italy?"), (1, said)], "nothing is lost"
+    assert "of Italy" in talk.said(2)
+    assert [end.interrupted for end in talk.of(e.AssistantEnded) if end.turn == 2] == [False]
+
+
+def test_a_voice_that_goes_on_meanwhile_does_not_take_the_answer_away() -> None:
+    """A television, or a neighbour: who types beside it wants to be answered."""
+    script = [ScriptedTurn(1.0, 9.0, "and now to the weather for the north and the south of the country and the sea")]
+    talk = simulate(script, _about, seconds=20, during=writing((2.6, "Where is Paris?")))
+    typed = next(end for end in talk.of(e.UserEnded) if end.reason == "typed")
+    assert "Where is Paris" in talk.said(typed.turn)
+    assert [end.interrupted for end in talk.of(e.AssistantEnded) if end.turn == typed.turn] == [False]
+    times = [event.at for event in talk.of(e.UserStarted, e.UserEnded)]
+    assert times == sorted(times)
+
+
+def test_after_a_silence_the_voice_counts_again() -> None:
+    script = [ScriptedTurn(4.5, 6.5, "No, of Italy.")]
+    talk = simulate(script, _about, seconds=20, during=writing((3.0, "What is the capital of France and Spain?")))
+    assert [(end.turn, end.interrupted) for end in talk.of(e.AssistantEnded)] == [(1, True), (2, False)]
+
+
+@pytest.mark.parametrize("duplex", [True, False])
+def test_the_talk_button_counts_anew_behind_a_typed_turn(duplex: bool) -> None:
+    script = [ScriptedTurn(1.0, 2.0, "What is"), ScriptedTurn(8.0, 9.0, "And what about Spain?")]
+
+    def during(session: Session) -> None:
+        loop = asyncio.get_running_loop()
+        loop.call_later(0.9, session.press)
+        loop.call_later(2.5, session.write, "What is the capital of France?")
+        loop.call_later(2.51, session.release)
+        loop.call_later(7.9, session.press)
+        loop.call_later(9.1, session.release)
+
+    talk = simulate(script, _about, seconds=20, duplex=duplex, during=during)
+    assert "France" in talk.said(2) and "Spain" in talk.said(3)
 
 
 def test_two_that_come_together_are_two_turns() -> None:

@@ -145,6 +145,7 @@ def simulate(
     cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None,
     during: Callable[[Session], None] | None = None,
     edge: Callable[[AudioSource, LoopSpeaker], SoundEdge] | None = None,
+    ears: ScriptedTranscriber | None = None,
     **config: object,
 ) -> Talk:
     """Runs a talk and returns what happened. `during` is called once the session runs."""
@@ -155,18 +156,18 @@ def simulate(
         )
         speaker, mouth = LoopSpeaker(), voice or ScriptedVoice()
         failures: list[str] = []
-        ears = source or QuietSource(round(seconds / 0.08))
-        around = edge(ears, speaker) if edge is not None else None
+        heard = source or QuietSource(round(seconds / 0.08))
+        around = edge(heard, speaker) if edge is not None else None
         parts = SessionParts(
             frontend=frontend or CascadeFrontEnd(mouth, manner),
             fallback=fallback,
-            transcriber=ScriptedTranscriber(script),
+            transcriber=ears or ScriptedTranscriber(script),
             voice_activity=ScriptedVoiceActivity(script),
             backend=brain,
             make_backend=make_backend,
             make_tools=make_tools,
             cost=cost,
-            source=around.source if around is not None else ears,
+            source=around.source if around is not None else heard,
             sink=around.sink if around is not None else speaker,
             edge=around,
             recorder=Recorder(record, failures.append) if record else None,
