@@ -199,7 +199,8 @@ def find_card() -> Card | None:
     try:
         require_torch()
     except FrontEndError:
-        return replace(card, trouble="KAME was set up without what drives the card: set it up again to use it.")
+        trouble = "What uses the card is not installed: set the app up again, with the card in the machine, to use it."
+        return replace(card, trouble=trouble)
     return card
 
 

@@ -262,7 +262,7 @@ class Settings:
     )  # fmt: skip
     context_frames: int = _setting(
         0, tr("Memory"), tr("How many frames of 80 ms KAME or Moshi remembers."), "model", effect="anew",
-        highest=3000, step=100, unit="frames", special=(0, tr("as many as fit")),
+        highest=3000, step=100, unit=tr("frames"), special=(0, tr("as many as fit")),
     )  # fmt: skip
 
     keep_history: bool = _setting(
@@ -288,6 +288,10 @@ class Settings:
 
     path: Path | None = field(default=None, compare=False)
     notice: str = field(default="", compare=False)
+    _kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What the file holds beside: settings of other versions, and values that can't be used here."""
+    _unread: bool = field(default=False, compare=False, repr=False)
+    """There is a file, and nobody knows what is in it."""
 
     @classmethod
     def load(cls, path: Path | None = None) -> Settings:
@@ -306,6 +310,7 @@ class Settings:
             settings.notice = _set_aside(settings.path)
             return settings
         except OSError as error:
+            settings._unread = True
             settings.notice = (
                 f"The settings could not be read ({error.strerror}), so the defaults are in use. "
                 f"Check the file {settings.path}."
@@ -320,17 +325,29 @@ class Settings:
         for declared in declarations():
             try:
                 setattr(settings, declared.name, declared.usable(values.get(declared.name, declared.default)))
+                values.pop(declared.name, None)
             except ValueError:
                 wrong.append(f"“{declared.label}”")
+        settings._kept = values  # a newer version may know better
         if wrong:
             names = ", ".join(wrong)
             settings.notice = f"Some saved settings were not usable and are back at their defaults: {names}."
         return settings
 
     def save(self) -> None:
-        """Writes the file whole or not at all. Raises OSError."""
+        """Writes the file whole or not at all. What this version did not understand stays in it, until that setting is
+        changed; a file that could not be read is set aside. Raises OSError.
+        """
         path = self.path or default_path()
-        write_json(path, {declared.name: getattr(self, declared.name) for declared in declarations()})
+        values = {one.name: getattr(self, one.name) for one in declarations()}
+        kept = {
+            name: value
+            for name, value in self._kept.items()
+            if name not in values or values[name] == declaration(name).default
+        }
+        aside = path.with_name(path.name + ".unread") if self._unread and path.exists() else None
+        write_json(path, {**values, **kept}, aside=aside)
+        self._unread = False
 
 
 @cache

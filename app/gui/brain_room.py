@@ -84,6 +84,7 @@ class BrainRoom(QObject):
         dialogs.servers_moved.connect(self._move_servers)
         dialogs.prices_kept.connect(lambda: dialogs.show_cost(self._driver()))
         keeper.backend_settled.connect(self._settled)
+        keeper.backend_fell_back.connect(self._fell_back)
         keeper.backend_taken.connect(self._taken)
         keeper.backend_refused.connect(self._refuse)
         keeper.aside_settled.connect(self._aside_settled)
@@ -142,6 +143,11 @@ class BrainRoom(QObject):
         self._setup.show_brain(choice)
         self._dialogs.show_cost(self._driver())
         self.changed.emit()
+
+    def _fell_back(self, choice: BackendChoice) -> None:
+        """For this talk alone: the user's own choice stays, for the next one."""
+        self._setup.show_brain(choice)
+        self._dialogs.show_cost(self._driver())
 
     def _taken(self, choice: BackendChoice) -> None:
         self._refused = None

@@ -113,6 +113,11 @@ class FirstRun(Panel):
         self.appear()
         self.next_button.setFocus()
 
+    def leave_for_now(self) -> None:
+        """Closes with the window: nothing was chosen, and it is shown again at the next start."""
+        self._over = True
+        self.close()
+
     def set_devices(self, microphones: list[str], loudspeakers: list[str]) -> None:
         """Offers the devices that there are now."""
         self.sound.set_devices(microphones, loudspeakers)

@@ -102,7 +102,7 @@ class VoicePage(Page):
                 self.tr("KAME"),
                 self.tr("Speaks at once, while the brain still thinks, and takes up its thoughts as they come."),
             ),
-            "moshi": (self.tr("Moshi"), self.tr("Talks by itself, without a brain: quick, and not very wise.")),
+            "moshi": (self.tr("Moshi"), self.tr("Talks by itself, without a brain: quick, and knows little.")),
         }
         self._group = QButtonGroup(self)
         self.cards: dict[str, VoiceCard] = {}

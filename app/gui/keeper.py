@@ -45,6 +45,8 @@ class SessionKeeper(QObject):
     """A sentence for the user, and whether trying again makes sense."""
     backend_settled = Signal(object)
     """The `BackendChoice` in force, after a change or the refusal of one."""
+    backend_fell_back = Signal(object)
+    """The `BackendChoice` that drives since another one has failed: nobody has chosen it."""
     backend_taken = Signal(object)
     """A `BackendChoice` that a running session has changed to."""
     backend_refused = Signal(object, str)
@@ -67,8 +69,9 @@ class SessionKeeper(QObject):
         """Whether the last start failed: another brain may get it going."""
         self.model = ""
         """The model that drives, as the session names it; empty before it has."""
-        self._deaf = False
-        self._factory = factory
+        self._deaf: set[str] = set()
+        self.factory = factory
+        """What builds the sessions, from the next start on."""
         self._heard = heard
         self._session: SessionControl | None = None
         self._stopping: asyncio.Task[None] | None = None
@@ -126,8 +129,8 @@ class SessionKeeper(QObject):
             await asyncio.wait(older)
         await self._end_session(STOP_SECONDS)
         try:
-            choice = replace(choice, muted=choice.muted or self._deaf)
-            session = await self._factory(choice, lambda words: self._report(number, words))
+            choice = replace(choice, muted=choice.muted or bool(self._deaf))
+            session = await self.factory(choice, lambda words: self._report(number, words))
         except UserError as error:
             self._give_up(number, choice, str(error))
             return
@@ -158,8 +161,8 @@ class SessionKeeper(QObject):
             session.set_manner(self.wanted.manner)
         if self.wanted.duplex != built.duplex:
             session.set_duplex(self.wanted.duplex)
-        if (self.wanted.muted or self._deaf) != built.muted:
-            session.set_muted(self.wanted.muted or self._deaf)
+        if (self.wanted.muted or bool(self._deaf)) != built.muted:
+            session.set_muted(self.wanted.muted or bool(self._deaf))
         if self.wanted.processing != built.processing:
             session.set_processing(self.wanted.processing)
         if _devices(self.wanted) != _devices(built):
@@ -238,14 +241,16 @@ class SessionKeeper(QObject):
         self.wanted = replace(self.wanted, muted=muted)
         self._mute_session()
 
-    def set_deaf(self, deaf: bool) -> None:
-        """Mutes it for a while, whatever the user wants: what is said then is not for a talk."""
-        self._deaf = deaf
+    def set_deaf(self, deaf: bool, why: str = "test") -> None:
+        """Mutes it for a while, whatever the user wants: what is said then is not for a talk. It hears again once no
+        reason is left.
+        """
+        (self._deaf.add if deaf else self._deaf.discard)(why)
         self._mute_session()
 
     def _mute_session(self) -> None:
         if self.session is not None:
-            self.session.set_muted(self.wanted.muted or self._deaf)
+            self.session.set_muted(self.wanted.muted or bool(self._deaf))
 
     def set_devices(self, microphone: str, loudspeaker: str) -> None:
         """Goes on with these devices: live if a session runs, or once it does; one that could not be built begins
@@ -339,7 +344,7 @@ class SessionKeeper(QObject):
         told = BackendChoice(event.provider, event.chosen_model, event.base_url)
         self._backend = as_made(told, reversed(self._drove))
         self.wanted = replace(self.wanted, backend=self._backend)
-        self.backend_settled.emit(self._backend)
+        self.backend_fell_back.emit(self._backend)
 
     def set_conversation(self, style: Style, tools: ToolChoice, cap: float) -> None:
         """Holds the conversation so, live if a session runs."""

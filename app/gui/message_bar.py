@@ -67,12 +67,14 @@ class MessageBar(QWidget):
         *,
         level: Level = "error",
         fault: bool = False,
+        private: bool = False,
     ) -> None:
         """Shows a sentence; with `retry`, a button to try again; with `brain`, one that leads to the brain that was
         refused, the one at the side if `aside`; with `offer`, a button with these words that does this; with `fault`,
         which is the program's own, one that leads to the log. A `notice` goes by itself once it may have been read.
+        `private`: it may hold what was said (a title, a file's name), and is not noted down.
         """
-        _log.info("told the user: %s", sentence)
+        _log.info("told the user: %s", "(something of a conversation)" if private else sentence)
         for row in self.rows:
             if (row.sentence, row.retry, row.brain, row.aside) == (sentence, retry, brain, aside):
                 if _RANKS[level] > _RANKS[row.level]:

@@ -44,11 +44,11 @@ class Progress:
     def feed(self, words: int) -> None:
         """So many more words have reached the front-end."""
         self.told = True
-        self.fed += words
+        self.fed += max(0, words)
 
     def take(self, taken: int, waiting: int) -> None:
         """Of the tokens at the front-end, so many are taken, and so many wait for their frame."""
-        self.told, self.taken, self.waiting = True, taken, waiting
+        self.told, self.taken, self.waiting = True, max(0, taken), max(0, waiting)
 
     def sent(self, text: str) -> int:
         """How many letters of `text`, the revision's so far, are with the front-end; at least what was heard."""

@@ -249,8 +249,13 @@ class TimelineView(pg.GraphicsView):
         self._reduced_motion = reduced
         self._watch()
 
+    def watch(self) -> None:
+        """Moves on, or rests, as is needed now: the window was minimised, or is back."""
+        self._watch()
+
     def _watch(self) -> None:
-        needed = self.isVisible() and self.following and self.running and not self._reduced_motion
+        seen = self.isVisible() and not self.window().isMinimized()
+        needed = seen and self.following and self.running and not self._reduced_motion
         if needed and not self.timer.isActive():
             self.timer.start()
         elif not needed:

@@ -211,6 +211,7 @@ class MainWindow(QMainWindow):
         self._build(as_before)
 
     def _build(self, as_before: bool) -> None:
+        self.pump.flush()  # what was just said is to be known
         # The brain that the picker shows: the settings take it over only when a session has.
         was = self.keeper.wanted
         folder = self.talks.record_folder(recordings_folder()) if self.settings.keep_recordings else ""
@@ -246,6 +247,12 @@ class MainWindow(QMainWindow):
             self.keeper.wanted, backend=setup.backend, style=setup.style, tools=setup.tools, cap=setup.cap, aside=None
         )
         self._borrowed = True
+        if setup.backend.provider not in self.lists.views:
+            words = self.tr("The brain of this conversation, {0}, is not known here; {1} goes on in its place.")
+            unknown = setup.backend.model or setup.backend.provider
+            setup = replace(setup, backend=backend_choice(self.settings))
+            self.messages.say(words.format(unknown, self.setup.favourites.words(setup.backend)), level="warning")
+            self.keeper.wanted = replace(self.keeper.wanted, backend=setup.backend)
         self.setup.show_brain(setup.backend)
         self.start_fresh(as_before=True)
 
@@ -424,6 +431,7 @@ class MainWindow(QMainWindow):
         self._show_state()
 
     def _write(self, text: str) -> None:
+        self.push.let_go_all()  # what is typed ends what is being said
         if self.keeper.session is not None:
             self.keeper.session.write(text)
 
@@ -434,6 +442,12 @@ class MainWindow(QMainWindow):
         self.keeper.set_duplex(duplex)
         self.messages.clear_topic("echo")
         self._show_state()
+
+    def _begin_talking(self) -> None:
+        self.activateWindow()
+        self.talk_bar.button.setFocus()
+        if self.keeper.phase == "stopped":
+            self.start_fresh(as_before=True)
 
     def _show_test(self, testing: bool) -> None:
         self.talk.testing = testing
@@ -498,6 +512,8 @@ class MainWindow(QMainWindow):
         keeper.aside_refused.connect(self._aside_refused)
         keeper.aside_taken.connect(lambda _: self.messages.clear_refusals(aside=True))
         keeper.backend_settled.connect(lambda _: self.talks.setup_changed())
+        self.dialogs.conversation_set.connect(lambda *_: self.talks.setup_changed())
+        self.dialogs.servers_moved.connect(lambda _: self.talks.setup_changed())
         self.push.pressed.connect(self._press)
         self.push.released.connect(self._release)
         button.pressed.connect(lambda: self.push.hold("mouse"))
@@ -512,7 +528,7 @@ class MainWindow(QMainWindow):
         self.live.motion_changed.connect(lambda reduced: setattr(self.timeline, "reduced_motion", reduced))
         self.oracle.quiet_toggled.connect(lambda quiet: self.live.change("oracle_quiet", quiet))
         self.panels.frontend_arrived.connect(self._offer_frontend)
-        self.panels.talk_wanted.connect(lambda: button.setFocus())
+        self.panels.talk_wanted.connect(self._begin_talking)
         self.replay.failed.connect(self.messages.say)
         self.replay.testing.connect(self._show_test)
         self.timeline.failed.connect(self.messages.say)
@@ -531,8 +547,8 @@ class MainWindow(QMainWindow):
         self.list.cleared.connect(self.start_fresh)
         self.list.new_wanted.connect(self.start_fresh)
         self.list.titled.connect(self._show_title)
-        self.list.failed.connect(self.messages.say)
-        self.list.told.connect(lambda sentence: self.messages.say(sentence, level="notice"))
+        self.list.failed.connect(lambda sentence: self.messages.say(sentence, private=True))
+        self.list.told.connect(lambda sentence: self.messages.say(sentence, level="notice", private=True))
         menu.new_talk.connect(lambda: self.start_fresh())
         menu.stop_talk.connect(self._stop)
         menu.quit.connect(self.close)
@@ -577,6 +593,8 @@ class MainWindow(QMainWindow):
     def changeEvent(self, event: QEvent) -> None:
         """A window that loses the focus never hears the key go up: lets go for it."""
         super().changeEvent(event)
+        if event.type() == QEvent.Type.WindowStateChange:
+            self.timeline.window_changed()
         if event.type() == QEvent.Type.ActivationChange and not self.isActiveWindow():
             self.push.let_go_own()
 

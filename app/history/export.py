@@ -62,6 +62,7 @@ def _write_sound(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTal
 
 def _write_json(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk]) -> None:
     setup = setup_fields(view.setup)
+    setup["tools"]["folders"] = []  # of this machine
     setup["backend"]["base_url"] = without_secrets(view.setup.backend.base_url)
     head = {
         "format": FORMAT, "version": VERSION, "title": view.title if view.named else "", "created": view.created,

@@ -128,7 +128,7 @@ class Writer:
                 if self._due is not None and self._due <= time.monotonic():
                     self._flush()
             except Exception as error:  # whatever it is, others wait for this thread
-                self._writing_trouble = f"Something that was said could not be kept ({error!r}). The talk goes on."
+                self._writing_trouble = f"Something that was said could not be kept ({error}). The talk goes on."
                 self._due = time.monotonic() + AGAIN_SECONDS
 
     def _take_over(self, file: Opened) -> None:
@@ -170,7 +170,7 @@ class Writer:
         with contextlib.suppress(sqlite3.Error, UserError):
             if talk.row is not None and not talk.forgotten:
                 shelf.pack(self._file.connection, talk.row)
-            if erasing.is_to_be_swept(self._file.connection):
+            if not self._closed and erasing.is_to_be_swept(self._file.connection):
                 self._forget()
 
     def _answer(self, done: Future[Result], work: Callable[[Opened], Result]) -> None:

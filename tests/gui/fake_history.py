@@ -41,7 +41,7 @@ class FakeHistory:
         self.texts: dict[str, str] = {}
         self.logs: dict[str, list[FakeLog]] = {}
         self.removed: dict[str, ConversationView] = {}
-        self.trouble = ""
+        self.trouble = self.notice = ""
         self.calls: list[tuple[object, ...]] = []
         self.done: list[str] = []
         self.refusals: dict[str, Exception] = {}

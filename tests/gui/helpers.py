@@ -10,16 +10,25 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QKeyEvent
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
 from app.gui.choice import WindowChoices
+from app.gui.log_model import LogSource
 from app.gui.sound_room import DeviceLister
 from app.gui.window import MainWindow
 from app.session.control import WeightsStore
 from app.session.desks import BrainDesk, SoundDesk
+from app.session.history import HistoryDesk
+from app.session.machine import MachineDesk
 from app.settings import Settings
 from tests.gui.fakes import FakeFactory, no_devices
+
+
+async def diagnosed(with_words: bool, sections: object) -> str:
+    """Diagnostics that hold nothing."""
+    return "diagnostics"
 
 
 async def until(condition: Callable[[], object], seconds: float = 5.0) -> None:
@@ -40,6 +49,9 @@ async def shown(
     weights: Callable[[Settings], WeightsStore] | None = None,
     desk: BrainDesk | None = None,
     sound_desk: SoundDesk | None = None,
+    history: HistoryDesk | None = None,
+    machine: MachineDesk | None = None,
+    log: LogSource | None = None,
     running: bool = True,
 ) -> AsyncIterator[MainWindow]:
     """A window on screen; with `running`, its first session runs. Checks that no task is left behind."""
@@ -50,6 +62,7 @@ async def shown(
             factory, settings, list_devices=list_devices,
             choices=choices or (WindowChoices() if desk is None else WindowChoices(brains=desk.providers)),
             weights=weights(settings) if weights is not None else None, desk=desk, sound_desk=sound_desk,
+            history=history, machine=machine, log=log, diagnose=diagnosed if log is not None else None,
         )  # fmt: skip
         before = asyncio.all_tasks()
         try:
@@ -80,6 +93,33 @@ def key(window: MainWindow, code: Qt.Key, *, down: bool, repeat: bool = False) -
     text = " " if code == Qt.Key.Key_Space else ""
     event = QKeyEvent(kind, code, Qt.KeyboardModifier.NoModifier, text, repeat)
     QApplication.sendEvent(window.windowHandle(), event)
+
+
+def typed(window: MainWindow, text: str) -> None:
+    """Types into the field below the talk, and sends it with Enter."""
+    field = window.transcript.type_box.field
+    field.setFocus()
+    QTest.keyClicks(field, text)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+
+
+def spoken(turn: int, question: str, answer: str = "", at: float = 1.0) -> list[e.Event]:
+    """A question that was asked aloud, and its answer."""
+    events: list[e.Event] = [
+        e.UserStarted(at, turn),
+        e.TranscriptFinal(at + 1, turn, question, at + 0.9),
+        e.UserEnded(at + 1, turn, at + 0.9, "words"),
+    ]
+    if answer:
+        events += [
+            e.OracleRequested(at + 1.1, turn, turn, "embedded", "small", question, True),
+            e.OracleDelta(at + 1.3, turn, answer),
+            e.AssistantStarted(at + 1.5, turn, turn),
+            e.AssistantSaid(at + 2, turn, answer, turn),
+            e.OracleEnded(at + 2, turn, "complete", len(answer.split())),
+            e.AssistantEnded(at + 2.5, turn, False),
+        ]
+    return events
 
 
 def transcript(window: MainWindow) -> list[str]:

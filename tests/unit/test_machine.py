@@ -186,7 +186,7 @@ def test_without_the_drivers_tool_or_what_drives_the_card(tmp_path: Path, monkey
         assert card is not None and card.name == "NVIDIA L4"
         view = look(made(card))
         state, sentence = said(view, "card")
-        assert state == "fair" and sentence.startswith("NVIDIA L4, 22 GB. KAME was set up without what drives the card")
+        assert state == "fair" and sentence.startswith("NVIDIA L4, 22 GB. What uses the card is not installed")
         assert view.frontend == "cascade" and not view.fits_of("kame")[0].fits
         assert view.advice.startswith("KAME speaks with the embedded voice")
 

@@ -170,3 +170,34 @@ def test_the_table_names_every_setting_that_people_change() -> None:
     assert "From 80 to 200 %." in table and "From 0 to 2; -1: the brain's own." in table
     assert "From 0 to $1000; 0: no cap." in table
     assert "`routes`" in table and "favourite_brains" not in table and "first_run_done" not in table
+
+
+def test_what_another_version_has_written_stays_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text(json.dumps({"new_one": [1], "theme": "sepia", "manner": "after"}), "utf-8")
+    settings = Settings.load(path)
+    assert "Theme" in settings.notice and settings.theme == "system"
+    settings.duplex = True
+    settings.save()
+    kept = json.loads(path.read_text("utf-8"))
+    assert (kept["new_one"], kept["theme"], kept["manner"], kept["duplex"]) == ([1], "sepia", "after", True)
+    settings.theme = "dark"
+    settings.save()
+    assert json.loads(path.read_text("utf-8"))["theme"] == "dark" == Settings.load(path).theme
+
+
+def test_a_file_that_could_not_be_read_is_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text('{"persona": "You are a pirate."}', "utf-8")
+
+    def refuse(*_: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_text", refuse)
+        settings = Settings.load(path)
+    assert "could not be read" in settings.notice
+    settings.save()
+    settings.save()
+    assert "pirate" in path.with_name("settings.json.unread").read_text("utf-8")
+    assert Settings.load(path).persona == ""
