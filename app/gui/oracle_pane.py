@@ -8,13 +8,13 @@ how long it has been waited for.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from app.conversation.events import Event
+from app.conversation.events import AsideChanged, BackendChanged, Event, OracleRequested, SessionStarted
 from app.gui.card import Card
 from app.gui.card_view import CardView
 from app.gui.oracle_card import OracleCards
@@ -126,6 +126,15 @@ class OraclePane(QWidget):
         if self.log.revisions and self.log.revisions[0] is not known:
             newest = self.log.revisions[0]
             newest.column = self.header.sides.column(newest.aside)
+
+    def show_talk(self, events: Sequence[Event]) -> None:
+        """Shows the newest revisions of a talk of the past, above those that are shown: as many as are kept at all."""
+        asked = [place for place, event in enumerate(events) if isinstance(event, OracleRequested)]
+        first = asked[-self.log.limit] if len(asked) > self.log.limit else 0
+        for place, event in enumerate(events):
+            if place >= first or isinstance(event, SessionStarted | BackendChanged | AsideChanged):
+                self.apply(event)
+        self.end()
 
     def settle(self) -> None:
         """Shows all that has changed since the last time."""

@@ -382,9 +382,7 @@ class MainWindow(QMainWindow):
     def _show_kept_talk(self, talk: KeptTalk) -> None:
         if talk.folder is not None:
             self.replay.folders[self.transcript.talk] = talk.folder
-        for event in talk.events:
-            self.oracle.apply(event)
-        self.oracle.end()
+        self.oracle.show_talk(talk.events)
 
     def _show_title(self, title: str) -> None:
         self.transcript.header.show_title(title)

@@ -102,3 +102,17 @@ def test_what_an_interruption_cut_off_is_told_from_what_was_heard(qtbot: QtBot) 
     (heard, first), (rest, second) = body(pane, cut)
     assert (first, second, heard + rest) == ("text", "still", long)
     assert heard == next(turn for turn in talk.transcript.turns if turn.interrupted).text
+
+
+def test_of_a_long_talk_of_the_past_the_newest_revisions_are_shown(qtbot) -> None:
+    pane = OraclePane()
+    qtbot.addWidget(pane)
+    events: list[e.Event] = [e.SessionStarted(0, "cascade", "w", "Ollama", "gemma", "thinking")]
+    for number in range(1, 501):
+        events.append(e.OracleRequested(number, number, number, "Ollama", "gemma", "what", True))
+        events.append(e.OracleDelta(number + 0.5, number, f"answer {number}"))
+    pane.show_talk(events)
+    numbers = [revision.number for revision in pane.log.revisions]
+    assert numbers == list(range(500, 500 - pane.log.limit, -1))
+    assert len(pane.view.cards) == pane.log.limit and "answer 500" in pane.view.card_text(0)
+    assert pane.header.sides.driver == "gemma (Ollama)"
