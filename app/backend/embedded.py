@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.backend.base import BackendError, ChatRequest, StreamItem, Traits
+from app.backend.embedded_models import MODELS
 from app.backend.openai_compatible import OpenAICompatibleBackend
 from app.childprocess import end_child, python_module_command, quiet_child
 from app.conversation.prompt import ChatMessage
@@ -33,7 +34,9 @@ since nobody speaks in lists, and a small model never comes to their end."""
 
 
 class EmbeddedBackend:
-    """`model_file`: a GGUF file. `threads`: for the model; one leaves a core of two to ears and voice."""
+    """`model_file`: a GGUF file, or the name of one of `MODELS`. `threads`: for the model; one leaves a core of two to
+    ears and voice.
+    """
 
     name = "Embedded"
     # It reads some 200 words a second on one core, and understands little of a long talk. Its persona was
@@ -50,7 +53,10 @@ class EmbeddedBackend:
     )
 
     def __init__(self, model_file: Path, *, threads: int = 1) -> None:
-        self.model = model_file.stem
+        self._known = MODELS.get(str(model_file))
+        self.model = model_file.stem if self._known is None else str(model_file)
+        if self._known is not None:
+            self.traits = self._known.traits
         self._file = model_file
         self._threads = threads
         self._child: subprocess.Popen[bytes] | None = None
@@ -58,13 +64,18 @@ class EmbeddedBackend:
 
     async def open(self) -> None:
         """Starts the child and waits until the model is loaded and warm. Raises BackendError."""
-        if not self._file.is_file():
+        known = self._known
+        if known is not None:
+            self._file = await asyncio.to_thread(known.file)
+        elif not self._file.is_file():
             raise BackendError(
                 "The embedded model is not installed, so there is no brain. Set the app up again: "
                 "python3 packaging/bootstrap.py setup, or choose another brain.",
                 "setup",
             )
-        command = python_module_command("app.backend.embedded_server", str(self._file), str(self._threads))
+        command = python_module_command(
+            "app.backend.embedded_server", str(self._file), str(self._threads), *([known.template] if known else [])
+        )
         self._child = await asyncio.to_thread(
             subprocess.Popen,
             command,
@@ -82,7 +93,7 @@ class EmbeddedBackend:
                     model=self.model,
                     api_key=where["key"],
                     name="The embedded brain",
-                    extra=SAMPLING,
+                    extra=dict(known.sampling) if known else SAMPLING,
                 )
                 await self._client.open()
                 await self._warm_up()

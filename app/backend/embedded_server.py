@@ -14,7 +14,10 @@ import sys
 
 
 def main(argv: list[str]) -> int:
-    """Serves the GGUF file `argv[0]` with `argv[1]` threads until standard input ends."""
+    """Serves the GGUF file `argv[0]` with `argv[1]` threads until standard input ends.
+
+    `argv[2]`, where there is one, is the template by which it puts a talk before the model, in place of the file's own.
+    """
     out = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # llama.cpp prints there
     with contextlib.suppress(OSError, AttributeError):
@@ -28,6 +31,8 @@ def main(argv: list[str]) -> int:
     params.n_ctx = 2048
     params.n_parallel = 1
     params.cache_ram_mib = 0  # else it keeps what it has read of every prompt, up to 8 GB
+    if len(argv) > 2:
+        params.chat_template, params.use_jinja = argv[2], True
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.api_keys = [key]

@@ -19,6 +19,7 @@ from app.gui.log_model import LogSource
 from app.gui.sound_room import DeviceLister
 from app.gui.window import MainWindow
 from app.session.control import WeightsStore
+from app.session.demo import DemoDesk
 from app.session.desks import BrainDesk, SoundDesk
 from app.session.history import HistoryDesk
 from app.session.machine import MachineDesk
@@ -52,6 +53,7 @@ async def shown(
     history: HistoryDesk | None = None,
     machine: MachineDesk | None = None,
     log: LogSource | None = None,
+    demo: DemoDesk | None = None,
     running: bool = True,
 ) -> AsyncIterator[MainWindow]:
     """A window on screen; with `running`, its first session runs. Checks that no task is left behind."""
@@ -63,6 +65,7 @@ async def shown(
             choices=choices or (WindowChoices() if desk is None else WindowChoices(brains=desk.providers)),
             weights=weights(settings) if weights is not None else None, desk=desk, sound_desk=sound_desk,
             history=history, machine=machine, log=log, diagnose=diagnosed if log is not None else None,
+            demo=demo,
         )  # fmt: skip
         before = asyncio.all_tasks()
         try:

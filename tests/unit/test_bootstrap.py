@@ -165,7 +165,7 @@ def project(tmp_path):
     """A project's folder with small locks and an environment whose Python says that it is a 3.12."""
     places = bootstrap.Places(tmp_path / "project")
     places.locks.mkdir(parents=True)
-    for name in ("uv.txt", "app.txt", "dev.txt", "gpu.txt", "models.txt", "models-dev.txt"):
+    for name in ("uv.txt", "app.txt", "dev.txt", "gpu.txt", "models.txt", "models-dev.txt", "models-demo.txt"):
         (places.locks / name).write_text(f"{name}==1.0\n")
     program(places.python, "echo 3.12")
     return places
@@ -359,13 +359,32 @@ def test_on_windows_the_command_finds_its_place_itself(tmp_path, monkeypatch):
 @posix_only
 def test_the_app_starts_at_once_after_a_test_run(machine):
     prepare(machine, "test")
-    assert machine.installs()[1:] == ["dev.txt", "gpu.txt", "models.txt", "models-dev.txt"]
+    assert machine.installs()[1:] == ["dev.txt", "gpu.txt", "models.txt", "models-dev.txt", "models-demo.txt"]
     done = len(machine.calls())
     prepare(machine, "run")
     assert len(machine.calls()) == done
     (machine.locks / "models.txt").write_text("models==2.0\n")
     prepare(machine, "run")
     assert machine.installs()[done:] == ["app.txt", "models.txt"]
+
+
+@posix_only
+def test_the_demo_alone_gets_its_second_model_and_does_without_it(machine, capsys):
+    def demo():
+        bootstrap.add_demo_model(machine, bootstrap.clean_environment(os.environ))
+
+    prepare(machine)
+    machine.set_uv("models-demo.txt")
+    demo()
+    assert "one brain fewer" in capsys.readouterr().out
+    assert ready(machine), "the app is as it was"
+    machine.set_uv()
+    tried = len(machine.calls())
+    demo()
+    assert machine.installs()[tried:] == ["models-demo.txt"]
+    demo()
+    prepare(machine)
+    assert len(machine.calls()) == tried + 1, "nothing is done twice"
 
 
 @posix_only
@@ -722,7 +741,7 @@ def test_all_locks_share_one_resolution():
         assert licences.pins(lock).items() <= everything.items()
 
 
-@pytest.mark.parametrize("name", ["models", "models-dev", "uv"])
+@pytest.mark.parametrize("name", ["models", "models-dev", "models-demo", "uv"])
 def test_the_short_locks_hold_what_their_sources_ask_for(name):
     asked = re.findall(r"(?m)^(\S+)==(\S+)$", (LOCKS / f"{name}.in").read_text())
     assert licences.pins(f"{name}.txt") == {package: [version] for package, version in asked}

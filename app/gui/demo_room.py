@@ -1,0 +1,220 @@
+"""Runs the swap demo in the window: opens its panel, has its sessions shown in the window's own panes, and puts the
+user's talk back behind it. Knows no pane but its own panel.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from app.gui.demo_panel import DemoPanel
+from app.gui.demo_stage import KeeperStage
+from app.gui.errands import Errands
+from app.gui.keeper import SessionKeeper
+from app.session.demo import (
+    DemoBrain,
+    DemoDesk,
+    DemoFrontEnd,
+    DemoOrder,
+    DemoPlan,
+    DemoProgress,
+    DemoResult,
+    chosen_brains,
+)
+from app.session.demo_report import document
+from app.session.demo_run import DemoRunner
+from app.session.errors import UserError
+
+_LOOKING = "look what can take part in the demo"
+_log = logging.getLogger(__name__)
+
+
+class DemoRoom(QObject):
+    """`open` shows the panel; `run_alone` needs nobody. `began` comes before the demo's first session, `ended` behind
+    its last one, when the keeper is the user's again.
+    """
+
+    began = Signal()
+    ended = Signal(bool)
+    """Whether the user's talk, which made room for the demo, is to begin anew: not if they have done so themselves, or
+    have stopped it.
+    """
+    brain_shown = Signal(object)
+    """The `BackendChoice` that answers in the demo now, and in the end the user's own again: for pickers to show."""
+    finished = Signal(object)
+    """The `DemoResult`, whether it went to its end or was stopped."""
+    failed = Signal(str)
+
+    def __init__(self, desk: DemoDesk, keeper: SessionKeeper, errands: Errands, window: QWidget) -> None:
+        super().__init__(window)
+        self.panel: DemoPanel | None = None
+        self.order: DemoOrder | None = None
+        """What is to become of a demo that nobody attends; None: somebody does."""
+        self.written = False
+        """Whether all was written that the order names."""
+        self._desk = desk
+        self._keeper = keeper
+        self._errands = errands
+        self._window = window
+        self._stage = KeeperStage(desk, keeper, self)
+        self._stage.interrupted.connect(self._give_way)
+        self._talked = False  # a talk of the user's made room
+        self._closing = False
+        self._task: asyncio.Task[None] | None = None
+        self._runner: DemoRunner | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether the demo runs."""
+        return self._task is not None and not self._task.done()
+
+    # -- with a user
+
+    def open(self) -> None:
+        """Shows the panel, in front: what will happen, or what happens."""
+        panel = self._panel()
+        if not self.running:
+            panel.show_looking()
+            self._look(lambda found: panel.show_offer(*found))
+        panel.appear()
+        panel.fit()
+
+    def start(self, plan: DemoPlan) -> None:
+        """Begins."""
+        if self.running:
+            return
+        self._panel()
+        self._task = asyncio.get_running_loop().create_task(self._run(plan), name="demo")
+        self._task.add_done_callback(_log_fault)
+
+    def stop(self) -> None:
+        """Ends it, soon; what it has brought is shown."""
+        if self._task is not None:
+            self._task.cancel()
+
+    def _give_way(self) -> None:
+        self._talked = False
+        self.stop()
+
+    async def close(self, seconds: float = 1.0) -> None:
+        """The window goes; before its keeper is closed."""
+        self._closing = True
+        self._errands.cancel(_LOOKING)
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait([self._task], timeout=seconds)
+        if self.panel is not None:
+            self.panel.close()
+
+    # -- without one
+
+    def run_alone(self, order: DemoOrder) -> None:
+        """Runs from start to chart with all that costs nothing, or with what `order` names, then writes what it wants.
+
+        With something written, the window closes.
+        """
+        self.order = order
+        panel = self._panel()
+        panel.show_looking()
+        panel.appear()
+        self._look(self._start_alone)
+
+    def _start_alone(self, found: tuple[tuple[DemoBrain, ...], tuple[DemoFrontEnd, ...], object]) -> None:
+        brains, frontends, _ = found
+        assert self.order is not None
+        try:
+            chosen = chosen_brains(brains, self.order.brains)
+        except UserError as error:
+            self._tell(str(error))
+            self._leave_alone(False)
+            return
+        self.start(DemoPlan(chosen, frontends, self.order.quick))
+
+    def _write(self, result: DemoResult) -> bool:
+        order = self.order
+        assert order is not None and self.panel is not None
+        try:
+            if order.json:
+                Path(order.json).write_text(json.dumps(document(result), indent=1, ensure_ascii=False) + "\n", "utf-8")
+            if order.picture:
+                self.panel.page.save(Path(order.picture))
+        except OSError as error:
+            self._tell(self.tr("What the demo has brought could not be written: {0}").format(error))
+            return False
+        return result.whole and bool(result.answers)
+
+    def _leave_alone(self, written: bool) -> None:
+        self.written = written
+        if self.order is not None and (self.order.picture or self.order.json):
+            self._window.close()
+
+    # -- running
+
+    async def _run(self, plan: DemoPlan) -> None:
+        panel, stage = self._panel(), self._stage
+        self._talked = self._keeper.phase != "stopped"
+        questions = await asyncio.to_thread(lambda: self._desk.questions)
+        runner = self._runner = DemoRunner(stage, questions, plan, self._show)
+        self.began.emit()
+        cancelled = False
+        try:
+            await runner.run()
+        except asyncio.CancelledError:
+            cancelled = True  # by the user: what there is is shown all the same
+        finally:
+            self._put_back()
+        result = runner.result
+        panel.show_result(result)
+        if not cancelled:
+            panel.appear()
+        self.finished.emit(result)
+        if self.order is not None:
+            # The panel is laid out before its picture is taken.
+            await asyncio.sleep(0)
+            self._leave_alone(self._write(result))
+
+    def _put_back(self) -> None:
+        keeper, stage = self._keeper, self._stage
+        stage.leave()
+        if keeper.phase == "stopped" and stage.wanted is not None:
+            keeper.wanted = stage.wanted
+        if self._closing:
+            return
+        self.brain_shown.emit(keeper.wanted.backend)
+        self.ended.emit(self._talked and keeper.phase == "stopped")
+
+    def _show(self, progress: DemoProgress) -> None:
+        self._panel().show_progress(progress)
+        if progress.stop.brain is not None:
+            self.brain_shown.emit(progress.stop.brain.choice)
+
+    # -- small parts
+
+    def _panel(self) -> DemoPanel:
+        if self.panel is None:
+            self.panel = DemoPanel(self._window)
+            self.panel.start_wanted.connect(self.start)
+            self.panel.stop_wanted.connect(self.stop)
+        return self.panel
+
+    def _look(self, done) -> None:  # type: ignore[no-untyped-def]  # a function of what `look` returns
+        async def look() -> tuple[tuple[DemoBrain, ...], tuple[DemoFrontEnd, ...], object]:
+            brains, frontends = await asyncio.gather(self._desk.brains(), self._desk.frontends())
+            return brains, frontends, await asyncio.to_thread(lambda: self._desk.questions)
+
+        self._errands.run(_LOOKING, look, done, self._tell)
+
+    def _tell(self, sentence: str) -> None:
+        if self.panel is not None:
+            self.panel.show_trouble(sentence)
+        self.failed.emit(sentence)
+
+
+def _log_fault(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and task.exception() is not None:
+        _log.error("the demo failed", exc_info=task.exception())

@@ -1,0 +1,116 @@
+"""The window as the demo's stage: the window's own keeper runs the demo's sessions, so that its panes show them.
+
+While it does, whoever else begins or ends a talk ends the demo. Knows nothing of what is asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal
+
+from app.conversation.events import Event, Failure, SessionEnded
+from app.gui.keeper import SessionKeeper
+from app.session.control import BackendChoice, SessionChoice, SessionControl
+from app.session.demo import DemoDesk, DemoMicrophone
+from app.session.errors import UserError
+
+
+class KeeperStage(QObject):
+    """See `DemoStage`. From the first `start` until `leave` the keeper builds the demo's sessions."""
+
+    interrupted = Signal()
+    """Somebody else has begun or ended a talk: the demo is to end."""
+
+    def __init__(self, desk: DemoDesk, keeper: SessionKeeper, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.in_charge = False
+        self._desk = desk
+        self._keeper = keeper
+        self._users = keeper.factory
+        self.wanted: SessionChoice | None = None
+        """What the user's own talk was made of; None before the first `start`."""
+        self._starting = False
+        self._lost = False
+        self._waiting: asyncio.Future[None] | None = None
+        self._microphone: DemoMicrophone | None = None
+
+    async def start(self, choice: SessionChoice, take: Callable[[Event], None]) -> DemoMicrophone:
+        """See `DemoStage.start`."""
+        keeper = self._keeper
+        if not self.in_charge:
+            self._users, self.wanted = keeper.factory, keeper.wanted
+            self.in_charge = True
+            keeper.factory = self._make
+            keeper.phase_changed.connect(self._phase_changed)
+            keeper.failed.connect(self._failed)
+        waiting = self._waiting = asyncio.get_running_loop().create_future()
+        self._lost, self._starting, self._microphone = False, True, None
+        try:
+            keeper.start(choice)
+        finally:
+            self._starting = False
+        await waiting
+        session, microphone = keeper.session, self._microphone
+        if session is None or microphone is None:
+            raise UserError(self.tr("The talk was over before it had begun."))
+
+        def listen(event: Event) -> None:
+            self._lost = self._lost or isinstance(event, SessionEnded) or (isinstance(event, Failure) and event.fatal)
+            take(event)
+
+        session.add_listener(listen)
+        return microphone
+
+    async def swap(self, choice: BackendChoice) -> None:
+        """See `DemoStage.swap`: past the keeper, which would take the brain for the user's own choice."""
+        session = self._keeper.session
+        if session is None:
+            raise UserError(self.tr("The talk is over, so its brain can't be changed."))
+        await session.set_backend(choice)
+
+    async def stop(self) -> None:
+        """See `DemoStage.stop`."""
+        if self.in_charge:
+            self.leave()
+            self._keeper.stop()
+
+    def leave(self) -> None:
+        """Gives the keeper back as it was; whatever runs goes on."""
+        if not self.in_charge:
+            return
+        self.in_charge = False
+        keeper = self._keeper
+        keeper.phase_changed.disconnect(self._phase_changed)
+        keeper.failed.disconnect(self._failed)
+        keeper.factory = self._users
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.cancel()
+
+    async def _make(self, choice: SessionChoice, progress: Callable[[str], None]) -> SessionControl:
+        session, self._microphone = await self._desk.start(choice, progress)
+        return session
+
+    def _phase_changed(self, phase: str) -> None:
+        waiting = self._waiting
+        if phase == "running" and waiting is not None and not waiting.done():
+            waiting.set_result(None)
+        elif phase == "loading" and not self._starting:
+            self._give_way()  # before the keeper asks the factory
+        elif phase == "stopped":
+            # By itself, if the session has failed: the events that tell so are on their way.
+            asyncio.get_running_loop().call_soon(self._ask_who_stopped)
+
+    def _ask_who_stopped(self) -> None:
+        keeper = self._keeper
+        if self.in_charge and keeper.phase == "stopped" and not self._lost and not keeper.gave_up:
+            self._give_way()
+
+    def _failed(self, sentence: str, over: bool) -> None:
+        if over and self._waiting is not None and not self._waiting.done():
+            self._waiting.set_exception(UserError(sentence))
+
+    def _give_way(self) -> None:
+        self.leave()
+        self.interrupted.emit()
