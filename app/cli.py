@@ -12,7 +12,7 @@ import dataclasses
 import sys
 from pathlib import Path
 
-from app import cli_brains, cli_ptt, cli_talk
+from app import cli_brains, cli_demo, cli_ptt, cli_talk
 from app.session.control import SessionChoice
 from app.session.errors import UserError
 from app.terminal import Terminal
@@ -29,9 +29,11 @@ def build_parser() -> argparse.ArgumentParser:
         description="Talk with KAME: it speaks while it thinks. Without a command the window opens.",
         parents=[common],
     )
+    parser.add_argument("--report-start", type=Path, help=argparse.SUPPRESS)  # for `bench startup`
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
     cli_talk.add_commands(commands, common)
+    cli_demo.add_commands(commands, common)
     cli_ptt.add_commands(commands, common)
 
     weights = commands.add_parser("weights", parents=[common], help="the models' weights").add_subparsers(
@@ -87,6 +89,14 @@ def build_parser() -> argparse.ArgumentParser:
     frame.add_argument("--frames", type=cli_talk.frames, default=200, metavar="N", help="how many steps are timed")
     frame.add_argument("--device", choices=("auto", "cuda", "cpu"), default="auto")
     frame.add_argument("--check", action="store_true", help="also compare this machine's paths, to the bit")
+    startup = bench.add_parser("startup", parents=[common], help="from the click to the window, and until one can talk")
+    startup.add_argument("--starts", type=cli_talk.frames, default=5, metavar="N", help="how many are timed")
+    startup.add_argument("--microphone", default="", metavar="NAME", help="an input device by name")
+    startup.add_argument("--loudspeaker", default="", metavar="NAME", help="an output device by name")
+    window = bench.add_parser("window", parents=[common], help="whether the window stays smooth through a dense talk")
+    window.add_argument("--minutes", type=float, default=10.0, metavar="N", help="of talk, at full speed")
+    window.add_argument("--live", type=float, default=40.0, metavar="SECONDS", help="of talk, in real time")
+    window.add_argument("--turns", type=cli_talk.frames, default=2000, metavar="N", help="of the long conversation")
     return parser
 
 
@@ -107,7 +117,10 @@ def main(argv: list[str]) -> int:
             "latency": lambda: asyncio.run(_bench(args, terminal)),
             "audio": lambda: _bench_audio(args, terminal),
             "turns": lambda: _bench_turns(args, terminal),
+            "startup": lambda: _bench_startup(args, terminal),
+            "window": lambda: _bench_window(args, terminal),
         }[args.bench](),
+        "demo": lambda: _demo(args, terminal),
         "weights": lambda: _weights(args, terminal),
         "doctor": lambda: _doctor(args, terminal),
         **dict.fromkeys(cli_brains.COMMANDS, lambda: cli_brains.run(args, terminal)),
@@ -233,6 +246,28 @@ def _bench_frame(args: argparse.Namespace, terminal: Terminal) -> int:
     return 0 if result.ok else 1
 
 
+def _bench_startup(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.evaluation.startup import run_startup
+
+    result = run_startup(
+        max(1, args.starts), microphone=args.microphone, loudspeaker=args.loudspeaker, progress=terminal.progress
+    )
+    terminal.say(result.table())
+    terminal.document({"ok": result.ok, **result.document()})
+    return 0 if result.ok else 1
+
+
+def _bench_window(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.evaluation.smoothness import run_smoothness
+
+    result = run_smoothness(
+        max(0.05, args.minutes), live_seconds=max(2.0, args.live), turns=max(2, args.turns), progress=terminal.progress
+    )
+    terminal.say(result.table())
+    terminal.document({"ok": result.ok, **result.document()})
+    return 0 if result.ok else 1
+
+
 def _doctor(args: argparse.Namespace, terminal: Terminal) -> int:
     from app import main as compose
     from app.evaluation.doctor import examine
@@ -274,7 +309,13 @@ def _weights(args: argparse.Namespace, terminal: Terminal) -> int:
     return 0
 
 
+def _demo(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app import main as compose
+
+    return cli_demo.run(args, terminal, compose.demo_booth, lambda order: compose.open_window(order=order))
+
+
 def _window(args: argparse.Namespace) -> int:
     from app.main import open_window
 
-    return open_window()
+    return open_window(args.report_start)

@@ -10,6 +10,7 @@ import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app import books, brains
 from app.audio.endpoints import AudioSink, AudioSource, SoundEdge
@@ -32,6 +33,11 @@ from app.tts.base import VoiceError
 from app.weights.catalogue import DEFAULT_WEIGHTS, PUBLISHED, folder_of
 from app.weights.errors import WeightsError
 from app.weights.layout import check_against_manifest, read_layout
+
+if TYPE_CHECKING:
+    from app.demo import DemoBooth
+    from app.desk import Desk
+    from app.session.demo import DemoOrder
 
 USER_ERRORS = (AudioError, BackendError, FrontEndError, RecorderError, TranscriberError, VoiceError, WeightsError)
 """What a user can put right; each carries a sentence."""
@@ -73,12 +79,18 @@ def session(
     def recording_failed(sentence: str) -> None:
         loop.call_soon_threadsafe(lambda: made[0].recording_failed(sentence))
 
+    voice_activity = SileroVoiceActivity()
+
+    def prepare() -> None:
+        _import_client()
+        voice_activity.load()
+
     parts = SessionParts(
         frontend=made_frontend or frontend(choice),
         transcriber=make_transcriber(
             "whisper", model_path("ears"), model_path("end of turn"), loop.call_soon_threadsafe
         ),
-        voice_activity=SileroVoiceActivity(),
+        voice_activity=voice_activity,
         backend=backend or brains.brain(choice.backend),
         source=source,
         sink=sink,
@@ -89,6 +101,7 @@ def session(
         cost=brains.cost,
         paces=brains.PACES,
         fallback=lambda: frontend(dataclasses.replace(choice, frontend="cascade")),
+        prepare=prepare,
     )
     if choice.frontend == "cascade":
         parts.fallback = None
@@ -102,16 +115,13 @@ def session(
 
 
 async def device_session(choice: SessionChoice, progress: Callable[[str], None]) -> Session:
-    """A started session on the machine's devices. Raises UserError. See `SessionFactory`.
-
-    """
+    """A started session on the machine's devices. Raises UserError. See `SessionFactory`."""
     from app.audio.edge import DeviceEdge
 
     try:
         progress("the ears, the voice and the brain are loading")
         # Off the loop's thread: to make one means to import torch and to ask the card. First, for it may refuse.
         voice = await asyncio.to_thread(frontend, choice)
-        await asyncio.to_thread(_import_slow_packages)
         edge = DeviceEdge(choice.microphone, choice.loudspeaker, choice.processing, muted=choice.muted)
         made = session(
             choice, edge.source, edge.sink, end_with_input=False,
@@ -123,10 +133,9 @@ async def device_session(choice: SessionChoice, progress: Callable[[str], None])
         raise UserError(str(error)) from error
 
 
-def _import_slow_packages() -> None:
-    """Imports what takes long, off the loop's thread, so that the window stays alive meanwhile."""
-    import faster_whisper  # noqa: F401
-    import onnxruntime  # noqa: F401
+def _import_client() -> None:
+    """Imports what is wanted by any brain but the loop's thread must not wait for."""
+    import httpx  # noqa: F401  # before `openai`, which looks at it
     import openai  # noqa: F401
 
 
@@ -256,17 +265,37 @@ class Weights:
             raise UserError(str(error)) from error
 
 
-def open_window() -> int:
-    """Shows the window and returns its exit code."""
+def demo_booth(aloud: bool) -> DemoBooth:
+    """What the demo is made of; `aloud`: on the loudspeaker, if there is one."""
+    from app.demo import DemoBooth
+
+    return DemoBooth(session, _desk(), USER_ERRORS, aloud=aloud)
+
+
+def _desk() -> Desk:
+    from app.desk import Desk
+    from app.secrets import key_store
+
+    return Desk(
+        key_store(), router=lambda: brains.brain(BackendChoice(ROUTER)), prices=books.PriceBook(),
+        tool_servers=books.ServerBook(),
+    )  # fmt: skip
+
+
+def open_window(report_start: Path | None = None, order: DemoOrder | None = None) -> int:
+    """Shows the window and returns its exit code. `order`: it runs the demo. `report_start`: see
+    `app.gui.start_report`.
+    """
     import sys
 
     from app.audio.watch import DeviceWatch, list_now
-    from app.desk import Desk
+    from app.demo import DemoBooth
     from app.diagnostics import Diagnostics
     from app.gui.app import leave, run_window
     from app.gui.choice import WindowChoices
     from app.gui.instance import Instance
     from app.gui.log_qt import qt_logged
+    from app.gui.start_report import StartReport
     from app.history.database import history_path
     from app.history.store import History
     from app.logs import log_folder, start_logging
@@ -274,14 +303,13 @@ def open_window() -> int:
     from app.secrets import key_store
     from app.sound_desk import SoundBooth
 
+    report = StartReport(report_start) if report_start is not None else None
+
     def devices() -> tuple[list[str], list[str]]:
         found = list_now()
         return [d.name for d in found if d.inputs], [d.name for d in found if d.outputs]
 
-    desk = Desk(
-        key_store(), router=lambda: brains.brain(BackendChoice(ROUTER)), prices=books.PriceBook(),
-        tool_servers=books.ServerBook(),
-    )  # fmt: skip
+    desk = _desk()
     servers, problem = brains.tool_servers()
     choices = WindowChoices(
         frontends=tuple((key, spec.label) for key, spec in FRONT_ENDS.items()),
@@ -295,8 +323,9 @@ def open_window() -> int:
         diagnostics = Diagnostics(settings, log.entries)
         code = run_window(
             device_session, settings, list_devices=devices, choices=choices, weights=Weights(settings), desk=desk,
-            sound_desk=SoundBooth(), history=History(history_path(), recordings_folder()),
+            sound_desk=SoundBooth(), history=lambda: History(history_path(), recordings_folder()),
             machine=Machine(settings, key_store()), log=log, diagnose=diagnostics.text, watch=diagnostics.apply,
-            watch_devices=DeviceWatch, instance=Instance(), argv=sys.argv[:1],
+            watch_devices=DeviceWatch, instance=Instance(),
+            demo=DemoBooth(session, desk, USER_ERRORS, aloud=True), order=order, report=report, argv=sys.argv[:1],
         )  # fmt: skip
     return leave(code)

@@ -21,7 +21,9 @@ OTHERS = {
     "resources/prices.json": "What models cost, for a million tokens.",
     "resources/routing/": "What tells the kind of a question: the training data, the table, the test set, the figures.",
     "resources/bench/": "The ten spoken questions of `bench latency`, with their texts.",
-    "resources/screenshots/": "The picture above.",
+    "resources/screenshots/": "The pictures above.",
+    "resources/translations/": "The window's words, for translators.",
+    "resources/icons/": "The app's icon.",
 }
 
 

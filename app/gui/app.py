@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 from PySide6.QtCore import QCoreApplication, QTimer
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QMessageBox
 from qasync import QEventLoop
 
@@ -23,10 +24,14 @@ from app.gui.instance import Instance
 from app.gui.log_model import LogSource
 from app.gui.panels import DiagnoseAll
 from app.gui.sound_room import DeviceLister
+from app.gui.start_report import StartReport
 from app.gui.theme import apply_theme
+from app.gui.translation import install_translations, said
 from app.gui.window import MainWindow
 from app.logs import watch_exceptions
+from app.resources import resource
 from app.session.control import SessionFactory, WeightsStore
+from app.session.demo import DemoDesk, DemoOrder
 from app.session.desks import BrainDesk, SoundDesk
 from app.session.errors import UserError
 from app.session.history import HistoryDesk
@@ -53,25 +58,32 @@ def run_window(
     weights: WeightsStore | None = None,
     desk: BrainDesk | None = None,
     sound_desk: SoundDesk | None = None,
-    history: HistoryDesk | None = None,
+    history: Callable[[], HistoryDesk] | None = None,
     machine: MachineDesk | None = None,
     log: LogSource | None = None,
     diagnose: DiagnoseAll | None = None,
     watch: Callable[[Event], None] = lambda event: None,
+    demo: DemoDesk | None = None,
+    order: DemoOrder | None = None,
     watch_devices: DeviceWatcher = lambda _: nullcontext(),
     instance: Instance | None = None,
+    report: StartReport | None = None,
     argv: Sequence[str],
 ) -> int:
     """Shows the window and runs until it is closed; returns the exit code.
 
     `list_devices` is called on a background thread. `instance`: what other processes reach the window through, from
     the start to its closing; where this user's window is there already, that one is brought forward instead (UserError
-    with a sentence if it doesn't answer). Threads that still load when the window is closed are daemons and are left
-    behind.
+    with a sentence if it doesn't answer). `history` opens the user's conversations, once it is known that this is the
+    only window on them. `order`: the demo runs unattended, and the exit code tells whether what was ordered was
+    written. `report`: is told how far the start has come. Threads that still load when the window is closed are daemons
+    and are left behind.
     """
     app = QApplication.instance() or QApplication(list(argv) or [APP_NAME])
     QCoreApplication.setApplicationName(APP_NAME)
     QApplication.setApplicationDisplayName("KAME")
+    install_translations(app)  # before anything speaks
+    QApplication.setWindowIcon(QIcon(str(resource("icons", "kame.svg"))))
     if instance is not None:  # behind the application: its sockets need what dispatches Qt's events
         mine, sentence = _bring_forward_or_be(instance)
         if not mine:
@@ -91,13 +103,16 @@ def run_window(
         apply_theme(app, settings.theme, settings.font_scale)
         window = MainWindow(
             factory, settings, list_devices=list_devices, choices=choices, weights=weights, desk=desk,
-            sound_desk=sound_desk, history=history, machine=machine, log=log, diagnose=diagnose, watch=watch,
+            sound_desk=sound_desk, history=history() if history is not None else None, machine=machine, log=log,
+            diagnose=diagnose, watch=watch, demo=demo,
         )  # fmt: skip
+        if report is not None:
+            report.watch(window)
         if instance is not None:
             instance.raised.connect(window.come_forward)
             instance.commanded.connect(window.keys.obey)
             window.closing.connect(instance.close)  # a new start works while this one still ends
-        task = loop.create_task(_live(window), name="window")
+        task = loop.create_task(_live(window, order), name="window")
         with (
             watch_devices(window.sound.devices_changed), _interruptible(window), _generators_closed(loop),
         ):  # fmt: skip
@@ -109,8 +124,9 @@ def run_window(
                         raise
                     window.close()  # the desktop told the application to quit: end in good order
         loop.run_until_complete(loop.shutdown_asyncgens())
+        written = order is None or (window.demo is not None and window.demo.written)
         window.deleteLater()
-        return 0
+        return 0 if written else 2
     finally:
         unwatch()
         asyncio.set_event_loop(None)
@@ -122,7 +138,7 @@ def _bring_forward_or_be(instance: Instance) -> tuple[bool, str]:
 
     It is not where this user's window is there already: that one has been brought forward.
     """
-    silent = (
+    silent = _tr(
         "KAME is running already, but its window did not answer. Wait a moment and start it again; if that does "
         "not help, end it in the system's list of programs first."
     )
@@ -131,11 +147,11 @@ def _bring_forward_or_be(instance: Instance) -> tuple[bool, str]:
             if instance.listen():
                 return True, ""
         except OSError as error:
-            sentence = (
-                f"Commands like “{summon.command()} ptt toggle” can't reach this window ({error.strerror or error}). "
-                "All else works; start the app again to try anew."
+            sentence = _tr(
+                "Commands like “{0} ptt toggle” can't reach this window ({1}). All else works; start the app again to "
+                "try anew."
             )
-            return True, sentence
+            return True, sentence.format(summon.command(), error.strerror or error)
         try:
             summon.tell("raise")
             return False, ""
@@ -144,6 +160,10 @@ def _bring_forward_or_be(instance: Instance) -> tuple[bool, str]:
         except (summon.NoAnswer, OSError):
             break
     return False, silent
+
+
+def _tr(sentence: str) -> str:
+    return said(sentence)  # by this name Qt's tools find it for the translators
 
 
 def leave(code: int) -> int:
@@ -159,12 +179,12 @@ def leave(code: int) -> int:
     return code
 
 
-async def _live(window: MainWindow) -> None:
+async def _live(window: MainWindow, order: DemoOrder | None) -> None:
     """The window's whole life."""
     closed = asyncio.Event()
     window.closing.connect(closed.set)
     window.show()
-    window.begin()
+    window.begin(order)
     await closed.wait()
     await window.finish(CLOSE_SECONDS)
     await _end_tasks()

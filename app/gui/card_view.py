@@ -109,6 +109,7 @@ class CardView(QTextEdit):
         """Takes all cards out."""
         self.document().clear()
         self.cards.clear()
+        self._set_margins(self.viewport().width())
 
     def set_side(self, side: float) -> None:
         """Leaves so many pixels free left and right of the cards."""
@@ -194,8 +195,22 @@ class CardView(QTextEdit):
         self._take_look()
         cards, self.cards = self.cards, []
         self.document().clear()
+        self._set_margins(self.viewport().width())
         for place, card in enumerate(cards):
             self.insert_card(place, card)
+
+    def _set_margins(self, width: int) -> None:
+        """Leaves the column readable in a viewport of this width. A document that was emptied has no margins left."""
+        frame = self.document().rootFrame()
+        margin = max(0.0, (width - COLUMN_PX) / 2)
+        frame_format = frame.frameFormat()
+        if frame_format.leftMargin() != margin or not frame_format.bottomMargin():
+            frame_format.setLeftMargin(margin)
+            frame_format.setRightMargin(margin)
+            # The first paragraph's own margin is not laid out, so the first box needs room here.
+            frame_format.setTopMargin(GAP + PAD)
+            frame_format.setBottomMargin(GAP + PAD)
+            frame.setFrameFormat(frame_format)
 
     def changeEvent(self, event: QEvent) -> None:
         """Follows the system's colours and font."""
@@ -206,16 +221,7 @@ class CardView(QTextEdit):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keeps the column readable on wide windows, and the newest card in view."""
         stay = self.at_newest()
-        frame = self.document().rootFrame()
-        margin = max(0.0, (event.size().width() - COLUMN_PX) / 2)
-        frame_format = frame.frameFormat()
-        if frame_format.leftMargin() != margin or not frame_format.bottomMargin():
-            frame_format.setLeftMargin(margin)
-            frame_format.setRightMargin(margin)
-            # The first paragraph's own margin is not laid out, so the first box needs room here.
-            frame_format.setTopMargin(GAP + PAD)
-            frame_format.setBottomMargin(GAP + PAD)
-            frame.setFrameFormat(frame_format)
+        self._set_margins(event.size().width())
         super().resizeEvent(event)
         if stay:
             self.show_newest()

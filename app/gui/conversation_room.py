@@ -7,9 +7,11 @@ the talk's panes; knows no list.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QDateTime, QLocale, QObject, QTimer, Signal
 
@@ -19,6 +21,7 @@ from app.gui.errands import Errands
 from app.gui.keeper import SessionKeeper
 from app.gui.transcript_pane import TranscriptPane
 from app.session.control import SessionChoice
+from app.session.errors import UserError
 from app.session.history import ConversationView, HistoryDesk, KeptTalk, Setup, TalkLog
 from app.settings import Settings
 
@@ -27,6 +30,8 @@ KEEP_AFTER_MS = 500
 
 MOST_TOLD_WORDS = 6_000
 """Of what was said before a talk, so much is handed to it; each brain takes of that what it can hold."""
+
+_OPENING = "open a conversation"
 
 
 class ConversationRoom(QObject):
@@ -69,6 +74,7 @@ class ConversationRoom(QObject):
         self._anew = True  # the talk that begins next is a conversation's first
         self._written: Setup | None = None  # as the desk knows it
         self._trouble_told = ""
+        self._opening = ""  # the key of the conversation that is being read, to be shown
         self._keep_timer = QTimer(self, singleShot=True, interval=KEEP_AFTER_MS)
         self._keep_timer.timeout.connect(self._keep_setup)
 
@@ -81,6 +87,7 @@ class ConversationRoom(QObject):
 
     def begin_new(self) -> None:
         """The next talk is the first of a new conversation."""
+        self._leave()
         if self.keeps:
             self._show_nothing()  # else what was said would be lost with it
         self._anew = True
@@ -88,12 +95,16 @@ class ConversationRoom(QObject):
         self.changed.emit()
 
     def open(self, view: ConversationView) -> None:
-        """Shows a kept conversation, and goes on in it."""
-        if self.desk is None or view.key == self.key:
+        """Shows a kept conversation, and goes on in it; of several that are asked for, the last one."""
+        if self.desk is None:
+            return
+        if view.key == self.key:
+            self.stay()
             return
         desk = self.desk
 
         def show(talks: Sequence[KeptTalk]) -> None:
+            self._leave()
             self._show_nothing()
             self.key, self.title, self._written = view.key, view.title, view.setup
             self._anew = False
@@ -103,13 +114,26 @@ class ConversationRoom(QObject):
             self.changed.emit()
             self.opened.emit(view.setup)
 
-        self._errands.run("open a conversation", lambda: desk.talks(view.key), show, self.failed.emit)
+        def failed(sentence: str) -> None:
+            self._opening = ""
+            self.failed.emit(sentence)
+
+        self._opening = view.key
+        self._errands.run(_OPENING, lambda: desk.talks(view.key), show, failed)
+
+    def stay(self) -> None:
+        """The conversation that is shown is wanted after all, and not one that was asked for before."""
+        self._opening = ""
+        self._errands.cancel(_OPENING)
 
     def forget(self, keys: Sequence[str]) -> bool:
         """Conversations were removed; if this one was among them a new one takes its place: whether it was."""
+        if self._opening in keys:
+            self.stay()
         if self.key not in keys:
             return False
-        self._log = None  # what is said from now on, until the new talk begins, is of nobody's
+        self._keep_timer.stop()  # to keep how it is held would bring it back
+        self._end_log()  # what is said from now on, until the new talk begins, is of nobody's
         self._show_nothing()
         self.key, self.title, self._written, self._anew = _new_key(), "", None, True
         return True
@@ -147,8 +171,9 @@ class ConversationRoom(QObject):
         """A session of `choice` runs: whether its talk is the conversation's first."""
         self.past = False
         first, self._anew = self._anew, False
-        self._log, self._written = None, None
-        if self.desk is not None and self.keeps:
+        self._end_log()  # a session that would not end has said nothing of its end
+        self._written = None
+        if self.desk is not None and self._settings.keep_history:  # also in trouble, which may pass: it tries again
             setup = _setup(choice)
             folder = Path(choice.record_folder) if choice.record_folder else None
             self._log, self._written = self.desk.begin(self.key, setup, folder), setup
@@ -160,8 +185,7 @@ class ConversationRoom(QObject):
         if self._log is not None:
             self._log.put(event)
             if isinstance(event, e.SessionEnded):
-                self._log.end()
-                self._log = None
+                self._end_log()
         if isinstance(event, e.TranscriptFinal | e.AssistantEnded | e.SessionEnded):
             self._tell_trouble()
             self.changed.emit()
@@ -170,11 +194,13 @@ class ConversationRoom(QObject):
         """It is held in another way from now on."""
         self._keep_timer.start()
 
-    def close(self) -> None:
+    async def finish(self) -> None:
         """The window goes: what waits is written."""
         if self._keep_timer.isActive():
             self._keep_timer.stop()
-            self._keep_setup()
+            if (work := self._setup_to_keep()) is not None:
+                with suppress(UserError):  # the list has told already that nothing can be kept
+                    await work()
 
     # -- inner parts
 
@@ -183,13 +209,28 @@ class ConversationRoom(QObject):
         self._transcript.clear()
         self.left.emit()
 
+    def _leave(self) -> None:
+        """Another conversation takes this one's place: how this one is held is written down before."""
+        self.stay()
+        if self._keep_timer.isActive():
+            self._keep_timer.stop()
+            self._keep_setup()
+
+    def _end_log(self) -> None:
+        if self._log is not None:
+            self._log.end()
+            self._log = None
+
     def _keep_setup(self) -> None:
+        if (work := self._setup_to_keep()) is not None:
+            self._errands.run(f"keep how {self.key} is held", work, lambda _: self.changed.emit(), self.failed.emit)
+
+    def _setup_to_keep(self) -> Callable[[], Coroutine[Any, Any, None]] | None:
         setup = _setup(self._keeper.wanted)
         if self.desk is None or self._written is None or setup == self._written:
-            return
+            return None
         desk, key, self._written = self.desk, self.key, setup
-        name = f"keep how {key} is held"
-        self._errands.run(name, lambda: desk.keep_setup(key, setup), lambda _: None, self.failed.emit)
+        return lambda: desk.keep_setup(key, setup)
 
     def _tell_trouble(self) -> None:
         wanted = self.desk is not None and self._settings.keep_history

@@ -72,6 +72,7 @@ class FavouritesButton(QToolButton):
         for action in self.picks:
             self.window().removeAction(action)
             self._group.removeAction(action)
+            action.deleteLater()  # not at once: it may be the one that was triggered
         self.picks = []
         for number, choice in enumerate(self._brains, 1):
             action = QAction(self.words(choice), self)

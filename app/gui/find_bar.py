@@ -24,6 +24,8 @@ class FindBar(QWidget):
         self._view = view
         self._places: list[int] = []
         self._current = -1
+        self._words = ""  # that were looked for last
+        self._mark_at: QTextCursor | None = None  # of the current place; moves with the text
         self.field = QLineEdit(self)
         self.field.setAccessibleName(self.tr("Find in this conversation"))
         self.field.setPlaceholderText(self.tr("Find in this conversation"))
@@ -70,7 +72,7 @@ class FindBar(QWidget):
             return
         self.hide()
         self._later.stop()
-        self._places, self._current = [], -1
+        self._places, self._current, self._mark_at = [], -1, None
         self._view.setExtraSelections([])
         self._view.setFocus()
         self.closed.emit()
@@ -108,13 +110,14 @@ class FindBar(QWidget):
         return button
 
     def _changed(self) -> None:
-        # The talk goes on while somebody searches in it.
-        if not self.isHidden() and self.field.text():
+        # The talk goes on while somebody searches in it; were it put off each time, it would never be searched.
+        if not self.isHidden() and self.field.text() and not self._later.isActive():
             self._later.start()
 
     def _search(self) -> None:
         words = self.field.text()
-        before = self._places[self._current] if 0 <= self._current < len(self._places) else None
+        before, same = self._current_place(), words == self._words
+        self._words = words
         self._places = _all_places(self._view.toPlainText(), words) if words else []
         if not self._places:
             self._current = -1
@@ -122,11 +125,21 @@ class FindBar(QWidget):
             self._view.setExtraSelections([])
         elif before in self._places:
             self._show(self._places.index(before))
+        elif before is not None and same:  # that one is gone: what the user reads stays in view
+            self._show(min(range(len(self._places)), key=lambda place: abs(self._places[place] - before)))
         else:
             # The newest one is the likeliest.
             self._go(len(self._places) - 1)
         for button in (self.previous_button, self.next_button):
             button.setEnabled(len(self._places) > 1)
+
+    def _current_place(self) -> int | None:
+        """Where the current place has moved to."""
+        if not 0 <= self._current < len(self._places):
+            return None
+        moved = self._mark_at
+        # All text was written anew when nothing of it is left: then it stands where it stood.
+        return moved.selectionStart() if moved is not None and moved.hasSelection() else self._places[self._current]
 
     def _go(self, place: int) -> None:
         self._show(place)
@@ -156,6 +169,8 @@ class FindBar(QWidget):
             mark.format.setBackground(blend(look.base, look.warn, 0.75 if n == self._current else 0.35))
             mark.format.setForeground(look.text)
             marks.append(mark)
+            if n == self._current:
+                self._mark_at = QTextCursor(mark.cursor)
         self._view.setExtraSelections(marks)
 
 

@@ -107,7 +107,7 @@ def read_hotkey(text: str) -> Hotkey | None:
 
 
 def _tr(sentence: str, *words: str) -> str:
-    return QCoreApplication.translate("Hotkey", sentence).format(*words)
+    return QCoreApplication.translate("", sentence).format(*words)
 
 
 class Grabber(QObject):

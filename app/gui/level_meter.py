@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.gui.look import Look, blend
@@ -89,7 +89,7 @@ class LevelMeter(QWidget):
         # Inset, so that the scale's outer numbers are centred under the bar's ends.
         small = self.font()
         small.setPointSizeF(small.pointSizeF() * 0.8)
-        inset = 10.0
+        inset = max(10.0, QFontMetricsF(small).horizontalAdvance("\u221260") / 2 + 1)
         track = QRectF(inset, line + 3 if self._titled else 2, self.width() - 2 * inset, 9)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(blend(ground, ink, 0.16))

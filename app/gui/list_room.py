@@ -58,6 +58,7 @@ class ListRoom(QObject):
             return
         room = self.room
         room.opened.connect(talks.open)
+        pane.opened.connect(self._stay)
         room.duplicated.connect(talks.open)
         room.removed.connect(self._removed)
         room.listed.connect(self._listed)
@@ -65,6 +66,8 @@ class ListRoom(QObject):
         room.failed.connect(self.failed)
         pane.duplicate_wanted.connect(self._ask_brain)
         dialogs.duplicate_chosen.connect(self._duplicate)
+        dialogs.conversation_set.connect(lambda *_: talks.setup_changed())
+        dialogs.servers_moved.connect(lambda _: talks.setup_changed())
         talks.changed.connect(self._changed)
         menu.export.connect(lambda: room.ask_export(talks.key))
         menu.bring_in.connect(room.ask_import)
@@ -79,7 +82,7 @@ class ListRoom(QObject):
 
     async def finish(self) -> None:
         """What was asked for is done before the window goes."""
-        self._talks.close()
+        await self._talks.finish()
         if self.room is not None:
             await self.room.finish()
 
@@ -89,6 +92,10 @@ class ListRoom(QObject):
             await self._history.close()
 
     # -- inner parts
+
+    def _stay(self, key: str) -> None:
+        if key == self._talks.key:
+            self._talks.stay()
 
     def _changed(self) -> None:
         self.pane.set_current(self._talks.key)

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from app.conversation.frame import as_frames
-from app.gui.choice import LOCATED, MODELLED, backend_choice, processing_choice
+from app.gui.choice import LOCATED, MODELLED, backend_choice, keep_backend, processing_choice
 from app.gui.favourites import from_text, to_text
 from app.gui.keeper import SessionKeeper
 from app.gui.menu import TalkMenu
@@ -139,7 +139,11 @@ class LiveSettings(QObject):
         self._keeper.set_manner("after" if manner == "after" else "thinking")
 
     def _brain(self) -> None:
-        self.pick_brain(backend_choice(self._settings))
+        choice = backend_choice(self._settings)
+        self.pick_brain(choice)
+        if self._setup.choice != choice:  # it waits for something: a router for its table
+            keep_backend(self._settings, self._setup.choice)
+            self._keep.later()
 
     def _dials(self) -> None:
         delay, lead = as_frames(self._settings.answer_delay_ms), as_frames(self._settings.oracle_lead_ms)

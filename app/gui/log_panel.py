@@ -218,6 +218,8 @@ class LogPanel(Panel):
         heads.setAccessibleName(self.tr("Columns of the log"))
         heads.setSectionResizeMode(MESSAGE, QHeaderView.ResizeMode.Stretch)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        middle = QHBoxLayout(view.viewport())
+        middle.addWidget(self.empty)
         self.details.setReadOnly(True)
         self.details.setTabChangesFocus(True)
         self.details.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
@@ -314,10 +316,9 @@ class LogPanel(Panel):
         self._update_timer.stop()
 
     def resizeEvent(self, event: Any) -> None:
-        """The newest line stays in sight, and the words about an empty table in its middle."""
+        """The newest line stays in sight."""
         follows = self._follows
         super().resizeEvent(event)
-        self.empty.setGeometry(self.view.viewport().rect().adjusted(12, 0, -12, 0))
         if follows:
             self.view.scrollToBottom()
 

@@ -46,7 +46,7 @@ class ModelBar(QWidget):
         self.memory.setAccessibleName(self.tr("Memory of the talk"))
         self.memory.setToolTip(self.tr("What the model remembers of the talk. When it is nearly full, it begins anew "
                                        "at a pause, and is told the newest part."))  # fmt: skip
-        self.memory.setFixedWidth(120)
+        self.memory.setFixedWidth(max(120, self.memory.fontMetrics().horizontalAdvance("00:00 of 00:00") + 24))
         self.note = QLabel(self)
         self.note.setWordWrap(True)
         self.getting = QProgressBar(self)

@@ -6,11 +6,13 @@ Asks the desk, which keeps its answers for a while. Knows nothing of widgets.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
 from app.gui.choice import MODELLED
 from app.gui.errands import Errands
+from app.gui.translation import said
 from app.session.control import BackendChoice
 from app.session.desks import BrainDesk, ProviderView
 
@@ -26,7 +28,7 @@ class ModelLists(QObject):
         self, views: Sequence[ProviderView], desk: BrainDesk | None, errands: Errands, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self.views = {view.key: view for view in views}
+        self.views = {view.key: replace(view, label=said(view.label)) for view in views}
         self.awake = False
         """Whether there is an event loop to ask on, yet."""
         self._desk = desk

@@ -50,7 +50,7 @@ class MuteButton(QAbstractButton):
         ground, ink = palette.color(QPalette.ColorRole.Window), palette.color(QPalette.ColorRole.WindowText)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(self.rect()).adjusted(2, 2, -2, -2)
+        box = QRectF(self.rect()).adjusted(0.5, 2, -0.5, -2)
         if self.confirmed:
             fill, text = STATE_COLOURS["muted"], QColor("white")
         else:

@@ -31,6 +31,7 @@ class Panel(QDialog):
         """Shows it in front, and gives it the keyboard."""
         if self.isVisible():
             self.raise_()
+        self._make_room()
         self.show()
         self.activateWindow()
 
@@ -43,10 +44,16 @@ class Panel(QDialog):
         """Makes it as high as what it shows now, at the width that it has; no lower than its user has made it."""
         if self.isVisible():
             layout = self.layout()
-            layout.activate()
+            self._make_room()
             height = layout.heightForWidth(self.width()) if layout.hasHeightForWidth() else layout.sizeHint().height()
             self._needed_height = height
             self.resize(self.width(), max(height, self._least_height))
+
+    def _make_room(self) -> None:
+        """Gets no narrower than what stands in it: other languages have longer words, and letters may be large."""
+        self.layout().activate()
+        if (needed := self.layout().minimumSize().width()) > self.minimumWidth():
+            self.setMinimumWidth(needed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Notes which height the user gives it."""

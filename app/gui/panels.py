@@ -1,4 +1,4 @@
-"""The window's other dialogs: settings, first run, log, and what KAME is. Made when they are first wanted.
+"""The window's other dialogs: settings, first run, log, and what KAME is. Imported and made when they are first wanted.
 
 Passes on what they say to the rooms that know what to do about it.
 """
@@ -6,23 +6,18 @@ Passes on what they say to the rooms that know what to do about it.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.conversation import events as e
-from app.gui.about_dialog import AboutDialog
 from app.gui.choice import WindowChoices
 from app.gui.errands import Errands
-from app.gui.first_run import FirstRun
 from app.gui.live_settings import LiveSettings
-from app.gui.log_facts import window_facts
 from app.gui.log_model import LogSource
-from app.gui.log_panel import LogPanel
 from app.gui.menu import TalkMenu
 from app.gui.model_lists import ModelLists
-from app.gui.settings_dialog import SettingsDialog
 from app.gui.settings_room import SettingsRoom
 from app.gui.setup_bar import SetupBar
 from app.gui.sound_room import DeviceLister, SoundRoom
@@ -30,6 +25,12 @@ from app.gui.weights_keeper import WeightsKeeper
 from app.session.desks import BrainDesk, SoundDesk
 from app.session.machine import MachineDesk
 from app.settings import Settings
+
+if TYPE_CHECKING:
+    from app.gui.about_dialog import AboutDialog
+    from app.gui.first_run import FirstRun
+    from app.gui.log_panel import LogPanel
+    from app.gui.settings_dialog import SettingsDialog
 
 DiagnoseAll = Callable[[bool, Sequence[tuple[str, Sequence[tuple[str, str]]]]], Coroutine[Any, Any, str]]
 """Writes diagnostics, with what was said or without it, and with these sections (a title, and facts) in their midst."""
@@ -95,7 +96,9 @@ class Panels(QObject):
 
     def close_all(self) -> None:
         """The window goes."""
-        for panel in (self.settings, self.first_run, self.log, self.about):
+        if self.first_run is not None:
+            self.first_run.leave_for_now()
+        for panel in (self.settings, self.log, self.about):
             if panel is not None:
                 panel.close()
 
@@ -109,6 +112,8 @@ class Panels(QObject):
     def open_settings(self, key: str = "") -> None:
         """All settings; with `key`, that one first."""
         if self.settings is None:
+            from app.gui.settings_dialog import SettingsDialog
+
             self.settings = SettingsDialog(self._settings, self._window)
             self.settings.changed.connect(self._live.change)
             self.settings.keys_typed.connect(self._sound.keys_typed)
@@ -131,6 +136,8 @@ class Panels(QObject):
         if self._machine is None:
             return
         if self.first_run is None:
+            from app.gui.first_run import FirstRun
+
             choices, lists, errands = self._parts
             weights, desk, sound_desk = self._desks
             self.first_run = FirstRun(
@@ -164,10 +171,14 @@ class Panels(QObject):
         if source is None or diagnose is None:
             return
         if self.log is None:
+            from app.gui.log_panel import LogPanel
+
             self.log = LogPanel(source, self._diagnose, self._parts[2], self._window)
         self.log.open_log(fault=fault)
 
     async def _diagnose(self, with_words: bool) -> str:
+        from app.gui.log_facts import window_facts
+
         _, diagnose = self._log
         assert diagnose is not None
         return await diagnose(with_words, [("Window", window_facts(self._window))])
@@ -175,5 +186,7 @@ class Panels(QObject):
     def open_about(self) -> None:
         """What KAME is, which version, and what it is made of."""
         if self.about is None:
+            from app.gui.about_dialog import AboutDialog
+
             self.about = AboutDialog(self._window)
         self.about.appear()

@@ -12,7 +12,7 @@ import logging
 from contextlib import suppress
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QObject, Qt, QTimer
+from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QSplitter, QVBoxLayout, QWidget
 
@@ -20,12 +20,16 @@ from app.jsonfile import write_json
 
 SAVE_AFTER_MS = 800
 HANDLE_PX = 12
-CONVERSATIONS_PX, TIMELINE_PX = 230, 170
+CONVERSATIONS_PX = 230
+TIMELINE_PX, TIMELINE_SHARE, MOST_TIMELINE_PX = 180, 0.28, 360
+"""The timeline's height is a share of the window's, but no less than seven lanes need, nor more than they can use."""
 LEAST_FOR_CONVERSATIONS_PX, LEAST_FOR_TIMELINE_PX = 1080, 700
-"""A window that is smaller when it is first opened begins without that pane: the talk needs the room."""
+"""A smaller window shows that pane only when its user asks for it: the talk needs the room."""
 
 LEAST_WIDTHS = (180, 320, 260)
 LEAST_TIMELINE_PX = 110
+USUAL_LINE_PX = 17
+"""A line of text of the size that all these pixels are meant for: larger letters need more."""
 
 _log = logging.getLogger(__name__)
 
@@ -44,7 +48,8 @@ class Panes(QWidget):
         super().__init__(parent)
         self.columns = QSplitter(Qt.Orientation.Horizontal, self)
         self.rows = QSplitter(Qt.Orientation.Vertical, self)
-        timeline.setMinimumHeight(LEAST_TIMELINE_PX)
+        self._timeline = timeline
+        timeline.setMinimumHeight(round(LEAST_TIMELINE_PX * self.scale))
         for pane, least in zip((conversations, talk, oracle), LEAST_WIDTHS, strict=True):
             pane.setMinimumWidth(least)
             self.columns.addWidget(pane)
@@ -52,8 +57,8 @@ class Panes(QWidget):
             self.columns.setStretchFactor(place, stretch)
         self.rows.addWidget(self.columns)
         self.rows.addWidget(timeline)
-        self.rows.setStretchFactor(0, 1)
-        self.rows.setStretchFactor(1, 0)
+        self.rows.setStretchFactor(0, 5)
+        self.rows.setStretchFactor(1, 1)
         for splitter in (self.columns, self.rows):
             splitter.setChildrenCollapsible(False)
             splitter.setHandleWidth(HANDLE_PX)
@@ -73,17 +78,31 @@ class Panes(QWidget):
         """What shows and hides the panes."""
         return self.conversations_action, self.oracle_action, self.timeline_action
 
+    @property
+    def scale(self) -> float:
+        """How much larger than usual text is; at least 1."""
+        return max(1.0, self.fontMetrics().height() / USUAL_LINE_PX)
+
     def fit_into(self, width: int, height: int) -> None:
         """Shows the panes for which a window of this size, in pixels, has room, unless the user has chosen them."""
         if not self.chosen:
-            self.conversations_action.setChecked(width >= LEAST_FOR_CONVERSATIONS_PX)
-            self.timeline_action.setChecked(height >= LEAST_FOR_TIMELINE_PX)
+            self.conversations_action.setChecked(width >= LEAST_FOR_CONVERSATIONS_PX * self.scale)
+            self.timeline_action.setChecked(height >= LEAST_FOR_TIMELINE_PX * self.scale)
 
     def divide(self, width: int, height: int) -> None:
         """Divides a window of this size as suits most."""
-        rest = width - (CONVERSATIONS_PX if width >= LEAST_FOR_CONVERSATIONS_PX else 0)
-        self.columns.setSizes([CONVERSATIONS_PX, round(rest * 0.58), round(rest * 0.42)])
-        self.rows.setSizes([max(1, height - TIMELINE_PX), TIMELINE_PX])
+        conversations = round(CONVERSATIONS_PX * self.scale)
+        rest = width - (conversations if self.conversations_action.isChecked() else 0)
+        self.columns.setSizes([conversations, round(rest * 0.58), round(rest * 0.42)])
+        timeline = round(min(MOST_TIMELINE_PX * self.scale, max(TIMELINE_PX * self.scale, height * TIMELINE_SHARE)))
+        self.rows.setSizes([max(1, height - timeline), timeline])
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follows the size of text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._timeline.setMinimumHeight(round(LEAST_TIMELINE_PX * self.scale))
+            self.fit_into(self.window().width(), self.window().height())
 
     def _choose(self) -> None:
         self.chosen = True
@@ -123,14 +142,14 @@ class LayoutKeeper(QObject):
         except (OSError, ValueError, KeyError, TypeError, binascii.Error):
             _log.warning("the window's layout could not be read")  # no loss: it stands as at the first start
             return False
-        self._panes.chosen = bool(kept.get("chosen"))
+        if not self._window.restoreGeometry(state["window"]):
+            _log.warning("the window's layout could not be used")
+            return False
+        self._panes.chosen = kept.get("chosen") is True
         for name, action in self._named():
             action.setChecked(name in shown)
-        return (
-            self._window.restoreGeometry(state["window"])
-            and self._panes.columns.restoreState(state["columns"])
-            and self._panes.rows.restoreState(state["rows"])
-        )
+        columns = self._panes.columns.restoreState(state["columns"])
+        return self._panes.rows.restoreState(state["rows"]) and columns
 
     def save(self) -> None:
         """Keeps how it stands now."""

@@ -97,5 +97,5 @@ class ReplayRoom(QObject):
         self.failed.emit(sentence)
 
     def _deafen(self, deaf: bool) -> None:
-        self._keeper.set_deaf(deaf)
+        self._keeper.set_deaf(deaf, "replay")
         self.testing.emit(deaf)

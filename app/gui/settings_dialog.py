@@ -23,10 +23,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.gui.panel import Panel, Quiet
-from app.gui.settings_editor import said
 from app.gui.settings_editors import Choice
 from app.gui.settings_row import SettingRow
 from app.gui.settings_texts import Keys
+from app.gui.translation import said
 from app.settings import Settings, declarations
 
 SIZE_PX = 760, 560

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QSize, Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
+from app.gui.translation import said
 from app.settings import Setting
-
-
-def said(text: str) -> str:
-    """A text of the settings' declaration in the user's language."""
-    return QCoreApplication.translate("", text) if text else ""
 
 
 class Editor(QWidget):

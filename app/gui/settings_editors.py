@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QSpinBox, QWidget
 
 from app.gui.conversation_dialog import DollarBox
 from app.gui.pick_list import PickList
-from app.gui.settings_editor import Editor, said
+from app.gui.settings_editor import Editor
 from app.gui.settings_texts import Folder, Folders, Keys, Line, Lines
+from app.gui.translation import said
 from app.settings import Setting
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.settings import Settings
+from app.settings import Settings, declarations
 
 SAVE_AFTER_MS = 400
 
@@ -27,6 +27,7 @@ class SettingsRoom(QObject):
         super().__init__(parent)
         self._settings = settings
         self._follows: dict[str, Callable[[Any], None]] = {}
+        self._known = {one.name: getattr(settings, one.name) for one in declarations()}
         self._timer = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
         self._timer.timeout.connect(self.save)
 
@@ -40,13 +41,14 @@ class SettingsRoom(QObject):
         if getattr(self._settings, key) == value:
             return
         setattr(self._settings, key, value)
-        self.taken.emit(key, value)
+        self._tell()
         if key in self._follows:
             self._follows[key](value)
         self.later()
 
     def later(self) -> None:
-        """Settings were changed: they are saved soon."""
+        """Settings were changed, by `change` or by others: they are saved soon."""
+        self._tell()
         self._timer.start()
 
     def save(self) -> None:
@@ -64,3 +66,9 @@ class SettingsRoom(QObject):
         """The window goes: what waits is saved."""
         if self._timer.isActive():
             self.save()
+
+    def _tell(self) -> None:
+        for key, before in list(self._known.items()):
+            if (value := getattr(self._settings, key)) != before:
+                self._known[key] = value
+                self.taken.emit(key, value)

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QApplication, QGridLayout, QLabel, QToolButton, QW
 
 from app.gui.look import Look
 from app.gui.panel import Quiet
-from app.gui.settings_editor import said
 from app.gui.settings_editors import EDITORS, Choice, Switch
 from app.gui.settings_texts import Lines
+from app.gui.translation import said
 from app.settings import Setting, Settings
 
 

@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
 
 from app.gui.hotkey import HotkeyRefused, read_hotkey
 from app.gui.key_field import KeyField
-from app.gui.settings_editor import Editor, said
+from app.gui.settings_editor import Editor
+from app.gui.translation import said
 from app.settings import Setting
 
 

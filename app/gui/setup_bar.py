@@ -15,6 +15,7 @@ from app.gui.favourites import FavouritesButton
 from app.gui.model_lists import ModelLists
 from app.gui.pick_list import PickList
 from app.gui.slim_button import SlimButton
+from app.gui.translation import said
 from app.session.control import BackendChoice
 from app.settings import Settings
 
@@ -70,7 +71,7 @@ class SetupBar(QWidget):
             self.manner.setItemData(self.manner.count() - 1, help, Qt.ItemDataRole.ToolTipRole)
         self.frontend = self._picker(self.tr("Voice"), self.tr("What hears and speaks."))
         for key, label in choices.frontends:
-            self.frontend.addItem(label, key)
+            self.frontend.addItem(said(label), key)
         self.frontend.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.frontend.setMinimumContentsLength(9)
         self.frontend.setMaximumWidth(280)

@@ -75,7 +75,7 @@ class TalkBar(QWidget):
                 (self.tr("Trying out"), self.tr("the talk hears nothing meanwhile")) if state.testing
                 else (self.tr("Muted"), self.tr("nothing you say is heard"))
             ),
-            "stopped": (self.tr("Stopped"), self.tr("“New talk” starts again")),
+            "stopped": (self.tr("Stopped"), self.tr("press to go on")),
         }
         hold = self._hint(state)
         text, hint = words[state.word]
@@ -83,7 +83,7 @@ class TalkBar(QWidget):
             hint = hold
         self.button.show_state(state.word, text, hint)
         # In full duplex the voice opens and closes turns, and the button only tells the state.
-        self.button.setEnabled(state.phase == "running" and not state.duplex)
+        self.button.setEnabled(state.phase == "stopped" or (state.phase == "running" and not state.duplex))
         # While a device is tried out the talk is muted for that: it is the user's doing only where the switch says so.
         self.mute.confirm(state.muted and (self.mute.isChecked() or not state.testing))
         self.microphone.set_muted(state.muted)

@@ -40,7 +40,7 @@ class TalkButton(QAbstractButton):
 
     def minimumSizeHint(self) -> QSize:
         """Never narrower than its words."""
-        return QSize(180, self.sizeHint().height())
+        return QSize(max(180, round(self.fontMetrics().height() * 7.5)), self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints a rounded box with the words in it, and the focus around it."""
@@ -64,7 +64,7 @@ class TalkButton(QAbstractButton):
         large.setPointSizeF(large.pointSizeF() * 1.45)
         large.setWeight(QFont.Weight.DemiBold)
         painter.setFont(large)
-        room = self.rect().adjusted(16, 6, -16, -6)
+        room = self.rect().adjusted(6, 6, -6, -6)
         middle = room.center().y() if self.hint else room.bottom()
         upper = room.adjusted(0, 0, 0, middle - room.bottom() + (4 if self.hint else 0))
         flags = Qt.AlignmentFlag.AlignHCenter

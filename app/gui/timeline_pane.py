@@ -1,7 +1,7 @@
 """The pane of the tandem timeline: its heading with the readout and the buttons, and the plot below.
 
 Folds events from the start, and makes the plot only when it is first seen: the plotting library takes a while to
-load, which goes on in the background.
+load, and ears, voice and brain come first.
 """
 
 from __future__ import annotations
@@ -10,19 +10,18 @@ import importlib
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDir, QEvent, QStandardPaths, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.conversation.events import Event
-from app.gui.background import DaemonExecutor
 from app.gui.elided import Elided
 from app.gui.oracle_header import brain_words
+from app.gui.slim_button import SlimButton
 from app.gui.timeline_clock import LiveEdge
 from app.gui.timeline_log import TimelineLog
 
@@ -30,7 +29,8 @@ if TYPE_CHECKING:
     from app.gui.timeline_view import TimelineView
 
 VIEW_MODULE = "app.gui.timeline_view"
-LOOK_EVERY_MS = 20
+LOAD_AFTER_MS = 4_000
+"""Loading takes 0.3 to 0.4 s, once, in which nothing moves: so it waits until a talk runs, or this long."""
 ZOOM_STEP = 1.5
 MOST_IN_LEGEND = 4
 
@@ -52,8 +52,6 @@ class TimelinePane(QWidget):
         self.dialog: QFileDialog | None = None
         self._running = False
         self._reduced_motion = False
-        self._loading: Future[Any] | None = None
-        self._executor: DaemonExecutor | None = None
         self.heading = QLabel(self.tr("Timeline"), self)
         font = self.heading.font()
         font.setBold(True)
@@ -74,8 +72,6 @@ class TimelinePane(QWidget):
         self.export_button = self._button(
             self.tr("Export image…"), self.tr("Export the timeline as an image"), self.tr("Saves what is in view.")
         )
-        for narrow in (self.out_button, self.in_button):
-            narrow.setFixedWidth(max(30, narrow.fontMetrics().height() * 2))
         row = QHBoxLayout()
         row.setSpacing(6)
         row.addWidget(self.heading)
@@ -90,9 +86,10 @@ class TimelinePane(QWidget):
         self._waiting = QLabel(self.tr("The timeline is being loaded."), self)
         self._waiting.setMinimumHeight(80)
         self._waiting.setWordWrap(True)
+        self._waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._place.addWidget(self._waiting, 1)
-        self._look_timer = QTimer(self, interval=LOOK_EVERY_MS)
-        self._look_timer.timeout.connect(self._look_for_library)
+        self._load_timer = QTimer(self, singleShot=True)
+        self._load_timer.timeout.connect(self._load)
         self.follow_button.clicked.connect(self._toggle)
         self.in_button.clicked.connect(lambda: self._zoom(1 / ZOOM_STEP))
         self.out_button.clicked.connect(lambda: self._zoom(ZOOM_STEP))
@@ -111,6 +108,8 @@ class TimelinePane(QWidget):
         self._running = True
         if self.view is not None:
             self.view.begin()
+        elif self.isVisible():
+            self._load_timer.start(0)
         self._enable()
 
     def end(self) -> None:
@@ -132,6 +131,11 @@ class TimelinePane(QWidget):
             self._show_legend()
 
     # -- how it is shown
+
+    def window_changed(self) -> None:
+        """The window was minimised, or is back."""
+        if self.view is not None:
+            self.view.watch()
 
     @property
     def reduced_motion(self) -> bool:
@@ -181,16 +185,16 @@ class TimelinePane(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         """Loads what the plot needs, behind the first picture of the window."""
         super().showEvent(event)
-        if self.view is None and self._loading is None:
+        if self.view is None:
             if VIEW_MODULE in sys.modules:
                 self.make_view()
             else:
-                self._look_timer.start()
+                self._load_timer.start(0 if self._running else LOAD_AFTER_MS)
 
     def make_view(self) -> TimelineView:
         """The plot; made now if it is not there yet."""
         if self.view is None:
-            self._look_timer.stop()
+            self._load_timer.stop()
             view = self.view = importlib.import_module(VIEW_MODULE).TimelineView(self.log, self.edge, self)
             self._waiting.hide()
             self._place.addWidget(view, 1)
@@ -204,24 +208,18 @@ class TimelinePane(QWidget):
             self.view_made.emit()
         return self.view
 
-    def _look_for_library(self) -> None:
-        if self._loading is None:  # the window has been painted by now
-            self._executor = DaemonExecutor(1)
-            self._loading = self._executor.submit(importlib.import_module, VIEW_MODULE)
-        elif self._loading.done():
-            self._look_timer.stop()
-            self._executor.shutdown()
-            error = self._loading.exception()
-            if error is None:
-                self.make_view()
-            else:
-                sentence = self.tr("The timeline can't be drawn ({0}). The talk goes on without it.")
-                self._waiting.setText(sentence.format(error))
+    def _load(self) -> None:
+        """Imports the plot, on this thread: another one must not make Qt's classes known while this one uses them."""
+        try:
+            self.make_view()
+        except ImportError as error:
+            sentence = self.tr("The timeline can't be drawn ({0}). The talk goes on without it.")
+            self._waiting.setText(sentence.format(error))
 
     # -- the heading
 
     def _button(self, text: str, name: str, tip: str = "") -> QPushButton:
-        button = QPushButton(text, self)
+        button = SlimButton(text, self)
         button.setAccessibleName(name)
         button.setToolTip(tip)
         button.setAutoDefault(False)

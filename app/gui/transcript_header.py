@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.gui.elided import Elided
@@ -28,9 +28,10 @@ class TranscriptHeader(QWidget):
         self.button.setAccessibleName(self.tr("Style and tools of the conversation"))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.heading, 3)
+        row.addWidget(self.heading, 30)
         row.addSpacing(8)
-        row.addWidget(self.words, 2)
+        row.addWidget(self.words, 20)
+        row.addStretch(1)
         row.addWidget(self.button)
         if new is not None:
             row.addWidget(new)
@@ -42,6 +43,7 @@ class TranscriptHeader(QWidget):
         """Shows what the conversation is called; empty: it has no name yet."""
         self.heading.setText(title or self.tr("Conversation"))
         self.heading.setToolTip(title)
+        self._leave_room()
 
     def show_choice(self, style: Style, tools: ToolChoice, cap: float) -> None:
         """Shows how the conversation is held."""
@@ -60,3 +62,13 @@ class TranscriptHeader(QWidget):
         help = self.tr("Who answers, how long, with which tools, and for how much at most.")
         self.button.setToolTip("\n".join((help, *parts)))
         self.words.setToolTip("\n".join((*parts, style.persona)).strip())
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follows the size of text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._leave_room()
+
+    def _leave_room(self) -> None:
+        """A short title leaves the rest of its room to the words beside it."""
+        self.heading.setMaximumWidth(self.heading.sizeHint().width())

@@ -86,6 +86,8 @@ class TranscriptPane(QWidget):
     def clear(self) -> None:
         """Another conversation is to be shown: nothing of this one stays."""
         self.find.leave()
+        self.type_box.take_back()
+        self.type_box.forget()
         self.view.clear_cards()
         self._talk, self._earlier, self._cards = 0, [], []
         self._begin_transcript()
@@ -243,6 +245,9 @@ class TranscriptPane(QWidget):
         return "\n\n".join(f"{names[turn.speaker]}: {turn.text}" for turn in turns)
 
     def _offer(self, place: QPoint) -> None:
+        if not self.view.viewport().rect().contains(place):  # by keyboard, at a text cursor that is not in view
+            self.view.ensureCursorVisible()
+            place = self.view.cursorRect().center()
         turn = self.turn_at(place)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -20,6 +20,8 @@ class TypeBox(QWidget):
     """A field and a button. Enter sends; the arrows up and down fetch back what was sent before."""
 
     sent = Signal(str)
+    talk_wanted = Signal()
+    """Something is to be sent, and no talk runs, nor is one being built."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,6 +65,17 @@ class TypeBox(QWidget):
         self.send()
         self.field.setText(draft)
 
+    def take_back(self) -> None:
+        """What waits was meant for another conversation: it stands in the field again, to be sent or not."""
+        if self._waiting:
+            waiting, self._waiting = self._waiting, []
+            self.field.setText(" ".join(filter(None, (*waiting, self.field.text().strip()))))
+            self._show()
+
+    def forget(self) -> None:
+        """Another conversation is shown: what was sent in this one is not fetched back there."""
+        self._history, self._place, self._draft = [], 0, ""
+
     def send(self) -> None:
         """Sends what stands in the field, or keeps it until somebody can be asked."""
         text = self.field.text().strip()
@@ -77,6 +90,8 @@ class TypeBox(QWidget):
         else:
             self._waiting.append(text)
             self._show()
+            if self._phase == "stopped":
+                self.talk_wanted.emit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Arrows up and down fetch back what was sent."""
@@ -100,7 +115,7 @@ class TypeBox(QWidget):
         if self._waiting:
             hint = self.tr("Sent once KAME is ready")
         elif self._phase == "stopped":
-            hint = self.tr("Type here; it is sent when a talk begins")
+            hint = self.tr("Or type here, and press Enter: the talk goes on")
         else:
             hint = self.tr("Or type here, and press Enter")
         self.field.setPlaceholderText(hint)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import assert_never
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QMoveEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QCloseEvent, QKeySequence, QMoveEvent, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from app.conversation import events as e
@@ -21,6 +21,7 @@ from app.gui.brain_room import BrainRoom
 from app.gui.choice import WindowChoices, backend_choice, session_choice
 from app.gui.conversation_room import ConversationRoom
 from app.gui.conversations_pane import ConversationsPane
+from app.gui.demo_room import DemoRoom
 from app.gui.dialogs import Dialogs
 from app.gui.errands import Errands
 from app.gui.event_pump import EventPump
@@ -50,6 +51,7 @@ from app.gui.timeline_pane import TimelinePane
 from app.gui.transcript_pane import TranscriptPane
 from app.gui.weights_keeper import WeightsKeeper
 from app.session.control import ROUTER, BackendChoice, SessionFactory, WeightsStore
+from app.session.demo import DemoDesk, DemoOrder
 from app.session.desks import BrainDesk, SoundDesk
 from app.session.history import HistoryDesk, KeptTalk, Setup
 from app.session.machine import MachineDesk
@@ -79,6 +81,7 @@ class MainWindow(QMainWindow):
         machine: MachineDesk | None = None,
         log: LogSource | None = None,
         diagnose: DiagnoseAll | None = None,
+        demo: DemoDesk | None = None,
         watch: Callable[[e.Event], None] = lambda event: None,
     ) -> None:
         super().__init__()
@@ -88,7 +91,8 @@ class MainWindow(QMainWindow):
         self._progress = ""
         self._starting: asyncio.Task[None] | None = None
         self._filtered = False
-        self._borrowed = False  # the brain is that of a conversation that was opened
+        self._borrowed = False
+        """Whether the brain is that of a conversation that was opened, or took over: not the user's choice."""
 
         self.keep = SettingsRoom(settings, self)
         self.errands = Errands(self)
@@ -136,6 +140,8 @@ class MainWindow(QMainWindow):
             list_devices=list_devices, machine=machine, weights=self.weights, desk=desk, sound_desk=sound_desk,
             log=log, diagnose=diagnose,
         )  # fmt: skip
+        self.demo = DemoRoom(demo, self.keeper, self.errands, self) if demo is not None else None
+        self.menu.demo_action.setVisible(demo is not None)
         self.layout_keeper = LayoutKeeper(self, self.panes, (settings.path or default_path()).with_name("window.json"))
 
         self._restart_soon = QTimer(self, singleShot=True, interval=0)  # several changes make one fresh start
@@ -144,6 +150,7 @@ class MainWindow(QMainWindow):
         self._lay_out()
         self._order_tabs()
         self._connect()
+        self._connect_demo()
         self.talk_bar.duplex.setChecked(settings.duplex)
         self._set_talk_mode(settings.talk_mode)
         self.models.show()
@@ -153,16 +160,21 @@ class MainWindow(QMainWindow):
 
     # -- life
 
-    def begin(self) -> None:
-        """Looks for devices and starts a session, in the background. Needs the running event loop."""
+    def begin(self, order: DemoOrder | None = None) -> None:
+        """Looks for devices and starts a session, in the background. Needs the running event loop. `order`: runs the
+        demo in its place, unattended.
+        """
         self.talk_bar.button.setFocus()
         self.keys.set_keys(self.settings.talk_hotkey, self.settings.mute_hotkey)
         self.lists.awake = True
         self.setup.picker.ask()
-        self.start_fresh()
         self.live.begin()
         self.list.begin()
-        self.panels.begin()
+        if order is not None and self.demo is not None:
+            self.demo.run_alone(order)
+        else:
+            self.start_fresh()
+            self.panels.begin()
 
     async def finish(self, seconds: float = 1.0) -> None:
         """Ends the session and all that is under way."""
@@ -173,6 +185,8 @@ class MainWindow(QMainWindow):
         self._close_dialogs()
         self.keys.hush()
         await self.sound.close()
+        if self.demo is not None:
+            await self.demo.close()
         await self.list.finish()
         # What is being tried out may take a while to end: the talk's microphone is not to stay open so long.
         await asyncio.gather(self.errands.close(), self.keeper.close(seconds))
@@ -223,6 +237,9 @@ class MainWindow(QMainWindow):
             choice = replace(choice, style=was.style, tools=was.tools, cap=was.cap)
         self.transcript.header.show_choice(choice.style, choice.tools, choice.cap)
         self.keeper.start(choice)
+        if not self._borrowed and choice.backend != backend_choice(self.settings):
+            # It was on its way to the session that this one takes the place of.
+            self.keeper.backend_settled.emit(choice.backend)
 
     def _offer_frontend(self, key: str, precision: str) -> None:
         """Its weights have come while nobody watched: a talk may be going on."""
@@ -254,7 +271,24 @@ class MainWindow(QMainWindow):
             self.messages.say(words.format(unknown, self.setup.favourites.words(setup.backend)), level="warning")
             self.keeper.wanted = replace(self.keeper.wanted, backend=setup.backend)
         self.setup.show_brain(setup.backend)
-        self.start_fresh(as_before=True)
+        self.transcript.header.show_choice(setup.style, setup.tools, setup.cap)
+        if self._talks_now:
+            self.start_fresh(as_before=True)
+
+    @property
+    def _talks_now(self) -> bool:
+        """Whether a talk runs, is being built, or could not be: not if the user has stopped it. Who only wants to read
+        is not listened to.
+        """
+        starting = self._starting is not None and not self._starting.done()
+        return self.keeper.phase != "stopped" or self.keeper.gave_up or starting
+
+    def _clear(self) -> None:
+        """The conversation that was shown is removed."""
+        if self._talks_now:
+            self.start_fresh()
+        else:
+            self.talks.begin_new()
 
     def _stop(self) -> None:
         if self._starting is not None:
@@ -398,6 +432,13 @@ class MainWindow(QMainWindow):
     def _brain_refused(self, choice: BackendChoice, sentence: str) -> None:
         self.messages.say(sentence, brain=choice, topic="brain")
 
+    def _brain_settled(self, _: BackendChoice) -> None:
+        self._borrowed = False
+        self.talks.setup_changed()
+
+    def _brain_lent(self, _: BackendChoice) -> None:
+        self._borrowed = True
+
     def _aside_refused(self, choice: BackendChoice | None, sentence: str) -> None:
         if choice is not None:
             sentence = self.tr("The brain at the side: {0}").format(sentence)
@@ -427,6 +468,11 @@ class MainWindow(QMainWindow):
         if self.keeper.session is not None:
             self.keeper.session.release()
         self._show_state()
+
+    def _go_on_talking(self) -> None:
+        """The big button of a talk that is over begins it again."""
+        if self.keeper.phase == "stopped" and not self._talks_now:
+            self.start_fresh(as_before=True)
 
     def _write(self, text: str) -> None:
         self.push.let_go_all()  # what is typed ends what is being said
@@ -500,6 +546,29 @@ class MainWindow(QMainWindow):
         if needed > self.minimumWidth():
             self.setMinimumSize(max(LEAST_PX[0], needed), LEAST_PX[1])
 
+    def _connect_demo(self) -> None:
+        if self.demo is None:
+            return
+        self.menu.demo.connect(self.demo.open)
+        self.demo.began.connect(self._begin_demo)
+        self.demo.ended.connect(self._end_demo)
+        self.demo.brain_shown.connect(self.setup.show_brain)
+        self.demo.failed.connect(self.messages.say)
+
+    def _begin_demo(self) -> None:
+        if self._starting is not None:
+            self._starting.cancel()
+        self.talks.begin_new()  # all of its talks are one conversation
+        self.talk.duplex = True
+        self.talk_bar.duplex.setEnabled(False)
+
+    def _end_demo(self, again: bool) -> None:
+        self.talk.duplex = self.settings.duplex
+        self.talk_bar.duplex.setEnabled(True)
+        self._show_state()
+        if again:
+            self.start_fresh(as_before=True)
+
     def _connect(self) -> None:
         keeper, menu, button = self.keeper, self.menu, self.talk_bar.button
         keeper.phase_changed.connect(self._phase_changed)
@@ -509,7 +578,8 @@ class MainWindow(QMainWindow):
         keeper.backend_taken.connect(lambda _: self.messages.clear_refusals())
         keeper.aside_refused.connect(self._aside_refused)
         keeper.aside_taken.connect(lambda _: self.messages.clear_refusals(aside=True))
-        keeper.backend_settled.connect(lambda _: self.talks.setup_changed())
+        keeper.backend_settled.connect(self._brain_settled)
+        keeper.backend_fell_back.connect(self._brain_lent)
         self.dialogs.conversation_set.connect(lambda *_: self.talks.setup_changed())
         self.dialogs.servers_moved.connect(lambda _: self.talks.setup_changed())
         self.push.pressed.connect(self._press)
@@ -520,6 +590,8 @@ class MainWindow(QMainWindow):
         self.messages.retried.connect(lambda: self.start_fresh(as_before=True))
         self.messages.brain_wanted.connect(self.dialogs.open_brain)
         self.transcript.type_box.sent.connect(self._write)
+        self.transcript.type_box.talk_wanted.connect(lambda: self.start_fresh(as_before=True))
+        button.clicked.connect(self._go_on_talking)
         self.transcript.ask_wanted.connect(self.transcript.type_box.put)
         self.live.restart_wanted.connect(self._restart_soon.start)
         self.live.quiet_changed.connect(self.oracle.set_quiet)
@@ -542,7 +614,7 @@ class MainWindow(QMainWindow):
         self.talks.opened.connect(self._go_on)
         self.talks.failed.connect(self.messages.say)
         self.talks.on_talk = self._show_kept_talk
-        self.list.cleared.connect(self.start_fresh)
+        self.list.cleared.connect(self._clear)
         self.list.new_wanted.connect(self.start_fresh)
         self.list.titled.connect(self._show_title)
         self.list.failed.connect(lambda sentence: self.messages.say(sentence, private=True))
@@ -553,6 +625,7 @@ class MainWindow(QMainWindow):
         menu.copy.connect(lambda: copy_selection(self.transcript.view, *self.oracle.views))
         menu.find.connect(self.transcript.find.appear)
         menu.latency.connect(self.latency.open)
+        QShortcut(QKeySequence("F6"), self, self.messages.take_focus)
         self.keep.failed.connect(lambda sentence: self.messages.say(sentence, topic="settings"))
         self.keep.saved.connect(lambda: self.messages.solved("settings"))
         self.brains.changed.connect(self.keep.later)

@@ -38,6 +38,8 @@ class Loader:
         if self._simulated:
             await parts.backend.open()
             await self._enter_frontend()
+            if parts.prepare is not None:
+                parts.prepare()
             self._stack.enter_context(parts.transcriber)
         else:
             await self._load_side_by_side()
@@ -75,10 +77,11 @@ class Loader:
 
     async def _load_side_by_side(self) -> None:
         parts = self._parts
-        loading = [
+        loading = [  # what has a child process first: that loads on another core, while libraries are imported here
             asyncio.create_task(work, name=f"load the {what}")
             for work, what in (
-                (parts.backend.open(), "brain"), (self._enter_frontend(), "voice"), (_enter(parts.transcriber), "ears"),
+                (self._enter_frontend(), "voice"), (parts.backend.open(), "brain"), (_enter(parts.transcriber), "ears"),
+                (self._prepare(), "rest"),
             )
         ]  # fmt: skip
         try:
@@ -93,6 +96,10 @@ class Loader:
                 raise result
         gc.collect()
         gc.freeze()  # a full collection over the models' objects would stop every thread for 0.2 s
+
+    async def _prepare(self) -> None:
+        if self._parts.prepare is not None:
+            await asyncio.get_running_loop().run_in_executor(None, self._parts.prepare)
 
     async def _enter_frontend(self) -> None:
         """Enters the front-end; the one to fall back on if that can't be had."""

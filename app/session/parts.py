@@ -30,7 +30,7 @@ class SessionParts:
     `fallback` makes the front-end that takes over when the first one is lost, while loading or in mid-talk.
     `make_backend` makes the brain of a choice, `make_tools` the tools of one; neither is open yet. `cost`: what a
     request cost, in US dollars, None where nobody knows. `paces`: what is known of brains from earlier talks. `edge`:
-    what `source` and `sink` belong to, where they are devices.
+    what `source` and `sink` belong to, where they are devices. `prepare` loads on a thread what else is wanted by then.
     """
 
     frontend: FrontEnd
@@ -46,6 +46,7 @@ class SessionParts:
     make_tools: Callable[[ToolChoice], Toolbox] | None = None
     cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None
     paces: dict[tuple[str, str], BrainPace] = field(default_factory=dict)
+    prepare: Callable[[], None] | None = None
 
 
 @dataclass(slots=True)

@@ -6,6 +6,9 @@ the frame thread: 0.4 ms a frame.
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 import soxr
 
@@ -49,15 +52,6 @@ class SileroVoiceActivity:
     """Keeps the model's state from frame to frame; one object a session."""
 
     def __init__(self) -> None:
-        import onnxruntime
-        from faster_whisper.utils import get_assets_path
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 4
-        self._model = onnxruntime.InferenceSession(
-            f"{get_assets_path()}/silero_vad_v6.onnx", options, providers=["CPUExecutionProvider"]
-        )
         self._resampler = soxr.ResampleStream(SAMPLE_RATE, VAD_RATE, 1, dtype="float32", quality="LQ")
         self._rest = np.zeros(0, np.float32)
         self._context = np.zeros(CONTEXT, np.float32)
@@ -75,6 +69,22 @@ class SileroVoiceActivity:
         self._low_pass = (np.sinc(taps) * np.hanning(LOW_PASS + 2)[1:-1]).astype(np.float32)
         shortest, longest = (VAD_RATE // 2 // hz for hz in reversed(PITCH_HZ))
         self._lags = np.arange(shortest, longest + 1)
+
+    def load(self) -> None:
+        """Loads the model: half a second with its libraries, which the first `hear` would take else."""
+        self._model  # noqa: B018
+
+    @cached_property
+    def _model(self) -> Any:
+        import onnxruntime
+        from faster_whisper.utils import get_assets_path
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 4
+        return onnxruntime.InferenceSession(
+            f"{get_assets_path()}/silero_vad_v6.onnx", options, providers=["CPUExecutionProvider"]
+        )
 
     def hear(self, frame: Frame) -> list[VoiceWindow]:
         """See `VoiceActivity.hear`."""

@@ -118,21 +118,35 @@ class StreamingTranscriber:
 
     def __enter__(self) -> StreamingTranscriber:
         """Loads the model, on the calling thread. Raises TranscriberError."""
-        self._decoder, self._judge = self._load()
         self._worker = ThreadPoolExecutor(1, "ears")
         self._judge_worker = ThreadPoolExecutor(1, "end-of-turn")
         self._words_worker = ThreadPoolExecutor(1, "end-of-words")
-        # The first look is slow (buffers, caches): have it before the user speaks.
-        self._worker.submit(self._decoder.decode, np.zeros(RATE, np.float32)).result()
-        if self._judge is not None:
-            self._judge_worker.submit(self._judge.probability, np.zeros(RATE, np.float32)).result()
-            self._words_judge = self._load_words()  # last: it may have a child, which nobody would end
+        words = self._words_worker.submit(self._load_words)  # first: it may have a child, which loads beside the rest
+        try:
+            self._decoder, self._judge = self._load()
+            # The first look is slow (buffers, caches): have it before the user speaks.
+            self._worker.submit(self._decoder.decode, np.zeros(RATE, np.float32)).result()
+            if self._judge is not None:
+                self._judge_worker.submit(self._judge.probability, np.zeros(RATE, np.float32)).result()
+        except BaseException:
+            self._end_workers(words)
+            raise
+        self._words_judge = words.result()
+        if self._judge is None and self._words_judge is not None:
+            self._words_judge.close()  # nobody asks it where the sound isn't judged
+            self._words_judge = None
         return self
 
     def __exit__(self, *exc: object) -> None:
         self._turn, self._open, self._next, self._text = -1, False, None, ""
         if self._words_judge is not None:
             self._words_judge.close()  # before its worker is waited for, which waits for it
+        self._end_workers()
+
+    def _end_workers(self, words: Future[WordsJudge | None] | None = None) -> None:
+        """Waits for them. `words`: the judge that one of them is loading, and that is not wanted any more."""
+        if words is not None and not words.cancel() and words.exception() is None and (judge := words.result()):
+            judge.close()
         self._worker.shutdown(wait=True, cancel_futures=True)
         self._judge_worker.shutdown(wait=True, cancel_futures=True)
         self._words_worker.shutdown(wait=True, cancel_futures=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import Qt
@@ -17,6 +19,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QProgressBar,
     QRadioButton,
+    QScrollArea,
     QSlider,
     QWidget,
 )
@@ -25,10 +28,13 @@ from app.conversation import events as e
 from app.gui.choice import WindowChoices
 from app.gui.elided import Elided
 from app.gui.level_meter import LevelMeter
+from app.gui.window import MainWindow
+from app.logs import Log
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.settings import Settings
 from tests.gui.demo_window import side_by_side, talk
-from tests.gui.fakes import PROVIDERS, FakeDesk, FakeFactory, FakeServers, FakeSoundDesk
+from tests.gui.fake_history import FakeHistory
+from tests.gui.fakes import PROVIDERS, FakeDesk, FakeFactory, FakeServers, FakeSoundDesk, two_devices
 from tests.gui.helpers import say, shown, until
 
 CONTROLS = (
@@ -160,6 +166,85 @@ async def test_nothing_is_cut_off_at_the_smallest_size(provider: str) -> None:
         assert (window.width(), window.height()) == (900, 600)
         window.resize(window.minimumSize())
         await until(lambda: window.width() < 900 and not cut_off(window), 1.0)
+
+
+PANELS = (
+    *("settings " + group for group in Settings.groups if group != "history"), "first run 0", "first run 1",
+    "first run 2", "first run 3", "first run 4", "log", "latency", "about", "duplicate",
+)  # fmt: skip
+
+
+async def panel_of(window: MainWindow, name: str) -> QWidget:
+    """Opens one of the window's panels; with a word behind it, at that page."""
+    kind, _, page = name.rpartition(" ")
+    if kind == "settings":
+        window.panels.open_settings()
+        assert window.panels.settings is not None
+        window.panels.settings.groups.setCurrentRow(list(Settings.groups).index(page))
+        return window.panels.settings
+    if kind == "first run":
+        window.panels.open_first_run(again=True)
+        run = window.panels.first_run
+        assert run is not None
+        await until(lambda: run.machine.view is not None)
+        for place in range(1, int(page) + 1):
+            await until(run.next_button.isEnabled)
+            run.next_button.click()
+            await until(lambda place=place: run.here == place)
+        return run
+    opened: dict[str, Callable[[], object]] = {
+        "log": window.panels.open_log, "latency": window.latency.open, "about": window.panels.open_about,
+        "duplicate": lambda: window.dialogs.open_duplicate("c", BackendChoice()),
+    }  # fmt: skip
+    opened[name]()
+    return {
+        "log": window.panels.log, "latency": window.latency.panel, "about": window.panels.about,
+        "duplicate": window.dialogs.duplicate,
+    }[name]  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("name", PANELS)
+async def test_every_panel_is_named_and_reached_by_tab(name: str) -> None:
+    from tests.gui.test_first_run import FakeMachine  # which needs what is here
+
+    choices = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), brains=PROVIDERS)
+    log = Log(10)
+    log.add(1.0, logging.INFO, "app", "A line.", "", "MainThread")
+    async with shown(
+        FakeFactory(), Settings(first_run_done=True, provider="openai"), choices=choices, desk=FakeDesk(),
+        sound_desk=FakeSoundDesk(), history=FakeHistory(), machine=FakeMachine(), log=log, list_devices=two_devices,
+    ) as window:  # fmt: skip
+        dialog = await panel_of(window, name)
+        dialog.activateWindow()
+        await until(dialog.isActiveWindow)
+        await asyncio.sleep(0.05)
+        found = controls(dialog)
+        names = [widget.accessibleName() for widget in found]
+        assert all(names) and len(set(names)) == len(names), names
+        assert dialog.accessibleName()
+        QTest.keyClick(dialog, Qt.Key.Key_Tab)
+        reached = set(tabbed())
+        # Of radio buttons Tab reaches the one that is on, the arrows do the rest. A meter, a bar and what only
+        # scrolls what is in it show something, and take no keys of their own.
+        others = [
+            w for w in found
+            if w.isEnabled() and w.focusPolicy() & Qt.FocusPolicy.TabFocus
+            and not isinstance(w, QRadioButton | LevelMeter | QProgressBar | QScrollArea)
+        ]  # fmt: skip
+        assert others and [w.accessibleName() for w in others if w not in reached] == []
+        for w in found:
+            if isinstance(w, QAbstractButton) and not isinstance(w, QRadioButton):
+                assert w.focusPolicy() & Qt.FocusPolicy.TabFocus, w.accessibleName()
+        QTest.keyClick(dialog, Qt.Key.Key_Escape)
+        assert not dialog.isVisible() and window.isVisible()
+
+
+async def test_the_menus_of_conversations_have_words_and_letters() -> None:
+    async with shown(FakeFactory(), history=FakeHistory()) as window:
+        for menu in (window.conversations.menu, window.conversations.more_menu):
+            texts = [action.text() for action in menu.actions() if not action.isSeparator()]
+            letters = [text[text.index("&") + 1].lower() for text in texts]
+            assert texts and len(set(letters)) == len(letters), texts
 
 
 @pytest.mark.parametrize("name", ["key", "models", "compatible", "aside", "routes", "conversation", "servers", "sound"])

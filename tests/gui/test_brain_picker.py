@@ -175,7 +175,7 @@ async def test_the_picker_shows_the_brain_that_really_took_over() -> None:
         say(window, factory, e.BackendChanged(3, "Ollama", "gemma", "fallback", *given))
         assert window.setup.brain.currentData() == "ollama"
         assert window.keeper.wanted.backend == BackendChoice(*given)
-        await until(lambda: window.settings.provider == "ollama")
+        assert window.settings.provider == "anthropic", "for the next talk the user's choice stands"
 
 
 async def test_messages_make_room_for_newer_ones_and_end_with_their_cause() -> None:

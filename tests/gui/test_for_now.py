@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
 from app.gui.conversation_room import KEEP_AFTER_MS
@@ -130,3 +132,78 @@ async def test_what_was_just_said_is_told_to_a_talk_that_goes_on(tmp_path: Path)
         window.live.change("frontend", "kame")
         await until(lambda: len(factory.sessions) == 2)
         assert [message.content for message in factory.choices[1].earlier] == ["My name is Ada."]
+
+
+async def test_f6_goes_to_the_newest_message_and_escape_closes_it() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        await until(window.isActiveWindow)
+        say(window, factory, e.Failure(1, "backend", "One."), e.Failure(2, "audio", "Two."))
+        QTest.keyClick(window, Qt.Key.Key_F6)
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+        assert window.messages.sentences() == ["One."]
+
+
+async def test_who_has_stopped_the_talk_may_read_in_peace_and_go_on_by_button_or_by_typing() -> None:
+    old = ConversationView("old", "An old one", setup=Setup(OLLAMA))
+    factory, history = FakeFactory(), FakeHistory(old)
+    async with shown(factory, history=history, desk=FakeDesk()) as window:
+        say(window, factory, e.TranscriptFinal(1, 1, "Hello?", 1))
+        window.menu.stop_talk.emit()
+        await until(lambda: factory.session.stopped)
+        window.talks.open(old)
+        await until(lambda: window.talks.key == "old")
+        assert len(factory.sessions) == 1 and window.keeper.phase == "stopped", "nobody listens"
+        assert window.setup.choice == OLLAMA
+        window.talk_bar.button.click()
+        await until(lambda: len(factory.sessions) == 2 and window.keeper.session is not None)
+        assert factory.choices[1].backend == OLLAMA
+        window.menu.stop_talk.emit()
+        await until(lambda: factory.session.stopped)
+        typed(window, "Where were we?")
+        await until(lambda: ("write", "Where were we?") in factory.session.calls)
+        assert len(factory.sessions) == 3 and factory.choices[2].backend == OLLAMA
+
+
+async def test_removing_what_is_shown_begins_no_talk_where_none_ran() -> None:
+    factory, history = FakeFactory(), FakeHistory()
+    async with shown(factory, history=history) as window:
+        say(window, factory, e.TranscriptFinal(1, 1, "Hello?", 1))
+        window.menu.stop_talk.emit()
+        await until(lambda: factory.session.stopped)
+        key = window.talks.key
+        window.list.room.removed.emit((key,))
+        assert window.talks.key != key and window.transcript.empty
+        assert window.keeper.phase == "stopped" and len(factory.sessions) == 1
+
+
+async def test_trouble_that_may_pass_costs_no_talk() -> None:
+    factory, history = FakeFactory(), FakeHistory()
+    history.trouble = "Conversations can't be kept just now."
+    async with shown(factory, history=history) as window:
+        say(window, factory, e.TranscriptFinal(1, 1, "Hello?", 1))
+        [log] = history.logs[window.talks.key]
+        assert any(isinstance(event, e.TranscriptFinal) for event in log.events)
+        assert window.messages.sentences() == [history.trouble]
+
+
+async def test_what_was_typed_in_one_conversation_is_not_fetched_back_in_another() -> None:
+    factory = FakeFactory()
+    async with shown(factory, history=FakeHistory()) as window:
+        typed(window, "My doctor says")
+        window.menu.new_talk.emit()
+        await until(lambda: len(factory.sessions) == 2 and window.keeper.session is not None)
+        QTest.keyClick(window.transcript.type_box.field, Qt.Key.Key_Up)
+        assert window.transcript.type_box.field.text() == ""
+
+
+async def test_after_a_fallback_the_next_new_talk_has_the_users_brain_again() -> None:
+    factory = FakeFactory()
+    async with shown(factory, Settings(provider="ollama", ollama_model="gemma"), desk=FakeDesk()) as window:
+        say(window, factory, e.BackendChanged(2, "Embedded", "small", "fallback", "embedded"))
+        window.live.change("frontend", "kame")  # begins anew, with the brain that answers
+        await until(lambda: len(factory.sessions) == 2 and window.keeper.session is not None)
+        assert factory.choices[1].backend == BackendChoice() and window.settings.provider == "ollama"
+        window.menu.new_talk.emit()
+        await until(lambda: len(factory.sessions) == 3)
+        assert factory.choices[2].backend == OLLAMA

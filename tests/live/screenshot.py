@@ -1,7 +1,8 @@
-"""Makes the README's picture: `python -m tests.live.screenshot resources/screenshots/window.png`.
+"""Makes the README's picture of a real talk: `python -m tests.live.screenshot [PICTURE] [QUESTION]`.
 
 Starts the real window on a virtual screen, asks it a question through a virtual microphone, and takes the
-picture in mid-answer. Prints what was heard and said, and what an independent ear reads back.
+picture in mid-answer. Prints what was heard and said, and what an independent ear reads back. All other pictures are
+made by `python -m tests.gui.screenshots`.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from PySide6.QtGui import QImage
+
 from app.conversation import events as e
 from app.conversation.transcript import Transcript
+from tests.gui.screenshots import FOLDER, write
 from tests.live.test_window import events_in, wait_until, window
 from tests.support import sounds
 from tests.support.ear import transcribe
@@ -21,8 +25,8 @@ from tests.support.virtual_audio import virtual_audio
 
 
 def main(arguments: list[str]) -> int:
-    """`arguments`: the picture's file, and the question's name if it is to be another."""
-    picture = Path(arguments[0])
+    """`arguments`: the picture's file, and the question's name, if they are to be others."""
+    picture = Path(arguments[0]) if arguments else FOLDER / "window.png"
     name = arguments[1] if len(arguments) > 1 else "101_1"
     picture.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="shot-") as folder:
@@ -30,8 +34,8 @@ def main(arguments: list[str]) -> int:
         data = home / "data"
         with (
             virtual_audio() as audio,
-            virtual_screen("1180x760") as screen,
-            window(audio, screen.display, home, duplex=True),
+            virtual_screen("1280x860") as screen,
+            window(audio, screen.display, home, duplex=True, theme="light"),
             audio.record_loudspeaker(home / "heard.wav") as heard,
         ):
             wait_until(lambda: bool(events_in(data)), 40, "the session starts")
@@ -39,7 +43,8 @@ def main(arguments: list[str]) -> int:
             time.sleep(1)
             audio.play_into_microphone(sounds.question(name)).wait(60)
             wait_until(lambda: len(_of(data, e.AssistantSaid)) >= 6, 60, "the answer is under way")
-            screen.shot(picture)
+            screen.shot(home / "shot.png")
+            write(QImage(str(home / "shot.png")), picture)
             wait_until(lambda: bool(_of(data, e.AssistantEnded)) and _answered(data), 60, "the answer ends")
             time.sleep(0.5)
         transcript = Transcript()

@@ -53,10 +53,10 @@ def wait_until(holds: Callable[[], bool], seconds: float, what: str) -> None:
 
 @contextmanager
 def window(audio: VirtualAudio, display: str, home: Path, **settings: object) -> Iterator[subprocess.Popen]:
-    """The app's window, with its settings and its data in `home`."""
+    """The app's window behind its first run, with its settings and its data in `home`."""
     config = home / "config" / "kame-desktop"
     config.mkdir(parents=True)
-    (config / "settings.json").write_text(json.dumps({"keep_recordings": True, **settings}))
+    (config / "settings.json").write_text(json.dumps({"keep_recordings": True, "first_run_done": True, **settings}))
     env = {
         **os.environ, **audio.env, "DISPLAY": display, "QT_QPA_PLATFORM": "xcb",
         "XDG_CONFIG_HOME": str(home / "config"), "XDG_DATA_HOME": str(home / "data"),

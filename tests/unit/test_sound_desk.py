@@ -7,18 +7,21 @@ import threading
 import time
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import soundfile
 
 import app.sound_desk
 from app.audio.errors import DeviceError
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.words import same_words
 from app.offline_models import model_path
-from app.session.desks import SoundDesk
+from app.session.desks import Clip, SoundDesk
 from app.session.errors import UserError
+from app.session.recorder import ASSISTANT_FILE, USER_FILE
 from app.sound_desk import SENTENCE, SoundBooth, chime
 from app.stt.base import TranscriberError
 from app.stt.whisper_decoder import WhisperDecoder
@@ -378,3 +381,52 @@ async def test_a_voice_that_fails_says_so_after_the_tones() -> None:
     with pytest.raises(UserError, match="The scripted voice fails"):
         await place.booth.test_loudspeaker("")
     assert len(place.sink.given) == 1 and place.sink.open == 0
+
+
+async def test_a_part_of_a_talk_is_played_from_memory() -> None:
+    place = Booth()
+    sound = question()[: SAMPLE_RATE // 2].astype(np.float32)
+    await place.booth.play(sound, "Headphones")
+    assert place.asked == ["Headphones"] and place.sink.open == 0
+    assert len(place.sink.given) == 1 and np.array_equal(place.sink.given[0], sound)
+
+
+async def test_a_kept_part_is_read_from_its_sides_file(tmp_path: Path) -> None:
+    place = Booth()
+    seconds = np.arange(3 * SAMPLE_RATE) / SAMPLE_RATE
+    for name, sign in ((USER_FILE, 1.0), (ASSISTANT_FILE, -1.0)):
+        soundfile.write(tmp_path / name, sign * 0.2 * seconds, SAMPLE_RATE, subtype="PCM_16", format="WAV")
+    for speaker, sign in (("user", 1.0), ("assistant", -1.0)):
+        await place.booth.play(Clip(tmp_path, speaker, 1.0, 1.5), "")  # type: ignore[arg-type]
+        (played,) = place.sink.given
+        assert len(played) == SAMPLE_RATE // 2
+        assert played[0] == pytest.approx(sign * 0.2, abs=1e-3) and played[-1] == pytest.approx(sign * 0.3, abs=1e-3)
+        place.sink.given.clear()
+    await place.booth.play(Clip(tmp_path, "user", 2.9, 9.0), "")
+    assert len(place.sink.given[0]) == pytest.approx(SAMPLE_RATE // 10, abs=1), "as much of it as there is"
+
+
+async def test_a_part_that_is_not_there_says_so_and_opens_no_loudspeaker(tmp_path: Path) -> None:
+    place = Booth()
+    with pytest.raises(UserError, match="can't be read"):
+        await place.booth.play(Clip(tmp_path, "user", 1.0, 2.0), "")
+    soundfile.write(tmp_path / USER_FILE, np.zeros(SAMPLE_RATE), SAMPLE_RATE, subtype="PCM_16", format="WAV")
+    with pytest.raises(UserError, match="Nothing of this was kept"):
+        await place.booth.play(Clip(tmp_path, "user", 5.0, 6.0), "")
+    assert place.asked == []
+
+
+@pytest.mark.parametrize("how", ["stop", "cancel"])
+async def test_a_part_that_is_played_falls_silent_at_once(how: str) -> None:
+    place = Booth()
+    place.sink.stuck = True
+    playing = asyncio.create_task(place.booth.play(np.zeros(SAMPLE_RATE, np.float32), ""))
+    await until(lambda: place.sink.given)
+    if how == "stop":
+        place.booth.stop()
+        await playing
+    else:
+        playing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await playing
+    assert place.sink.open == 0

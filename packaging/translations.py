@@ -1,0 +1,147 @@
+"""Keep the translations of the window's words true to the source.
+
+    python packaging/translations.py update     collect the words of app/ anew, for all languages
+    python packaging/translations.py release    compile each language's finished words
+    python packaging/translations.py --check    change nothing; fail if something is not as it should be
+
+`resources/translations/kame_en.ts` holds the English words as they stand in the source: the template of every
+language. To add one, run `update de`, translate `kame_de.ts`, then `release`. Uses Qt's own tools, which come with
+PySide6. No line numbers are kept, and the words of a class are in alphabetical order, so that a change in the source
+changes few lines here. Knows nothing of what the words mean, but looks whether a translation has the placeholders
+of its source.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from pathlib import Path
+
+import PySide6
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "resources" / "translations"
+SOURCE_LANGUAGE = "en"
+PLACEHOLDER = re.compile(r"\{[^{}]*\}|%n")
+BEHIND = "The translations are behind the source: run “python packaging/translations.py update”, then “release”."
+
+
+def collect(target: Path, language: str) -> None:
+    """Writes the words of the app into `target`, beside the translations that are there; drops what is gone."""
+    sources = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "app").rglob("*.py"))
+    with tempfile.TemporaryDirectory() as folder:
+        listed = Path(folder) / "sources"
+        listed.write_text("\n".join(sources), encoding="utf-8")
+        _tool(
+            "lupdate", f"@{listed}", "-silent", "-no-obsolete", "-sort-messages", "-locations", "none",
+            "-tr-function-alias", "tr+=_tr",  # the functions of modules without a class
+            # No guesses: a sentence that has changed, or stands elsewhere, may want other words.
+            "-disable-heuristic", "similartext", "-disable-heuristic", "sametext",
+            "-source-language", SOURCE_LANGUAGE, "-target-language", language, "-ts", str(target),
+        )  # fmt: skip
+    target.write_text(target.read_text("utf-8"), encoding="utf-8", newline="\n")
+
+
+def compile_into(source: Path, target: Path) -> None:
+    """Compiles the finished translations of a .ts file into a .qm file."""
+    _tool("lrelease", "-silent", "-removeidentical", "-nounfinished", str(source), "-qm", str(target))
+
+
+def languages() -> list[Path]:
+    """The files of all languages but the source's own."""
+    return [path for path in sorted(FOLDER.glob("kame_*.ts")) if path != template()]
+
+
+def template() -> Path:
+    """The file of the words as they stand in the source."""
+    return FOLDER / f"kame_{SOURCE_LANGUAGE}.ts"
+
+
+def language_of(path: Path) -> str:
+    """`de` of `kame_de.ts`."""
+    return path.stem.removeprefix("kame_")
+
+
+def wrong_in(path: Path) -> list[str]:
+    """The finished translations that lack a placeholder of their source, or have one too many, in sentences."""
+    wrong = []
+    for message in ElementTree.parse(path).getroot().iter("message"):
+        source, translation = message.findtext("source") or "", message.find("translation")
+        if translation is None or translation.get("type") == "unfinished":
+            continue
+        # A plural's form may say its number in a word: “one turn”.
+        numerus = message.get("numerus") == "yes"
+        for form in translation.iter("numerusform") if numerus else [translation]:
+            wanted, found = (Counter(PLACEHOLDER.findall(text)) for text in (source, form.text or ""))
+            if numerus:
+                del wanted["%n"], found["%n"]
+            if wanted != found:
+                wrong.append(f"{path.name}: “{form.text}” has not the placeholders of “{source}”.")
+    return wrong
+
+
+def update(new: str = "") -> None:
+    """Collects the words for all languages, and for a `new` one."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    paths = {template(), *languages(), *([FOLDER / f"kame_{new}.ts"] if new else [])}
+    for path in sorted(paths):
+        collect(path, language_of(path))
+
+
+def release() -> None:
+    """Compiles all languages."""
+    for path in languages():
+        compile_into(path, path.with_suffix(".qm"))
+
+
+def check() -> list[str]:
+    """What is not as it should be, in sentences."""
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        for path in [template(), *languages()]:
+            fresh = Path(folder) / path.name
+            if path.exists():
+                fresh.write_bytes(path.read_bytes())
+            collect(fresh, language_of(path))
+            if not path.exists() or path.read_text("utf-8") != fresh.read_text("utf-8"):
+                wrong.append(f"{BEHIND} ({path.name})")
+        for path in languages():
+            wrong += wrong_in(path)
+            compiled, fresh = path.with_suffix(".qm"), Path(folder) / f"{path.stem}.qm"
+            compile_into(path, fresh)
+            if not compiled.exists() or compiled.read_bytes() != fresh.read_bytes():
+                wrong.append(f"{compiled.name} is behind {path.name}: run “python packaging/translations.py release”.")
+    return wrong
+
+
+def _tool(name: str, *arguments: str) -> None:
+    beside = Path(PySide6.__file__).parent
+    program = beside / (f"{name}.exe" if sys.platform == "win32" else name)
+    done = subprocess.run([program, *arguments], cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
+    # What the tools can't make sense of, such as a call of `tr` without words, they only tell.
+    if done.returncode or done.stderr.strip():
+        raise SystemExit(f"{name} failed: {done.stdout}{done.stderr}".strip())
+
+
+def main(arguments: list[str]) -> int:
+    """Updates, releases or checks."""
+    if arguments == ["--check"]:
+        wrong = check()
+        print("\n".join(wrong), end="\n" if wrong else "")
+        return int(bool(wrong))
+    if arguments == ["release"]:
+        release()
+        return 0
+    if arguments[:1] == ["update"] and len(arguments) <= 2:
+        update(*arguments[1:])
+        return 0
+    print(__doc__)
+    return 2
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,5294 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="en" sourcelanguage="en">
+<context>
+    <name></name>
+    <message>
+        <source>A few sentences</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A folder that holds the weights already; empty for the app&apos;s own downloads.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A mirror of the hub for downloads; empty for the hub itself.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A sentence or two</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Advanced</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Another server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Answer delay</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Anthropic</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Anthropic model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Any server that speaks the OpenAI protocol, like http://127.0.0.1:8080/v1.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As long as it takes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Automatic</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Automatic gain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Built in</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>By how much KAME or Moshi hears you later than the transcriber does.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cap</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cascade</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cascade (CPU): reads the oracle aloud</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Commands like “{0} ptt toggle” can&apos;t reach this window ({1}). All else works; start the app again to try anew.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Echo cancellation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Embedded (this machine)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Favourite brains</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>First run done</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Folders</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Full duplex</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Google</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Google model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>History</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hold it while you talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How freely the brain chooses its words: 0 is sober and the same each time, 2 is wild.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How large all text is, of the system&apos;s own size.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How long KAME or Moshi keeps silent after you have spoken.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How long answers are.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How many frames of 80 ms KAME or Moshi remembers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How the talk button and its keys are used.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How the weights of KAME and Moshi are kept on the graphics card.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME (GPU): speaks while it thinks</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME and Moshi</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME is running already, but its window did not answer. Wait a moment and start it again; if that does not help, end it in the system&apos;s list of programs first.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keep conversations</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keep recordings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keeps conversations on this machine: what was said, not its sound.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Length</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Light or dark colours.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Like the system</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Loudspeaker</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Makes a quiet voice louder, and with it whatever else there is to hear.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Manner</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Microphone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model on the other server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Moshi</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Moshi (GPU): by itself, without a brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mute hotkey</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mutes the microphone while another window has the keyboard; empty for none.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Noise suppression</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing slides, pulses or fades: what changes is there at once.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ollama</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ollama model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ollama server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>OpenAI</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>OpenAI model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Oracle lead</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Persona</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Press once to talk, once to end</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Quiet oracle</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reduced motion</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Router</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Router&apos;s table</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Router: by kind of question</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Saves the sound and the events of each talk on this machine, too. Only then is any sound kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Second brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Second brain&apos;s model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Second brain&apos;s server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Shows only the answer that counts now, not those that it has overtaken.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Takes out what sounds on and on, such as a fan; a voice may lose some brightness.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Takes the app&apos;s own voice out of the microphone&apos;s sound, so that you can interrupt on loudspeakers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talk button</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talk hotkey</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talks while another window has the keyboard; empty for none.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Text size</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The brain at the side of the one that speaks; empty for none.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The brains that are offered first, as JSON.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The folders that the tool “files” may read, one a line.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model&apos;s name; empty for the default one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model&apos;s name; empty for the first one there.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model&apos;s name; empty for the server&apos;s first.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Theme</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>US dollars that a conversation may cost. At the cap, brains that cost are not asked any more.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Weights</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Weights mirror</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What speaks to you. It can be changed in mid-talk.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the brain may use, one a line: calculator, clock, files, and mcp:NAME for a server of tools.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What you speak into. It can be changed in mid-talk.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>When the brain begins to work on the answer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>When you have finished</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where Ollama listens.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where it is; empty for the default place.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Whether the app has introduced itself.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Which brain answers which kind of question, as JSON.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Which language model thinks. The router chooses one by the kind of question.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>While you talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Who answers, in your words: “You are a patient teacher of physics.” Empty for a friendly voice assistant.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Window</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Your voice alone opens and closes your turns, without the talk button.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>as many as fit</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>bf16, for 24 GB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>frames</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>int4, for 8 GB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>int8, for 12 to 16 GB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no cap</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the brain&apos;s own</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” can&apos;t be a hotkey. Choose a letter, a digit or a function key, with Ctrl or Alt.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is needed in every program, so it can&apos;t be a hotkey. Choose other keys.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is not one key, so it can&apos;t be a hotkey. Choose a single combination.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is on the number pad, whose keys can&apos;t be hotkeys. Choose another key.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is the same as “{1}” on your keyboard, which has another use here already. Choose other keys.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” would be taken from every program, so it can&apos;t be a hotkey. Add Ctrl, Alt or both.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>AboutDialog</name>
+    <message>
+        <source>About KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME Desktop {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Licences</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Made of</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talks with you while it thinks: a voice that answers at once, and any language model behind it whose words, the oracle, reach the voice while it already speaks. After Sakana AI&apos;s tandem design KAME (arXiv 2510.02327) and Kyutai&apos;s Moshi. Uses Qt {0}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>AsideDialog</name>
+    <message>
+        <source>&amp;Show it at the side</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A second brain answers everything, too. What it says is shown, and not spoken, until you hand the voice over to it. Both are paid for.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Side by side</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>BrainDialog</name>
+    <message>
+        <source>&amp;Forget key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Save key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Test connection</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Use it at the side</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Use the router again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Use this brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>API key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Asking {0} for a word …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Brain: key, connection, models</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close this dialog</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Connection</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It answers beside the one that drives.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Say first where the server is.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The key comes from the environment variable {0}, which goes before a saved one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The key comes from the environment, which goes before a saved one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The key is in the system&apos;s keyring.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The key is kept in memory until you close the window: there is no keyring here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The router begins anew, with what you put right.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The talk goes on with it, and not with the router.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The talk goes on with it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no key yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no key; this one may not need any.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the test found</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>paste a key</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>BrainPage</name>
+    <message>
+        <source>A larger model on this machine, by Ollama.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A small model on this machine. It answers quickly, knows little, and keeps all to itself.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Asking {0} for a word …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Built in</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ollama</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ollama does not run here. Start it, then go back and look again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ollama runs, and has no model yet. Fetch one here:</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ollama&apos;s model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Paste a key first, or choose another brain.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Still looking at this machine …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>T&amp;est it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Test the brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The brain that you have now.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The language model that thinks. You can swap it at any time, even while it answers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the test found</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}, {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>BrainPicker</name>
+    <message>
+        <source>&amp;Brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>1 model is offered.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Fetches the list of models anew.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>M&amp;odel</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No models are known yet: type a name.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Refresh the list of models</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ser&amp;ver</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The address of the server; press Enter to use it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The language model that thinks.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The list of models could not be fetched: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The list of models is being fetched.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model&apos;s name; empty for the default one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>default</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} models are offered.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Choice</name>
+    <message>
+        <source>Not found: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>System default</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ChoiceCard</name>
+    <message>
+        <source>Fits best</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}, fits best</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>CloudCard</name>
+    <message>
+        <source>&amp;Keep it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>API key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>In the cloud</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keep the key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Knows most. What you say goes there as text, and is paid for by your key.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model in the cloud</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Provider</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The key comes from the environment.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The key is in the system&apos;s keyring.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The key is kept in memory until you close the window: there is no keyring here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no key yet. Copy one from your account there, and paste it here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where the key is</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>paste a key</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ConversationDialog</name>
+    <message>
+        <source>&amp;Prices…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Temperature</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Use for this conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;long</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;medium</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;short</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A few sentences.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A sentence or two.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Also for new conversations</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As many as it takes.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cap in dollars</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close this dialog</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Conversation: style, tools, cap</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How freely it chooses its words: 0 sober and the same each time, 2 wild.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It may &amp;cost at most</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Length of answers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Length: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Near it, the brain is asked less often; at it, brains that cost are not asked any more.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Persona</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Prices</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The brain&apos;s own temperature</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tools that the brain may use</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What brains cost: the table that costs are counted by.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What this brain costs isn&apos;t known, so the cap can&apos;t hold it. Enter its price.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Who answers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Who answers, in your words: “You are a patient teacher of physics.” Empty: KAME as it comes, friendly and brief.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>also for &amp;new conversations</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no cap</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the &amp;brain&apos;s own</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ConversationItems</name>
+    <message>
+        <source>From its first words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Title of the conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ConversationList</name>
+    <message>
+        <source>, with sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>1 turn</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Earlier</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Last 30 days</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Last 7 days</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Today {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Untitled</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Yesterday {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a talk is under way</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>d MMMM</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>d MMMM yyyy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>open</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} turns</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ConversationsPane</name>
+    <message>
+        <source>&amp;Delete all…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Duplicate with another brain…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Export…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Import…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;New</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Open</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Rename</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Begin a new conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Conversations</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>De&amp;lete</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete all</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Delete all conversations, and the sound that was kept with them?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Import, export, delete all</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keep them</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>More about conversations</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing found for “{0}”.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search conversations</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What you talk about is kept here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>DemoChart</name>
+    <message>
+        <source>Response times, brain by brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>DemoPage</name>
+    <message>
+        <source>From the end of the question to the first sound of its answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The answers, as they were heard</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What it comes to</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the demo has brought</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} → {1}, changed in mid-answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>DemoPanel</name>
+    <message>
+        <source> and </source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Again…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Quick: one question each, and only the beginning of the answers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Start</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Stop</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A few spoken questions are asked of each brain, by each way to hear and speak, and once the brain is changed in mid-answer. At the end a chart shows who answered how, and how fast. You need neither a microphone nor to do anything.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Brains</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Brains that cost money take part only if you tick them.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close this panel</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Co&amp;py as text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Demo</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How far the demo is</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Images (*.png)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It takes {0}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Looking for the brains that are here …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No brain is here. Set KAME up again, or choose one above the talk first.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Only one brain is here, so it can&apos;t be changed in mid-answer. “python3 packaging/bootstrap.py run demo” installs a second one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save as &amp;image…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Save as image</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show the demo again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Start the demo</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop the demo</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The image could not be saved: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tick at least one brain, and one way to hear and speak.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ways to hear and speak</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the demo does now</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What went wrong</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>With one brain alone, none is changed in mid-answer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>kame-demo.png</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} (costs money)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: thinking {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>DemoRoom</name>
+    <message>
+        <source>What the demo has brought could not be written: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>DemoWords</name>
+    <message>
+        <source>All were equally fast: {0} after the question.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME&apos;s demo</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No question was answered.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The brain was not changed from {0} to {1} in mid-answer: {2}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The change from {0} to {1} in mid-answer cost at most {2} of silence; {3} after the wish the new brain&apos;s words were heard.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The demo was stopped before its end.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The fastest was {0} ({1}): its answers were heard {2} after the question.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Thinking while you talk was heard {0} times as soon as thinking when you have finished.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>about a minute</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>about {0} minutes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>asking {0} …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>asking {0}, and changing to {1} in mid-answer …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>by itself</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>getting {0} ready …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>when you have finished</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>while you talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} of {1}: {2}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}, thinking {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>DownloadStrip</name>
+    <message>
+        <source> ({0:.0f} GB)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Download</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Go on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Download of the weights</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Download the weights</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Go on with the download</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How the download goes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It goes on in the background. The embedded voice speaks until then.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>S&amp;top</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop the download</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stopped. What has come is kept, and it goes on from there.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The embedded voice speaks until then.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>asking for the files</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>stopping; what has come is kept</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>DuplicateDialog</name>
+    <message>
+        <source>&amp;Duplicate it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Duplicate with another brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The conversation is there twice then, with the same words so far. In the new one this brain goes on; the other stays as it is.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Editor</name>
+    <message>
+        <source>empty</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Errands</name>
+    <message>
+        <source>This failed, because of a fault in the program ({0}). The log has the details.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>FavouritesButton</name>
+    <message>
+        <source>Drop {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Favourite brains</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keep {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>FindBar</name>
+    <message>
+        <source>Close the search</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close the search (Esc)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find in this conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How often it was found</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next (Enter)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous (Shift+Enter)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not found</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} of {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>FirstRun</name>
+    <message>
+        <source>&amp;Back</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Close</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Next</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Start talking</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Machine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Page</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>S&amp;kip, use what fits</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Set up KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The embedded voice, until the weights of {0} are here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Folder</name>
+    <message>
+        <source>Choose a folder: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Folders</name>
+    <message>
+        <source>Add a folder: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>HistoryFiles</name>
+    <message>
+        <source>Conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export a conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Exported conversations (*.json)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Import a conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>JSON, which can be imported (*.json)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Markdown (*.md)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sound (*.wav)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Subtitles (*.srt)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is there already. Export under another name, or choose that file itself.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>HistoryRoom</name>
+    <message>
+        <source>Nothing has been said in this conversation that could be exported.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is among your conversations now.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Hotkeys</name>
+    <message>
+        <source>“{0}” can&apos;t both talk and mute: it only talks. Choose another key to mute.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Instance</name>
+    <message>
+        <source>KAME does not know this word. It knows {0}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME was busy for too long, so this was not done. Try again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>KeeperStage</name>
+    <message>
+        <source>The talk is over, so its brain can&apos;t be changed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The talk was over before it had begun.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>KeyField</name>
+    <message>
+        <source>Click here, or come here with Tab, and press the keys.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>None</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>none: press keys here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: none</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Keys</name>
+    <message>
+        <source>none</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” can&apos;t both talk and mute. Press other keys.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>LatencyBar</name>
+    <message>
+        <source>What was waited for</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>nothing was waited for</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>LatencyGauges</name>
+    <message>
+        <source>({0} overtaken)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>1 request</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Budget of a step</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cost</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cost in words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Half end within {0} ms, 99 % within {1} ms. Too late: {2}; dropped: {3}; gaps in the sound: {4}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME hears and speaks in steps of {0} ms; none was taken yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Memory in words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Memory of the talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No brain was asked yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Steps</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Steps in words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The voice&apos;s model remembers {0} of {1} minutes.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>more of unknown price</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>price unknown</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} %</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} of {1} ms</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} requests</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} tokens in, {1} out</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>LatencyPanel</name>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close this panel</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Co&amp;py as text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How fast it came</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Latency</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Latency of this talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No answer yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The answer to turn {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The last answer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The newest answers, and the median of all</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no answer yet. Say something: here you will see what its time went to.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Why was this slow?</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>LatencyStrip</name>
+    <message>
+        <source>One bar an answer, the newest at the right. Click one, or use the arrow keys, to see its stages.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Response times of the newest answers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>none picked</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>slow</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} of {1}: {2}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>LatencyWords</name>
+    <message>
+        <source> (usually {0})</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>1 frame was dropped</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Another brain had failed, so {0} was asked instead, and took {1} to its first words{2}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>For {0}, one stage waited for another to hand over. If this stays so, close other programs.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From the brain&apos;s first words, or the end of your turn if that came later, until the first sound.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From the request that was answered until its first words. It may run while you talk.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From your last sound until KAME was sure that your turn was over.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From your last sound until your words were settled.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>If this stays so, choose a quicker brain.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>In between</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It began {0} before you had ended.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It was heard {0} after you had sent your words.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It was heard {0} after your last sound.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It was not slow. The longest part of it was “{0}”, {1}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It was not slow: there was nothing to wait for.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME noticed only after {0} that you had finished{1}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME waited for {0} of silence, as it always does in the manner “After”. The manner “Thinking” is quicker.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME waited {0} to be sure that you had finished, {1}. Without full duplex, letting the talk button go ends a turn at once.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Noticing that you had finished</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The brain had thought while you talked, and cost no time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The brain&apos;s first words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The tool “{0}” was at work for {1} before the brain could answer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The voice took {0} from the brain&apos;s first words to its first sound{1}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The voice&apos;s first sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The voice&apos;s own model began after {0}; no brain was waited for.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The whole wait</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This machine fell behind: {0}. Close other programs, or choose a lighter voice.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This machine was too busy to write down what you said, which took {0}{1}. Close other programs.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Until one stage had handed over to the next.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Writing down what you said</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Writing down what you said took {0}{1}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You had changed the brain, so {0} was asked anew, and that took {1}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You have asked for a pause of {0} before each answer. Turn “Answer delay” down to hear it sooner.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You let the talk button go {0} after your last sound. Let it go as soon as you have finished.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>because your sentence did not tell</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>because your sentence sounded unfinished</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>in between</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>noticing</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>voice</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>writing down</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} frames were dropped</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} took {1} to its first words. It was its first answer in this talk: a model that has just been loaded needs longer once.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} took {1} to its first words{2}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} was asked anew, because your last words changed the question, and took {1} to its first words{2}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>LevelMeter</name>
+    <message>
+        <source>muted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>too loud</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ListRoom</name>
+    <message>
+        <source>Conversations are not kept here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>LogPanel</name>
+    <message>
+        <source>&amp;Copy lines</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Open the log folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;with what was said</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>1 line</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All levels</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>All of the selected lines</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>C&amp;lear</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose a line to read all of it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Clear the log</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Columns of the log</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copied 1 line.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copied {0} lines.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copied, without keys and without what was said.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copied, without keys, and with what was said. Read it before you pass it on.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy &amp;diagnostics</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy the selected lines</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Diagnostics with what was said</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Errors and faults</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Go to the &amp;newest</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Levels that are shown</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Lines of the log</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No line fits. Search for less, or show all levels.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing has been noted down yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search in the log</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The folder can&apos;t be shown by the desktop. It is {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The log was cleared here. Its files stay.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Warning</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Warnings and worse</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What was done</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Writing …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} lines</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} of {1} lines</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>LogTable</name>
+    <message>
+        <source>Detail</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Error</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Fault</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Level</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Note</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Warning</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Where</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>MachinePage</name>
+    <message>
+        <source>&amp;Look again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Disk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Graphics card</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Look again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Looking at this machine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Looking at this machine …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Loudspeaker</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Microphone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ollama</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Processor</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This machine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What fits this machine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What is being looked at</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What is here, and what fits it. The embedded voice is ready in any case.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>MainWindow</name>
+    <message>
+        <source>KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The brain at the side: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The brain of this conversation, {0}, is not known here; {1} goes on in its place.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The window could not show something ({0}); the talk goes on.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use the talk button</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>looking for microphones and loudspeakers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} is downloaded, and can hear and speak from now on.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} – KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Mark</name>
+    <message>
+        <source>all right</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>good</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>missing</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>MessageBar</name>
+    <message>
+        <source>Messages</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>MessageRow</name>
+    <message>
+        <source>({0}×)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close this message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close this message (Esc)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Error</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Key and connection of the brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Key and connection of the brain at the side</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Key and connection…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Notice</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Show log</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This has happened {0} times.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Warning</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} times</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ModelBar</name>
+    <message>
+        <source> ms</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Precision</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Answer &amp;delay</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Answer delay</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Download</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Download of the weights</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Download the weights</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How the weights are kept on the card: bf16 for 24 GB, int8 for 12 to 16, int4 for 8.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It hears you so much later than the brain does.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It keeps silent for so long after you have spoken.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Memory of the talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Oracle l&amp;ead</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Oracle lead</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop the download</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the model remembers of the talk. When it is nearly full, it begins anew at a pause, and is told the newest part.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>automatic</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>empty</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} of {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ModelRoom</name>
+    <message>
+        <source>asking for the files</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>MuteButton</name>
+    <message>
+        <source>Mute</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Mute the microphone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Muted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Silences the microphone (Ctrl+M).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The microphone is muted: no sound of it leaves the app&apos;s edge.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>OracleCards</name>
+    <message>
+        <source> ({0} from the cache)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source> · no price known</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>(no words)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>1 word</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Asked on: “{0}”</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Waiting for {0} … {1} s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>about {0} tokens in, {1} out</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>asked</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>at the side</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>complete turn</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>creative</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>everyday talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>failed: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>first words after {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>for {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>handed over as {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>handed over from {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>humanities</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>interrupted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>older</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>on 1 word</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>on {0} words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>reasoning</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>science and maths</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>speaking</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>spoken</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>superseded</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>superseded by {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} ({1})</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} tokens in, {1} out</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} with {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} words heard, {1} with the voice, {2} still waiting</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>OracleColumn</name>
+    <message>
+        <source>&amp;Hand over</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hand over to {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Oracle revisions</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Revisions of {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>drives</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>OracleHeader</name>
+    <message>
+        <source>&amp;Hand over</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Quiet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A second brain answers, too, and is shown beside the one that drives.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ends the one at the side.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hand over</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One brain alone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Oracle</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Quiet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Shows only the answer that counts now.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Side by side…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The brain at the side drives from now on, in mid-talk; the other is shown ({0}).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the brain thinks.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Who drives</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the other</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} drives; {1} is at the side.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>OraclePane</name>
+    <message>
+        <source>The answer that counts now</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The answer that counts now appears here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The other</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the brain at the side thinks appears here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the brain thinks, while you still talk, appears here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Panes</name>
+    <message>
+        <source>&amp;Conversations</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Oracle</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Timeline</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>PortalHotkeys</name>
+    <message>
+        <source>Mute the microphone for KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talk to KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The desktop did not answer when asked for hotkeys, so there are none.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The desktop ended the app&apos;s hotkeys, so there are none any more.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The desktop gave “{0}” no key. Choose one in its settings for keyboard shortcuts.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The desktop refuses this app hotkeys ({0}), so there are none.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The desktop&apos;s dialog for hotkeys was cancelled, so there are none.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This desktop offers programs no hotkeys, so there are none.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>PriceTable</name>
+    <message>
+        <source>A price of “{0}” is missing. Enter it, or remove the row.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A row names no model, so its price can&apos;t count. Name one, or remove the row.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Read</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Read from cache</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model&apos;s name. Its dated versions cost the same, unless they have a row of their own.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>US dollars for a million tokens that it reads from its server&apos;s cache; empty: the same as read.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>US dollars for a million tokens that it writes.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>US dollars for a million tokens that the brain reads.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Written</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Yours; the app has no price for it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Yours; the app has other prices for it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Yours; the app&apos;s is {0}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>as read</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is below zero, which no price is. Enter it without the sign.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is in the table already. Change that row, and remove this one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is no price. Enter dollars as a number, like 2.50.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>PricesDialog</name>
+    <message>
+        <source>&amp;Add a model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Back to the app&apos;s price</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Remove</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Save</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>If you save here, a new one is written, and the old one is kept beside it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Prices of brains</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Prices, in US dollars for a million tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove the model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The app&apos;s prices are as the providers listed them when its table was made. Providers change them: compare with theirs.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>US dollars for a million tokens. What is yours is in bold.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What can&apos;t be saved</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What is wrong with your price table</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>PullBox</name>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>F&amp;etch</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Fetch a model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Fetch the model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Fetching the model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How the fetching goes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model to fetch</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop fetching</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stopped. What has come is kept: fetching it again goes on from there.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>asking for {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>model to fetch, such as gemma3:4b</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} is here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>RoutesDialog</name>
+    <message>
+        <source>&amp;Use this table</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Brains by kind of question</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Creative</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Each question goes to the brain for its kind, while the talk&apos;s brain is “{0}”.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Everyday talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Humanities</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reasoning</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Say first where the server is.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Science and maths</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>history, law, languages</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>physics, code, engineering</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>puzzles, decisions, step by step</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>small talk, plans, the household</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>stories, rhymes, ideas</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Sentence</name>
+    <message>
+        <source>Copy</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ServersDialog</name>
+    <message>
+        <source>&amp;Add</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Command</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Name</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Remove</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Save</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Test</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>(no name yet)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A&amp;ddress</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add a server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ar&amp;guments</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Arguments</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Asking “{0}” what it offers …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Each brings tools of its own. It is started or asked only when a conversation uses it, or for the test.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It is</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It is switched off in the file of the list (“disabled”), and stays so.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Its arguments hold empty lines or line breaks: change them in the file of the list.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Its variables in the file of the list stay as they are: {0}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Kind: a program on this machine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Kind: an address</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove the server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>S&amp;top</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Servers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Servers of tools (MCP)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Starts or asks it, and ends it again. The first time, that may take a minute.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop testing</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stopped.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Test the server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Then open this dialog again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What else there is to this server</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What is wrong with the list</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the test found, or what can&apos;t be saved</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a &amp;program on this machine</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a word, such as weather</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>an addr&amp;ess</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>one on each line, without quotes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>such as https://example.org/mcp</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the program alone, such as npx</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} · not used</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} · switched off</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>SessionKeeper</name>
+    <message>
+        <source>The brain could not be changed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The log has the details.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The talk could not start, because of a fault in the program ({0}).</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>SettingRow</name>
+    <message>
+        <source>A talk that runs begins anew.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Back to the default: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From the next talk on.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reset: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Why it can&apos;t be: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>SettingsDialog</name>
+    <message>
+        <source>&amp;Keep them</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Reset all…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Reset them</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Undo</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Changes hold at once, unless it says otherwise.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close this dialog</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Groups of settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keep the settings as they are</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing found for “{0}”.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reset all settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reset all settings now</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Search the settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Settings shown</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Settings that are back at their defaults: {0}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Settings that aren&apos;t at their defaults: {0}. Reset them?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Undo the reset</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What changes do</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>SettingsRoom</name>
+    <message>
+        <source>The settings could not be saved ({0}); they hold until you close the window.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>SetupBar</name>
+    <message>
+        <source>&amp;Brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>After</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Can be changed in mid-talk.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ends this talk and begins a new one (Ctrl+N).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ends this talk and closes the microphone.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It waits for the end of what you say.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It works on the answer while you still talk, and speaks while it thinks.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Key and connection of the brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Key…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Loudspeaker</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>M&amp;anner</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Manner</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Microphone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Models and connection of the brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Models…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not found: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop the talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>System default</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Table of brains by kind of question</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Table…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Vo&amp;ice</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What hears and speaks.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>When the answer begins.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>SoundAnswer</name>
+    <message>
+        <source>Good: loud enough, and clear.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How the test goes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Noise almost drowns the voice: move closer, find what makes it, or switch noise suppression on.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing at all came from “{0}”. See that it is not muted, by a switch of its own or in the system&apos;s sound settings, and that it is the right one.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too loud, so that the sound is cut off: move away a little, or lower the microphone&apos;s level in the system&apos;s sound settings.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Too quiet: move closer, or raise the microphone&apos;s level in the system&apos;s sound settings.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Understood: “{0}”</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the test found</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You were heard, but no words were understood. The app&apos;s ears know English.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>loudest {0} dB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>noise {0} dB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>speech {0} dB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” works, but nobody spoke. Try again, and speak while it listens.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>SoundDialog</name>
+    <message>
+        <source>&amp;Echo cancellation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Mute</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Noise suppression</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;hold it while you talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Automatic &amp;gain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Clocks</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Clocks measured</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close this dialog</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Devices</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Echo</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Echo is made {0} dB quieter.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Echo measured</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Echo remains, and the app may take its own voice for yours.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Echo remains: it is made {0} dB quieter, and the app may still take its own voice for yours.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>In your system&apos;s own keyboard settings, you can give keys these commands:</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keys that your desktop uses</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keys to mute</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keys to talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Losses</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Loudspeaker and microphone keep the same time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Makes a quiet voice louder, and with it whatever else there is to hear.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Measured in this talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No echo measured: headphones, or nothing has been said yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>None of your voice was lost, and the app&apos;s had no gaps.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not known yet.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not measured: echo cancellation is off.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Nothing is measured, since no talk runs.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sound lost</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Switch echo cancellation on, or use headphones.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Takes out what sounds on and on, such as a fan; a voice may lose some brightness.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Takes the app&apos;s own voice out of it, so that you can interrupt on loudspeakers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talk button</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talk button: hold it while you talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talk button: press it once to talk, and once to end</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The loudspeaker&apos;s clock runs {0:.0f} ppm fast; evened out.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The loudspeaker&apos;s clock runs {0:.0f} ppm slow; evened out.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>These keys work while another window has the keyboard:</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Trouble with the keys</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Turn the loudspeaker down, move the microphone away from it, or use headphones.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What is done to the microphone&apos;s sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Why these keys can&apos;t be used</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Your desktop uses: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>begins your turn to talk, and the next time ends it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>begins your turn, where a key can run one command when it goes down …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>mutes the microphone, and the next time no longer</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>ppm: millionths. 12 ppm are a second a day.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>press it &amp;once to talk, and once to end</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} ms of your voice were lost; gaps in the app&apos;s voice: {1}. The machine may be too busy.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} to mute</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} to talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” can&apos;t both talk and mute. Press other keys.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>… and another when it goes up: this one ends your turn</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>SoundPage</name>
+    <message>
+        <source>&amp;Microphone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>L&amp;oudspeaker</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Loudspeaker</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Microphone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No loudspeaker. Plug one in, and it is offered here; until then you can read the answers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No microphone and no loudspeaker. Plug them in, and they are offered here; until then you can type, and read the answers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No microphone. Plug one in, and it is offered here; until then you can type.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not found: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Say something, and see that you are understood.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>System default</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What is missing</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>SoundTests</name>
+    <message>
+        <source>If you heard nothing: turn the loudspeaker up, or choose another one in the window.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Listening. Say something, as you would in a talk.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Loudspeaker level, dB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Microphone level, dB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Opening the microphone …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Play a so&amp;und</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Play it &amp;back</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Say &amp;something</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop playing back</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop the sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>That&apos;s all</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The system&apos;s default</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This is what the microphone heard.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Two tones, and a sentence in the app&apos;s voice.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the microphone heard, on the loudspeaker, before anything is done to it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Working out what you said …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You should hear two tones now, and then a voice.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>StageTable</name>
+    <message>
+        <source>95 %</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Last</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Median</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Slowest</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stage</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stages</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stages may overlap: together they may take longer than this.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This one</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>StatusLine</name>
+    <message>
+        <source>, 1 restart</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>, {0} restarts</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>1 gap in the sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>1 request</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cap: {0} of {1}; {2}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Getting ready: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Last answer after {0} s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Last answer began {0} s before you ended</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No answer yet</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Opens the panel on latency.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Running</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Running: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the brains are asked, and what it costs, is counted here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What this conversation has taken</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>all is well</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>brains that cost are not asked any more</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>estimated</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>more of unknown price</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no price known</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>one moment</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>partly estimated</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>price unknown</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the brain is asked less often</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} failed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} from the cache</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} gaps in the sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} in, {1} out</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} overtaken</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} requests</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} requests, of which {1} were restarts that a newer one overtook</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} tokens</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} tokens in, {1} out</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} · median {1} s · 95 % {2} s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}.
+Click to see what the time went to.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Steps</name>
+    <message>
+        <source>Step {0} of {1}: {2}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>Switch</name>
+    <message>
+        <source>off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TalkBar</name>
+    <message>
+        <source>&amp;Full duplex</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Loudspeaker</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Full duplex</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Getting ready</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hearing you</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hold to talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Listening</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Loudspeaker level, dB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>M&amp;icrophone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Microphone level, dB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Muted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Press to talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sound: devices, tests, echo, talk button</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sound…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speaking</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talk without the button: your voice opens and closes turns, and may interrupt an answer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Trying out</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>hold to interrupt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>hold to talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>let go when you are done</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>nothing you say is heard</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>or hold the space bar</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>or press the space bar</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>press again when you are done</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>press to go on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>press to interrupt</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>press to talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>speak when you like</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the talk hears nothing meanwhile</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>you are muted</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TalkKeys</name>
+    <message>
+        <source>Full duplex is on, so there is no button to press: just talk.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No talk is running. Start a new one in KAME&apos;s window.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The talk is still getting ready. Try again in a moment.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TalkMenu</name>
+    <message>
+        <source>&amp;About KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Copy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Demo</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Edit</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Export this conversation…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Find in the conversation…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Hand over</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Help</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Import a conversation…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Keep the sound of new talks</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Key, connection, models…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Latency…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Log and diagnostics…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Mute the microphone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;New talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Quiet oracle</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Quit</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Set up again…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Settings…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Side by side…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Stop</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;View</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>B&amp;rain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>By kind of &amp;question…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Menus</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>S&amp;ound…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>St&amp;yle and tools…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TalkPage</name>
+    <message>
+        <source>All of this can be changed later, above the talk and in the settings.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Hold the talk button or the space bar while you talk, and let go.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How to talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Just talk: your voice alone begins your turn, and ends it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Microphone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Press the talk button or the space bar, talk, and press it once more.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ready to talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tell me something about the moon.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What can I cook with eggs and rice?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>While another window has the keyboard, {0} does the same.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Why is the sky blue?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You could ask</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}”</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TimelinePane</name>
+    <message>
+        <source>+</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Back to the last half minute, and follows it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Back to the present moment (P or End).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Brains by colour</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export image</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export image…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Export the timeline as an image</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Follow</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Follow the talk again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Holds the picture still; the talk goes on (P).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Last 30 s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Last 30 seconds</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>PNG image (*.png)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Pause the timeline</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>SVG drawing (*.svg)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Saves what is in view.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Shows less of the talk, larger (+).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Shows more of the talk (−).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The image could not be saved ({0}). Choose another folder.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The timeline can&apos;t be drawn ({0}). The talk goes on without it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The timeline is being loaded.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Timeline</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What is under the mouse</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Zoom in</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Zoom out</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>timeline</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>−</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TimelineView</name>
+    <message>
+        <source>KAME&apos;s timeline</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Left and Right walk through what happened. P pauses and follows, plus and minus zoom, Home and End go to the start and to the present moment.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Timeline</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>interrupted</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TimelineWords</name>
+    <message>
+        <source>1 word</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>At the side: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Beside</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME said from {0} to {1}: “{2}”</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME speaks since {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME speaks since {0}: “{1}”</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME spoke from {0} to {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Oracle</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Revision {0}, {1}: asked on 1 word at {2}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Revision {0}, {1}: asked on the complete turn at {2}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Revision {0}, {1}: asked on {3} words at {2}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Settled at {0}: “{1}”</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Trouble</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Understood by {0}: “{1}”</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Understood by {0}: “{1}”; “{2}” may still change</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Understood by {0}: “{2}”, which may still change</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You said from {0} to {1}: “{2}”</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You speak since {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You speak since {0}: “{1}”</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You spoke from {0} to {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You typed at {0}: “{1}”</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You, in passing, at {0}: “{1}”</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>chosen by the router</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>complete after {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>corrected by revision {0} at {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>first words after {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>given up for a newer one</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>handed over as revision {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>handed over from revision {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it paused to hear you</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no words yet after {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>superseded by {0} at {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>went on with revision {0} at {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>you interrupted it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} words</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: 1 frame was dropped, to catch up with the microphone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: 1 word of revision {1} went into the voice, after {2} ms</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: a frame was late by {1} ms</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: a gap in the sound, the loudspeaker ran dry</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: from here on the front-end {1} hears and speaks</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: from here on {1} thinks</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: handed over to {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: the ears were too slow and skipped 1 look at the sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: the ears were too slow and skipped {1} looks at the sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: the voice took token {1} of revision {2}, {3} are waiting</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: you at {1} dB, KAME at {2} dB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: {1} frames were dropped, to catch up with the microphone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: {1} gaps in the sound, the loudspeaker ran dry</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: {1} takes over from the one that failed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: {3} words of revision {1} went into the voice, after {2} ms</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ToolsBox</name>
+    <message>
+        <source>&amp;Remove</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A folder that may be read</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A server of tools.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add a folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add fol&amp;der…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Add, test and remove servers that bring tools of their own (MCP).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>C&amp;alculator</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cloc&amp;k</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>F&amp;iles</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Folders that may be read</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It may read what is in these folders:</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reads files in the folders that you allow; it changes none.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove the folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ser&amp;vers of tools…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Servers of tools</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tells the time and the date.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The list of servers does not have it, or not as it can be used: switch it off, or add it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tool: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Works sums out.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} (MCP)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} (MCP, not listed)</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TranscriptHeader</name>
+    <message>
+        <source>Conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How it is held</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>St&amp;yle and tools…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Style and tools of the conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Who answers, how long, with which tools, and for how much at most.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>at most {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>long answers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>own persona</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>short answers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>temperature {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TranscriptPane</name>
+    <message>
+        <source>   interrupted</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>   typed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Ask this again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Copy the selection</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Find…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Hear it again</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>(nothing understood)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy the &amp;whole conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Copy this &amp;turn</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Goes on, {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Handed over to {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>New talk, {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Now thinking: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What you and KAME say appears here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>You, in passing</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} takes over</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} takes over again</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>TypeBox</name>
+    <message>
+        <source>Or type here, and press Enter</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Or type here, and press Enter: the talk goes on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sen&amp;d</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Send what you typed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sent once KAME is ready</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Type instead of talking</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>UndoBar</name>
+    <message>
+        <source>Undo</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Undo the removal</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} conversations removed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” removed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>VoiceCard</name>
+    <message>
+        <source>Precision</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Precision of {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Still looking at this machine …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>bf16 (best)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>int4 (least memory)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>int8 (half the memory)</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>VoicePage</name>
+    <message>
+        <source>Embedded voice</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Moshi</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reads the brain&apos;s answer aloud, on any machine. It is here already.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speaks at once, while the brain still thinks, and takes up its thoughts as they come.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Talks by itself, without a brain: quick, and knows little.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The voice</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What hears you and speaks. You can change it at any time above the talk.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} in {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>WeightsKeeper</name>
+    <message>
+        <source>The download failed, because of a fault in the program ({0}).</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>WindowsHotkeys</name>
+    <message>
+        <source>Windows refuses “{0}” as a hotkey (error {1}). Choose another.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Your keyboard&apos;s layout has no “{0}”, so it can&apos;t be a hotkey. Choose another.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is another program&apos;s hotkey already, so it can&apos;t be had. Choose another.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” writes a character on your keyboard (AltGr). Choose other keys.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>X11Hotkeys</name>
+    <message>
+        <source>The X server can&apos;t be asked for hotkeys ({0}), so they don&apos;t work.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Your keyboard&apos;s layout has no “{0}”, so it can&apos;t be a hotkey. Choose another.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is another program&apos;s hotkey already, so it can&apos;t be had. Choose another.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>_BrainQuestion</name>
+    <message>
+        <source>Cancel</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Say first where the server is.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>_TableView</name>
+    <message>
+        <source>The table&apos;s columns</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+</TS>

@@ -1,0 +1,95 @@
+"""`bench startup` and `bench window`, small: the real window is started and measured, and every row is there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from app.evaluation.smoothness import SmoothnessResult
+from app.evaluation.startup import StartupResult, read_profile
+from tests.support.virtual_audio import virtual_audio
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def bench(*arguments: str, environment: dict[str, str], home: Path) -> dict:
+    """Its document; that goals are missed on a machine that does other things is no fault here."""
+    untouched = {f"XDG_{name}_HOME": str(home) for name in ("CONFIG", "DATA", "STATE")}
+    done = subprocess.run(
+        [sys.executable, "-m", "app", "bench", *arguments, "--json"], cwd=ROOT, capture_output=True, text=True,
+        env={**environment, "QT_QPA_PLATFORM": "offscreen", **untouched}, timeout=300,
+    )  # fmt: skip
+    document = json.loads(done.stdout)
+    assert done.returncode in (0, 1) and "error" not in document, done.stderr
+    assert document["ok"] == document["within_goal"] == (done.returncode == 0)
+    assert not list(home.iterdir())  # the user's own folders are left alone
+    return document
+
+
+def test_a_start_is_timed_to_the_window_and_to_the_talk(tmp_path: Path) -> None:
+    with virtual_audio() as audio:
+        document = bench("startup", "--starts", "1", environment=audio.env, home=tmp_path)
+    times = [document["steps"][step]["median"] for step in ("imported", "made", "painted", "running")]
+    assert document["starts"] == 1 and not document["problem"]
+    assert times[0] > 0.05 and times == sorted(times)
+    names = [row["name"] for row in document["imports"]["packages"]]
+    assert len(names) == 15 and {"app", "PySide6", "numpy"} <= set(names)
+    assert document["imports"]["modules"] > 200
+
+
+def test_what_is_heavy_is_not_imported_before_the_window_is_seen(tmp_path: Path) -> None:
+    """Heard from Python itself, which tells of every import, up to the first picture."""
+    report, config = tmp_path / "report", tmp_path / "config" / "kame-desktop"
+    config.mkdir(parents=True)
+    (config / "settings.json").write_text('{"first_run_done": true}')
+    homes = {f"XDG_{name}_HOME": str(tmp_path / name.lower()) for name in ("CONFIG", "DATA", "STATE")}
+    run = tmp_path / "run"
+    run.mkdir(mode=0o700)
+    with virtual_audio(devices=False) as audio:
+        done = subprocess.run(
+            [sys.executable, "-X", "importtime", "-m", "app", "--report-start", str(report)], cwd=ROOT,
+            env={**audio.env, **homes, "XDG_RUNTIME_DIR": str(run), "QT_QPA_PLATFORM": "offscreen"},
+            capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+    said, mark, _ = done.stderr.partition("window painted")
+    assert mark and done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(report.read_text())
+    assert "painted" in found["times"] and "running" not in found["times"]
+    assert found["problem"]  # without devices it says why nobody can talk
+    imported = {line.rpartition("|")[2].strip() for line in said.splitlines()}
+    heavy = {"openai", "onnxruntime", "faster_whisper", "pyqtgraph", "livekit", "torch", "scipy", "xllamacpp", "httpx"}
+    dialogs = {f"app.gui.{name}" for name in ("first_run", "settings_dialog", "log_panel", "about_dialog")}
+    assert "app.gui.window" in imported and not imported & (heavy | dialogs)
+
+
+def test_a_window_without_a_talk_is_told_of_in_a_sentence() -> None:
+    profile = "import time:      2000 |       3000 |   numpy.core\nimport time:       500 |       3500 | numpy\n"
+    packages, milliseconds, modules = read_profile(f"{profile}window painted\nimport time: 9000 | 9000 | openai\n")
+    assert [(row.name, row.own_ms, row.modules) for row in packages] == [("numpy", 2.5, 2)]
+    assert (milliseconds, modules) == (2.5, 2)
+    result = StartupResult({"painted": [0.5, 1.5, 0.7]}, "There is no microphone.", packages, milliseconds, modules)
+    assert result.ok and result.median("painted") == 0.7
+    assert "There is no microphone." in result.table() and "ready to talk" not in result.table()
+    result.times["running"] = [3.0, 4.5, 4.1]
+    assert not result.ok and "4.10" in result.table()
+
+
+def test_smoothness_is_measured_in_every_row(tmp_path: Path) -> None:
+    document = bench(
+        "window", "--minutes", "0.1", "--live", "3", "--turns", "60", environment=dict(os.environ), home=tmp_path
+    )
+    rows = {row["what"]: row for row in document["rows"]}
+    assert len(rows) == 20 and sum(row["goal"] is not None for row in rows.values()) == 5
+    memory = "memory, MB more a minute of talk"
+    assert all(row["value"] > 0 for what, row in rows.items() if what != memory)
+    full, live = document["full_speed"], document["live"]
+    assert full["events"] > 150 and full["apply_ms"]["count"] > 100 and len(full["memory_mb"]) >= 10
+    assert live["late_ms"]["count"] == 36 and live["picture_gap_ms"]["count"] > 10
+    assert document["transcript"]["scroll_ms"]["count"] > 100
+    # A missed goal is seen, in the table and in the end.
+    document["full_speed"]["apply_ms"]["p99"] = 4.5
+    result = SmoothnessResult(document)
+    assert not result.ok and "missed" in result.table()

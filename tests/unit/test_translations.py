@@ -1,0 +1,158 @@
+"""The translations hold what the source holds, and nothing that a user sees is written past them."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import app.backend
+import app.frontend
+from app.settings import declarations
+
+ROOT = Path(__file__).resolve().parents[2]
+
+TAKE_WORDS = frozenset(
+    "QLabel QPushButton QCheckBox QRadioButton QToolButton QGroupBox QAction SlimButton Quiet Elided "
+    "setText setTitle setWindowTitle setToolTip setStatusTip setWhatsThis setPlaceholderText setAccessibleName "
+    "setAccessibleDescription setPlainText setHtml setSpecialValueText setPrefix setSuffix setFormat setNameFilters "
+    "addAction addMenu addItem addItems addRow addTab entitle heading button say".split()
+)
+"""What shows the words that it is given."""
+ANYWHERE = frozenset(("KAME", "http://host:8080/v1", "$"))
+"""What is written so in every language."""
+
+
+@pytest.fixture
+def tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("packaging_translations", ROOT / "packaging" / "translations.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def calls() -> Iterator[tuple[str, str, ast.Call]]:
+    """All calls in the window's modules and in the settings: where, of what, the call."""
+    for path in (*sorted((ROOT / "app" / "gui").glob("*.py")), ROOT / "app" / "settings.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call):
+                name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                yield f"{path.name}:{node.lineno}", name, node
+
+
+def words_of(path: Path) -> set[str]:
+    """All words in a file of translations."""
+    return {message.findtext("source") or "" for message in ElementTree.parse(path).getroot().iter("message")}
+
+
+def test_the_template_is_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, "packaging/translations.py", "--check"], cwd=ROOT, capture_output=True, text=True, timeout=60,
+        encoding="utf-8",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_words_are_given_whole_to_those_who_look_them_up(tool: ModuleType) -> None:
+    there, wrong, found = words_of(tool.template()), [], 0
+    for where, name, call in calls():
+        if name not in ("tr", "_tr") or not call.args:
+            continue
+        words = call.args[0]
+        if not isinstance(words, ast.Constant) or not isinstance(words.value, str):
+            wrong.append(f"{where}: {ast.unparse(words)[:60]} is put together while the app runs")
+        elif words.value not in there:
+            wrong.append(f"{where}: {words.value[:60]} was not found")
+        else:
+            found += 1
+    assert wrong == []
+    assert found > 1000
+
+
+def test_no_words_are_shown_without_being_looked_up() -> None:
+    shown = []
+    for where, name, call in calls():
+        if name not in TAKE_WORDS:
+            continue
+        for argument in call.args[:1] if name == "say" else call.args:
+            parts = argument.values if isinstance(argument, ast.JoinedStr) else [argument]
+            for part in parts:
+                text = part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else ""
+                if any(letter.isalpha() for letter in text) and text not in ANYWHERE and not text.startswith("<span"):
+                    shown.append(f"{where}: {name}({text!r})")
+    assert not shown, "\n".join(shown)
+
+
+def test_no_sentence_is_written_past_the_translators() -> None:
+    sentence = re.compile(r"[“A-Z]\S* .*[.?:…]", re.S)
+    found = []
+    for path in sorted((ROOT / "app" / "gui").glob("*.py")):
+        if path.name.startswith("bench_"):  # talks of nobody, to measure with
+            continue
+        aside = set()  # what is looked up, and what is read by programmers alone
+        tree = ast.parse(path.read_text("utf-8"))
+        for node in ast.walk(tree):
+            name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                aside.add(node.value)
+            elif name.endswith("tr") or name.startswith("_log.") or name.endswith("_sheet"):
+                aside.update(ast.walk(node))
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Constant | ast.JoinedStr) or node in aside:
+                continue
+            parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+            text = "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in parts)
+            if sentence.fullmatch(text):
+                found.append(f"{path.name}:{node.lineno}: {text[:80]}")
+    assert not found, "\n".join(found)
+
+
+def test_what_brains_and_front_ends_call_themselves_is_there(tool: ModuleType) -> None:
+    there = words_of(tool.template())
+    labels = [spec.label for spec in (*app.backend.PROVIDERS.values(), *app.frontend.PROVIDERS.values())]
+    assert len(labels) >= 8
+    assert [label for label in labels if label not in there] == []
+    for declared in declarations():
+        texts = (declared.label, declared.help, *declared.words.values(), *filter(None, declared.unit.split("%")))
+        assert [text for text in texts if text not in there and text not in ("$", "ms")] == []
+
+
+def test_a_stale_template_and_lost_placeholders_are_told(
+    tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tool, "FOLDER", tmp_path)
+    assert [sentence.endswith("(kame_en.ts)") for sentence in tool.check()] == [True]
+    tool.update("de")
+    assert tool.check() == ["kame_de.qm is behind kame_de.ts: run “python packaging/translations.py release”."]
+    tool.release()
+    assert tool.check() == []
+
+    german = tmp_path / "kame_de.ts"
+    unfinished = '<source>Talk</source>\n        <translation type="unfinished"></translation>'
+    text = german.read_text("utf-8")
+    assert unfinished in text
+    german.write_text(text.replace(unfinished, unfinished.replace(' type="unfinished">', ">Reden {0}"), 1), "utf-8")
+    first, second = tool.check()
+    assert first == "kame_de.ts: “Reden {0}” has not the placeholders of “Talk”."
+    assert second.startswith("kame_de.qm is behind")
+
+    text = tool.template().read_text("utf-8")
+    tool.template().write_text(text.replace("<source>Talk</source>", "<source>Walk</source>"), "utf-8")
+    assert tool.check()[0].endswith("(kame_en.ts)")
+    tool.update()
+    assert tool.template().read_text("utf-8") == text
+    assert "Reden {0}" in german.read_text("utf-8")  # what is translated stays
+
+
+def test_the_template_holds_no_places(tool: ModuleType) -> None:
+    text = tool.template().read_text("utf-8")
+    assert "<location " not in text and str(ROOT) not in text
