@@ -26,6 +26,7 @@ from app.session.errors import UserError
 from app.session.parts import Pace, SessionConfig, SessionParts
 from app.session.recorder import Recorder, RecorderError
 from app.session.session import Session
+from app.session.sound_memory import KEPT_SECONDS
 from app.settings import Settings, recordings_folder
 from app.stt import make_transcriber
 from app.stt.base import TranscriberError
@@ -66,6 +67,7 @@ def session(
     backend: Backend | None = None,
     made_frontend: FrontEnd | None = None,
     edge: SoundEdge | None = None,
+    remember_seconds: float = 0.0,
 ) -> Session:
     """A session of `choice` between `source` and `sink`, to be entered on the running loop.
 
@@ -108,7 +110,7 @@ def session(
     config = SessionConfig(
         manner=choice.manner, duplex=choice.duplex, pace=pace, end_with_input=end_with_input,
         choice=choice.backend, aside=choice.aside, style=choice.style, tools=choice.tools, cap=choice.cap,
-        earlier=choice.earlier,
+        earlier=choice.earlier, remember_seconds=remember_seconds,
     )  # fmt: skip
     made.append(Session(parts, config))
     return made[0]
@@ -126,6 +128,7 @@ async def device_session(choice: SessionChoice, progress: Callable[[str], None])
         made = session(
             choice, edge.source, edge.sink, end_with_input=False,
             backend=await brains.brain_off_loop(choice.backend), made_frontend=voice, edge=edge,
+            remember_seconds=KEPT_SECONDS,
         )  # fmt: skip
         await made.__aenter__()
         return made

@@ -53,7 +53,7 @@ class SessionParts:
 class SessionConfig:
     """How a session behaves. `choice` says in words what `SessionParts.backend` is; `aside`, `style`, `tools`,
     `cap` and `earlier`: see `SessionChoice`. `end_with_input`: the session is over when the source is and everybody has
-    finished.
+    finished. `remember_seconds`: how much of both sides' sound is kept in memory, for `Session.sound_of`.
     """
 
     manner: e.Manner = "thinking"
@@ -67,4 +67,5 @@ class SessionConfig:
     earlier: tuple[ChatMessage, ...] = ()
     end_with_input: bool = True
     max_answer_seconds: float = 90.0
+    remember_seconds: float = 0.0
     settings: floor.TurnSettings = field(default_factory=floor.TurnSettings)

@@ -56,7 +56,7 @@ class Session:
         self.config = config
         self.transcript = Transcript()
         self.mailbox = Mailbox()
-        self.sound = SoundMemory()
+        self.sound = SoundMemory(config.remember_seconds) if config.remember_seconds else None
         self.frames = 0
         self._listeners: list[Callable[[e.Event], None]] = []
         self._early: list[e.Event] = []  # what happened before anybody listened
@@ -246,7 +246,8 @@ class Session:
             self._watch_pace(frame.at, message.dropped)
         if message.lost:
             self._replace_frontend(message.lost)
-        self.sound.add(frame.index, frame.samples, message.samples, message.flushed)
+        if self.sound is not None:
+            self.sound.add(frame.index, frame.samples, message.samples, message.flushed)
         if parts.recorder is not None:
             parts.recorder.sound(frame.index, frame.samples, message.samples, message.flushed)
         parts.transcriber.push(frame, message.voiced)
@@ -410,7 +411,7 @@ class Session:
 
     def sound_of(self, speaker: Speaker, begin: float, end: float) -> np.ndarray | None:
         """See `SessionControl.sound_of`."""
-        return self.sound.cut(speaker, begin, end)
+        return self.sound.cut(speaker, begin, end) if self.sound is not None else None
 
     def set_duplex(self, duplex: bool) -> None:
         """See `SessionControl.set_duplex`."""

@@ -12,13 +12,13 @@ import numpy as np
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 
 KEPT_SECONDS = 300.0
-"""Five minutes of both sides, in 16 bits: 29 MB once they are full."""
+"""What a window keeps: five minutes of both sides, in 16 bits, are 29 MB once they are full."""
 
 
 class SoundMemory:
     """The newest `seconds` of a talk, frame by frame on the session's clock."""
 
-    def __init__(self, seconds: float = KEPT_SECONDS) -> None:
+    def __init__(self, seconds: float) -> None:
         self._first = 0  # the number of the oldest frame that is kept
         most = max(1, round(seconds / FRAME_SECONDS))
         self._frames: dict[str, deque[np.ndarray]] = {"user": deque(maxlen=most), "assistant": deque(maxlen=most)}

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import numpy as np
 import pytest
 
+from app.backend.scripted import answer
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
+from app.session.session import Session
 from app.session.sound_memory import SoundMemory
+from app.stt.scripted import ScriptedTurn
+from tests.support.talks import simulate
 
 
 def ramp(index: int) -> np.ndarray:
@@ -61,3 +67,16 @@ def test_a_long_gap_costs_nothing() -> None:
     memory.add(10_000_000, ramp(3), ramp(3))
     part = memory.cut("user", 800_000.0, 800_000.08)
     assert part is not None and part.any()
+
+
+def test_a_talk_remembers_only_where_somebody_may_ask() -> None:
+    script = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
+    kept: list[np.ndarray | None] = []
+
+    def during(session: Session) -> None:
+        asyncio.get_running_loop().call_later(8.0, lambda: kept.append(session.sound_of("assistant", 3.0, 6.0)))
+
+    for seconds in (0.0, 60.0):
+        simulate(script, lambda _: answer("It is Paris, on the Seine."), during=during, remember_seconds=seconds)
+    assert kept[0] is None
+    assert kept[1] is not None and len(kept[1]) == 3 * SAMPLE_RATE and np.abs(kept[1]).max() > 0.01
