@@ -105,13 +105,16 @@ class StartupResult:
 def run_startup(
     starts: int = 5, *, microphone: str = "", loudspeaker: str = "", progress: Callable[[str], None] = lambda _: None
 ) -> StartupResult:
-    """Starts the app so many times, and twice more. Raises UserError where the window doesn't even come."""
+    """Starts the app so many times: once before to warm the disk for several, and once behind for the profile. Raises
+    UserError where the window doesn't even come.
+    """
     result = StartupResult()
     with tempfile.TemporaryDirectory(prefix="kame-") as folder:
         home = _Home(Path(folder))
         home.settle(microphone=microphone, loudspeaker=loudspeaker)
-        progress("a start that does not count, to warm the disk")
-        home.start()
+        if starts > 1:
+            progress("a start that does not count, to warm the disk")
+            home.start()
         for number in range(starts):
             progress(f"start {number + 1} of {starts}")
             times, problem, _ = home.start()
