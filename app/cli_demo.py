@@ -38,7 +38,7 @@ def add_commands(commands, common) -> None:  # type: ignore[no-untyped-def]  # a
 def order_of(args: argparse.Namespace) -> DemoOrder:
     """What the arguments ask for."""
     names = tuple(name.strip() for name in args.brains.split(",") if name.strip())
-    return DemoOrder(names, args.quick, args.picture, args.report)
+    return DemoOrder(names, args.quick, args.picture, args.report, not args.silent)
 
 
 def run(
@@ -50,7 +50,7 @@ def run(
     order = order_of(args)
     if not args.headless:
         return window(order)
-    return asyncio.run(_headless(desk(not args.silent), order, terminal))
+    return asyncio.run(_headless(desk(order.aloud), order, terminal))
 
 
 async def _headless(desk: DemoDesk, order: DemoOrder, terminal: Terminal) -> int:

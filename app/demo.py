@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from functools import cached_property
-from ipaddress import ip_address
 
 import numpy as np
 
@@ -17,12 +16,12 @@ from app.audio.endpoints import AudioSink
 from app.audio.errors import AudioError
 from app.audio.portaudio import Loudspeaker
 from app.backend import PROVIDERS
-from app.backend.address import split_address
+from app.backend.address import on_this_machine
 from app.backend.base import BackendError
 from app.backend.embedded_models import MODELS
 from app.conversation.frame import SAMPLE_RATE
 from app.desk import Desk
-from app.evaluation.latency import LEAD_SECONDS, MakeSession, PacedAsker, PacedListener, Question, load_questions
+from app.evaluation.spoken import LEAD_SECONDS, MakeSession, PacedAsker, PacedListener, Spoken, load_questions
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import free_card_bytes
 from app.offline_models import model_path
@@ -55,14 +54,11 @@ class DemoBooth:
         self._desk = desk
         self._user_errors = user_errors
         self._aloud = aloud
-        self._clips: dict[str, Question] = {}
 
     @cached_property
     def questions(self) -> tuple[DemoQuestion, ...]:
         """See `DemoDesk.questions`."""
-        self._clips = {question.name: question for question in load_questions(len(QUESTIONS) + 7)}
-        chosen = (self._clips[name] for name in QUESTIONS)
-        return tuple(DemoQuestion(q.name, q.text, q.samples, q.end) for q in chosen)
+        return tuple(DemoQuestion(q.name, q.text, q.samples, q.end) for q in load_questions(names=QUESTIONS))
 
     async def brains(self) -> tuple[DemoBrain, ...]:
         """See `DemoDesk.brains`."""
@@ -81,7 +77,7 @@ class DemoBooth:
         return tuple(found)
 
     async def _ollamas(self) -> list[DemoBrain]:
-        if not _on_loopback(PROVIDERS["ollama"].default_url or ""):
+        if not on_this_machine(PROVIDERS["ollama"].default_url or ""):
             return []
         try:
             offer = await self._desk.offer(BackendChoice("ollama"), seconds=LOOK_SECONDS)
@@ -103,10 +99,8 @@ class DemoBooth:
     ) -> tuple[SessionControl, DemoMicrophone]:
         """See `DemoDesk.start`."""
         progress("the ears, the voice and the brain are loading")
-        questions = await asyncio.to_thread(lambda: self.questions)
-        assert questions
         sink = await asyncio.to_thread(_loudspeaker, self._aloud)
-        microphone = ScriptMicrophone(self._clips)
+        microphone = ScriptMicrophone()
         try:
             backend = await brains.brain_off_loop(choice.backend)
             session = self._make(choice, microphone, sink, end_with_input=False, backend=backend)
@@ -141,19 +135,18 @@ class ScriptMicrophone(PacedAsker):
 
     name = "the demo"
 
-    def __init__(self, clips: dict[str, Question]) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._clips = clips
         self._aloud: Loudspeaker | None = None
 
-    def ask(self, question: DemoQuestion) -> float:  # type: ignore[override]  # a demo's question, not the bench's
+    def ask(self, question: Spoken) -> float:
         """See `DemoMicrophone.ask`."""
-        super().ask(self._clips[question.name])
+        asked_at = super().ask(question)
         if self._aloud is not None:
             with contextlib.suppress(AudioError):
                 self._aloud.write(np.zeros(round(LEAD_SECONDS * SAMPLE_RATE), np.float32))
                 self._aloud.write(question.samples)
-        return self.asked_at()
+        return asked_at
 
     def open_loudspeaker(self) -> None:
         """Has the questions heard in the room, if that can be; blocks for a moment."""
@@ -192,11 +185,3 @@ def _heavy_frontends() -> list[DemoFrontEnd]:
         if free is not None and any(judge(free, precision).plan for precision in PRECISIONS):
             found.append(DemoFrontEnd(key, spec.label.partition(" (")[0], ("thinking",), brains=key == "kame"))
     return found
-
-
-def _on_loopback(url: str) -> bool:
-    host = split_address(url).hostname or ""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -20,6 +20,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from app.backend.address import without_secrets
 from app.conversation import events as e
 from app.conversation.transcript import Transcript
 from app.logs import LogEntry
@@ -129,11 +130,15 @@ class TalkNotes:
 
 
 class Diagnostics:
-    """Keeps notes of a session's events, and writes them down with all else. `log` gives its lines, oldest first."""
+    """Keeps notes of a session's events, and writes them down with all else. `log` gives its lines, oldest first;
+    `card`, which may take seconds, what is known of a graphics card.
+    """
 
-    def __init__(self, settings: Settings, log: Callable[[], Iterable[LogEntry]]) -> None:
-        self.gpu = ""
-        """What is known of a graphics card."""
+    def __init__(
+        self, settings: Settings, log: Callable[[], Iterable[LogEntry]], card: Callable[[], str] = lambda: ""
+    ) -> None:
+        self._card = card
+        self._card_words = ""
         self.notes = TalkNotes()
         self._settings = settings
         self._log = log
@@ -147,10 +152,11 @@ class Diagnostics:
         """The diagnostics of now, with sections of the caller's own (titles and facts) in their midst."""
         if self._machine is None:
             self._machine = await asyncio.to_thread(look_at_machine)
+            self._card_words = await asyncio.to_thread(self._card)
         # Off the loop's thread: to look for what was said takes 50 ms in a talk of 2,000 turns.
         return await asyncio.to_thread(
-            diagnostics, self._machine, replace(self._settings), self.notes.snapshot(), list(self._log()), gpu=self.gpu,
-            more=more, with_words=with_words,
+            diagnostics, self._machine, replace(self._settings), self.notes.snapshot(), list(self._log()),
+            gpu=self._card_words, more=more, with_words=with_words,
         )  # fmt: skip
 
 
@@ -192,15 +198,6 @@ def diagnostics(
     return _without_home(hide(text), home or Path.home())
 
 
-def plain_address(url: str) -> str:
-    """An address without a user, a password, a query or a fragment: they may hold keys.
-
-    Rather too little of it than a password's end: whatever stands before an “@” counts as a user's.
-    """
-    scheme, separator, rest = url.rpartition("://") if url.count("://") == 1 else ("", "", url)
-    return scheme + separator + re.split(r"[?#]", rest.rpartition("@")[2], maxsplit=1)[0]
-
-
 def _section(title: str, facts: Facts) -> str:
     lines = [f"- {name}: {' '.join(value.split())}" for name, value in facts]
     return f"## {title}\n\n" + ("\n".join(lines) or "none")
@@ -233,7 +230,7 @@ def _shown(name: str, value: Any, hide: Redactor) -> str:
         except ValueError:
             return "changed (not JSON)"
     value = hide(value)  # before it is cut: a part of a secret is recognised by nobody
-    return plain_address(value) if "://" in value or name.endswith(("_url", "_mirror")) else value
+    return without_secrets(value) if "://" in value or name.endswith(("_url", "_mirror")) else value
 
 
 def _plain(value: Any, hide: Redactor) -> Any:
@@ -245,7 +242,7 @@ def _plain(value: Any, hide: Redactor) -> Any:
             return [_plain(item, hide) for item in value]
         case str():
             value = hide(value)
-            return plain_address(value) if "://" in value else value
+            return without_secrets(value) if "://" in value else value
     return value
 
 

@@ -204,6 +204,15 @@ def find_card() -> Card | None:
     return card
 
 
+def card_words() -> str:
+    """The graphics card, for somebody who helps. Blocks, see `find_card`."""
+    card = find_card()
+    if card is None:
+        return "no NVIDIA card"
+    size = f"{card.name}, {card.total / 1e9:.1f} GB" if card.name else ""
+    return ". ".join(filter(None, (size, card.trouble)))
+
+
 def _read_card(line: str) -> Card:
     """Raises ValueError, also for a card that does not tell its memory."""
     name, total, free = (part.strip() for part in line.rsplit(",", 2))

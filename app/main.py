@@ -268,11 +268,11 @@ class Weights:
             raise UserError(str(error)) from error
 
 
-def demo_booth(aloud: bool) -> DemoBooth:
-    """What the demo is made of; `aloud`: on the loudspeaker, if there is one."""
+def demo_booth(aloud: bool, desk: Desk | None = None) -> DemoBooth:
+    """What the demo is made of. `aloud`: on the loudspeaker, if there is one; `desk` knows brains; None: a new one."""
     from app.demo import DemoBooth
 
-    return DemoBooth(session, _desk(), USER_ERRORS, aloud=aloud)
+    return DemoBooth(session, desk or _desk(), USER_ERRORS, aloud=aloud)
 
 
 def _desk() -> Desk:
@@ -292,7 +292,6 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     import sys
 
     from app.audio.watch import DeviceWatch, list_now
-    from app.demo import DemoBooth
     from app.diagnostics import Diagnostics
     from app.gui.app import leave, run_window
     from app.gui.choice import WindowChoices
@@ -302,7 +301,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     from app.history.database import history_path
     from app.history.store import History
     from app.logs import log_folder, start_logging
-    from app.machine import Machine
+    from app.machine import Machine, card_words
     from app.secrets import key_store
     from app.sound_desk import SoundBooth
 
@@ -323,12 +322,12 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     settings = Settings.load()
     settings.notice = " ".join(filter(None, (settings.notice, problem, brains.price_table()[1])))
     with start_logging(log_folder(), stream=sys.stderr) as log, qt_logged(log.flush):
-        diagnostics = Diagnostics(settings, log.entries)
+        diagnostics = Diagnostics(settings, log.entries, card_words)
         code = run_window(
             device_session, settings, list_devices=devices, choices=choices, weights=Weights(settings), desk=desk,
             sound_desk=SoundBooth(), history=lambda: History(history_path(), recordings_folder()),
             machine=Machine(settings, key_store()), log=log, diagnose=diagnostics.text, watch=diagnostics.apply,
             watch_devices=DeviceWatch, instance=Instance(),
-            demo=DemoBooth(session, desk, USER_ERRORS, aloud=True), order=order, report=report, argv=sys.argv[:1],
+            demo=demo_booth(order is None or order.aloud, desk), order=order, report=report, argv=sys.argv[:1],
         )  # fmt: skip
     return leave(code)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from urllib.parse import SplitResult, urlsplit
 
 
@@ -35,6 +36,9 @@ def in_own_network(url: str) -> bool:
 
 
 def without_secrets(url: str) -> str:
-    """A URL without a user, a password or a query: they may hold keys."""
-    parts = split_address(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl() or (url and "…")
+    """An address without a user, a password, a query or a fragment: they may hold keys.
+
+    Rather too little of it than a password's end: whatever stands before an “@” counts as a user's.
+    """
+    scheme, separator, rest = url.rpartition("://") if url.count("://") == 1 else ("", "", url)
+    return scheme + separator + re.split(r"[?#]", rest.rpartition("@")[2], maxsplit=1)[0]

@@ -5,6 +5,7 @@ Knows nothing of devices, files, models or clocks: `Frame.at` is the session's o
 
 from __future__ import annotations
 
+from collections.abc import MutableSequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,6 +47,18 @@ def end_of_frame(index: int) -> float:
 def as_frames(milliseconds: float) -> int:
     """The nearest number of whole frames, 0 at least."""
     return max(0, round(milliseconds / FRAME_MS))
+
+
+def silence_flushed(frames: MutableSequence[np.ndarray], flushed: int) -> None:
+    """Silences the last `flushed` samples of frames that were given out: they were thrown away before they played."""
+    for place in range(len(frames) - 1, -1, -1):
+        if flushed <= 0:
+            break
+        cut = min(flushed, FRAME_SAMPLES)
+        frame = frames[place].copy()
+        frame[FRAME_SAMPLES - cut :] = 0
+        frames[place] = frame
+        flushed -= cut
 
 
 def silence() -> np.ndarray:

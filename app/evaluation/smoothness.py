@@ -109,19 +109,20 @@ def run_smoothness(
         report = Path(folder) / "report.json"
         command = [sys.executable, "-m", "app.gui.bench_window", str(report), str(minutes), str(live_seconds),
                    str(turns)]  # fmt: skip
+        said = b""
         try:
-            done = subprocess.run(
+            said = subprocess.run(
                 command, env=environment, cwd=Path(__file__).resolve().parents[2], stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                 timeout=(minutes * 60 + live_seconds) * PATIENCE[0] + PATIENCE[1],
-            )  # fmt: skip
+            ).stderr  # fmt: skip
             return SmoothnessResult(json.loads(report.read_text("utf-8")))
         except subprocess.TimeoutExpired:
             raise UserError(
                 "The window was not done with the talk in time. Measure with a shorter one: --minutes 1."
             ) from None
         except (OSError, ValueError):
-            last = " ".join(done.stderr.decode("utf-8", "replace").split("\n")[-3:]).strip()
+            last = " ".join(said.decode("utf-8", "replace").split("\n")[-3:]).strip()
             raise UserError(f"The window could not be measured. The last that it said: {last or 'nothing'}") from None
 
 

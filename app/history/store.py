@@ -129,7 +129,7 @@ class History:
             )  # fmt: skip
         except BaseException:
             if copied is not None:
-                shutil.rmtree(copied, ignore_errors=True)
+                await asyncio.shield(asyncio.to_thread(shutil.rmtree, copied, ignore_errors=True))
             raise
 
     async def close(self) -> None:

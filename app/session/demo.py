@@ -139,13 +139,15 @@ class DemoResult:
 @dataclass(frozen=True, slots=True)
 class DemoOrder:
     """A tour that nobody attends. `brains`: parts of the names of those that take part (none: all that cost nothing).
-    `picture` and `json`: files to write when it is over; with either, the program ends then.
+    `picture` and `json`: files to write when it is over; with either, the program ends then. `aloud` False: nothing is
+    played.
     """
 
     brains: tuple[str, ...] = ()
     quick: bool = False
     picture: str = ""
     json: str = ""
+    aloud: bool = True
 
 
 def chosen_brains(brains: Sequence[DemoBrain], names: Sequence[str]) -> tuple[DemoBrain, ...]:

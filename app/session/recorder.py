@@ -16,7 +16,7 @@ import numpy as np
 from app.audio.errors import AudioError
 from app.audio.wav import FileSink
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SAMPLES, silence
+from app.conversation.frame import silence, silence_flushed
 
 EVENTS_FILE = "events.jsonl"
 USER_FILE = "user.wav"
@@ -84,14 +84,7 @@ class Recorder:
         self._both(user, assistant, flushed)
 
     def _both(self, user: np.ndarray, assistant: np.ndarray, flushed: int) -> None:
-        for place in range(len(self._delayed) - 1, -1, -1):
-            if flushed <= 0:
-                break
-            cut = min(flushed, FRAME_SAMPLES)
-            frame = self._delayed[place].copy()
-            frame[FRAME_SAMPLES - cut :] = 0
-            self._delayed[place] = frame
-            flushed -= cut
+        silence_flushed(self._delayed, flushed)
         self._delayed.append(assistant)
         self._queue.put(lambda: self._user.write(user))
         if len(self._delayed) > DELAY_FRAMES:

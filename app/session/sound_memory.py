@@ -9,7 +9,7 @@ from collections import deque
 
 import numpy as np
 
-from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
+from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, silence_flushed
 
 KEPT_SECONDS = 300.0
 """What a window keeps: five minutes of both sides, in 16 bits, are 29 MB once they are full."""
@@ -34,14 +34,7 @@ class SoundMemory:
         for missing in range(self._next, index):  # frames that were dropped sounded like nothing
             del missing
             self._append(self._silence, self._silence)
-        for place in range(len(theirs) - 1, -1, -1):
-            if flushed <= 0:
-                break
-            cut = min(flushed, FRAME_SAMPLES)
-            frame = theirs[place].copy()
-            frame[FRAME_SAMPLES - cut :] = 0
-            theirs[place] = frame
-            flushed -= cut
+        silence_flushed(theirs, flushed)
         self._append(_to_16_bits(user), _to_16_bits(assistant))
 
     def cut(self, speaker: str, begin: float, end: float) -> np.ndarray | None:

@@ -12,7 +12,7 @@ import pytest
 import soundfile
 
 from app.backend.embedded_models import MODELS, SECOND
-from app.evaluation.latency import load_questions
+from app.evaluation.spoken import load_questions
 from app.session.demo_run import SWAP_AFTER_WORDS
 from tests.support.child import SAY, Child
 from tests.support.ear import transcribe

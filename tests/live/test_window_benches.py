@@ -61,6 +61,7 @@ def test_what_is_heavy_is_not_imported_before_the_window_is_seen(tmp_path: Path)
     assert found["problem"]  # without devices it says why nobody can talk
     imported = {line.rpartition("|")[2].strip() for line in said.splitlines()}
     heavy = {"openai", "onnxruntime", "faster_whisper", "pyqtgraph", "livekit", "torch", "scipy", "xllamacpp", "httpx"}
+    heavy |= {"jiwer", "rapidfuzz"}
     dialogs = {f"app.gui.{name}" for name in ("first_run", "settings_dialog", "log_panel", "about_dialog")}
     assert "app.gui.window" in imported and not imported & (heavy | dialogs)
 

@@ -12,7 +12,8 @@ from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.words import fold
-from app.evaluation.latency import VOICE_FLOOR, word_distance
+from app.evaluation.latency import word_distance
+from app.evaluation.spoken import VOICE_FLOOR
 from app.frontend.cascade import CascadeFrontEnd
 from app.offline_models import model_path
 from app.session.mailbox import TalkButton

@@ -44,7 +44,7 @@ QUICK = DemoPlan((FIRST, SECOND), (QUICK_MANNER,), quick=True)
 
 async def tour(desk: ScriptedDesk, plan: DemoPlan = PLAN, told: list[DemoProgress] | None = None) -> DemoResult:
     async with asyncio.timeout(20):
-        return await DemoRunner(DeskStage(desk), desk.questions, plan, (told or []).append).run()
+        return await DemoRunner(DeskStage(desk), desk.questions, plan, (told if told is not None else []).append).run()
 
 
 # -- the way

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from app.backend.address import without_secrets
 from app.conversation import events as e
 from app.diagnostics import (
     LEFT_OUT,
@@ -19,7 +20,6 @@ from app.diagnostics import (
     TalkNotes,
     diagnostics,
     look_at_machine,
-    plain_address,
 )
 from app.logs import LogEntry, start_logging
 from app.redact import HIDDEN, Redactor
@@ -163,7 +163,7 @@ def test_no_part_of_a_key_is_left_where_an_address_is_cut(monkeypatch: pytest.Mo
     ],
 )  # fmt: skip
 def test_addresses_are_told_without_what_is_secret(url: str, plain: str) -> None:
-    assert plain_address(url) == plain
+    assert without_secrets(url) == plain
 
 
 def test_the_users_folder_is_not_named(tmp_path: Path) -> None:
@@ -197,9 +197,8 @@ def test_the_newest_talk_is_told_and_the_failures_of_all() -> None:
 
 async def test_it_looks_at_this_machine_off_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings()
-    made = Diagnostics(settings, lambda: [entry("noted")])
+    made = Diagnostics(settings, lambda: [entry("noted")], card=lambda: "a card")
     made.apply(e.SessionStarted(0.0, "cascade", "whisper", "Ollama", "gemma3:4b", "thinking"))
-    made.gpu = "a card"
     ticks = 0
 
     async def tick() -> None:
