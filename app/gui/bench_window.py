@@ -274,7 +274,7 @@ async def measure(folder: Path, minutes: float, live_seconds: float, turns: int)
     bench = Bench(folder)
     await bench.begin()
     live = await bench.in_real_time(live_seconds)
-    bench.window.start_fresh()
+    bench.window.starter.start_fresh()
     while bench.window.keeper.phase != "running":
         await asyncio.sleep(0.01)
     await asyncio.sleep(0.1)

@@ -35,7 +35,9 @@ _OPENING = "open a conversation"
 
 
 class ConversationRoom(QObject):
-    """`desk` None, or `settings.keep_history` off: nothing is written down, and what was said stays in view instead."""
+    """`desk` None, or `settings.keep_history` off when a talk begins: nothing is written down, and what was said stays
+    in view instead.
+    """
 
     opened = Signal(object)
     """A kept conversation is shown from now on, held as this `Setup` says: a talk is to begin in it."""
@@ -44,6 +46,10 @@ class ConversationRoom(QObject):
     changed = Signal()
     """The list of conversations may look different now."""
     failed = Signal(str)
+    would_lose = Signal(object)
+    """The `ConversationView` that is asked for would take what was said, and is kept nowhere, from view for good: see
+    `open_after_all`.
+    """
 
     def __init__(
         self,
@@ -75,6 +81,9 @@ class ConversationRoom(QObject):
         self._written: Setup | None = None  # as the desk knows it
         self._trouble_told = ""
         self._opening = ""  # the key of the conversation that is being read, to be shown
+        self._unkept = False  # of what is shown, something is written down nowhere
+        self._aside_key = ""  # of the conversation that `step_aside` began
+        self._before: tuple[str, str] | None = None  # key and title of the one that was shown before it
         self._keep_timer = QTimer(self, singleShot=True, interval=KEEP_AFTER_MS)
         self._keep_timer.timeout.connect(self._keep_setup)
 
@@ -83,12 +92,23 @@ class ConversationRoom(QObject):
         """Whether what is said is written down."""
         return self.desk is not None and self._settings.keep_history and not self.desk.trouble
 
+    @property
+    def has_words(self) -> bool:
+        """Whether anything that was said is shown."""
+        return self._transcript.has_words
+
+    @property
+    def _loses(self) -> bool:
+        """Whether what is shown is, in whole or in part, written down nowhere."""
+        return self._unkept or (self.desk is not None and bool(self.desk.trouble))
+
     # -- which one
 
     def begin_new(self) -> None:
         """The next talk is the first of a new conversation."""
         self._leave()
-        if self.keeps:
+        self._transcript.type_box.take_back()
+        if self.keeps and not self._loses:
             self._show_nothing()  # else what was said would be lost with it
         self._anew = True
         self.key, self.title, self._written = _new_key(), "", None
@@ -96,30 +116,60 @@ class ConversationRoom(QObject):
 
     def open(self, view: ConversationView) -> None:
         """Shows a kept conversation, and goes on in it; of several that are asked for, the last one."""
-        if self.desk is None:
-            return
         if view.key == self.key:
             self.stay()
+        elif self._loses and self.has_words:
+            self.would_lose.emit(view)
+        else:
+            self.open_after_all(view)
+
+    def open_after_all(self, view: ConversationView) -> None:
+        """The same, whatever is lost by it."""
+        self._open(view.key, view.title, view.setup)
+
+    def step_aside(self) -> None:
+        """Begins a new one for somebody else, until `come_back`."""
+        before = (self.key, self.title) if self.keeps and not (self._anew or self._loses) else None
+        self.begin_new()
+        self._aside_key, self._before = self.key, before
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether the conversation that is shown is that of `step_aside`."""
+        return self.key == self._aside_key
+
+    def come_back(self) -> bool:
+        """Shows the conversation again that was left by `step_aside`, held as the user wants it by now; False if there
+        was none, or nothing has kept it.
+        """
+        before, self._before = self._before, None
+        if before is None or self._loses:
+            return False
+        self._open(*before, _setup(self._keeper.wanted))
+        return True
+
+    def _open(self, key: str, title: str, setup: Setup) -> None:
+        if self.desk is None:
             return
         desk = self.desk
 
         def show(talks: Sequence[KeptTalk]) -> None:
             self._leave()
             self._show_nothing()
-            self.key, self.title, self._written = view.key, view.title, view.setup
+            self.key, self.title, self._written = key, title, setup
             self._anew = False
             for talk in talks:
                 self._transcript.show_talk(talk.events, self._when(talk.began))
                 self.on_talk(talk)
             self.changed.emit()
-            self.opened.emit(view.setup)
+            self.opened.emit(setup)
 
         def failed(sentence: str) -> None:
             self._opening = ""
             self.failed.emit(sentence)
 
-        self._opening = view.key
-        self._errands.run(_OPENING, lambda: desk.talks(view.key), show, failed)
+        self._opening = key
+        self._errands.run(_OPENING, lambda: desk.talks(key), show, failed)
 
     def stay(self) -> None:
         """The conversation that is shown is wanted after all, and not one that was asked for before."""
@@ -130,6 +180,8 @@ class ConversationRoom(QObject):
         """Conversations were removed; if this one was among them a new one takes its place: whether it was."""
         if self._opening in keys:
             self.stay()
+        if self._before is not None and self._before[0] in keys:
+            self._before = None
         if self.key not in keys:
             return False
         self._keep_timer.stop()  # to keep how it is held would bring it back
@@ -141,7 +193,7 @@ class ConversationRoom(QObject):
     @property
     def setup(self) -> Setup:
         """How the conversation that is shown is held."""
-        return _setup(self._keeper.wanted)
+        return _setup(self._keeper.made_of)
 
     @property
     def earlier(self) -> tuple[ChatMessage, ...]:
@@ -177,6 +229,7 @@ class ConversationRoom(QObject):
             setup = _setup(choice)
             folder = Path(choice.record_folder) if choice.record_folder else None
             self._log, self._written = self.desk.begin(self.key, setup, folder), setup
+        self._unkept = self._unkept or not self.keeps
         self._tell_trouble()
         return first
 
@@ -205,7 +258,7 @@ class ConversationRoom(QObject):
     # -- inner parts
 
     def _show_nothing(self) -> None:
-        self.past = True
+        self.past, self._unkept = True, False
         self._transcript.clear()
         self.left.emit()
 
@@ -226,7 +279,7 @@ class ConversationRoom(QObject):
             self._errands.run(f"keep how {self.key} is held", work, lambda _: self.changed.emit(), self.failed.emit)
 
     def _setup_to_keep(self) -> Callable[[], Coroutine[Any, Any, None]] | None:
-        setup = _setup(self._keeper.wanted)
+        setup = self.setup
         if self.desk is None or self._written is None or setup == self._written:
             return None
         desk, key, self._written = self.desk, self.key, setup

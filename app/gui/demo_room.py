@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -30,13 +31,16 @@ from app.session.demo_report import document
 from app.session.demo_run import DemoRunner
 from app.session.errors import UserError
 
+Found = tuple[tuple[DemoBrain, ...], tuple[DemoFrontEnd, ...], object]
+"""What can take part."""
+
 _LOOKING = "look what can take part in the demo"
 _log = logging.getLogger(__name__)
 
 
 class DemoRoom(QObject):
     """`open` shows the panel; `run_alone` needs nobody. `began` comes before the demo's first session, `ended` behind
-    its last one, when the keeper is the user's again.
+    its last one.
     """
 
     began = Signal()
@@ -97,6 +101,15 @@ class DemoRoom(QObject):
         if self._task is not None:
             self._task.cancel()
 
+    def make_way(self) -> None:
+        """The user begins a talk of their own, or goes elsewhere: ends now, and shows their brain again."""
+        if self.running:
+            self._stage.leave()
+            self._give_way()
+            if self._keeper.has_guest:
+                self._keeper.stop()
+            self.brain_shown.emit(self._keeper.wanted.backend)
+
     def _give_way(self) -> None:
         self._talked = False
         self.stop()
@@ -124,7 +137,7 @@ class DemoRoom(QObject):
         panel.appear()
         self._look(self._start_alone)
 
-    def _start_alone(self, found: tuple[tuple[DemoBrain, ...], tuple[DemoFrontEnd, ...], object]) -> None:
+    def _start_alone(self, found: Found) -> None:
         brains, frontends, _ = found
         assert self.order is not None
         try:
@@ -156,20 +169,26 @@ class DemoRoom(QObject):
     # -- running
 
     async def _run(self, plan: DemoPlan) -> None:
-        panel, stage = self._panel(), self._stage
+        panel = self._panel()
         self._talked = self._keeper.phase != "stopped"
         questions = await asyncio.to_thread(lambda: self._desk.questions)
-        runner = self._runner = DemoRunner(stage, questions, plan, self._show)
+        runner = self._runner = DemoRunner(self._stage, questions, plan, self._show)
         self.began.emit()
-        cancelled = False
+        cancelled, fault = False, ""
         try:
             await runner.run()
         except asyncio.CancelledError:
             cancelled = True  # by the user: what there is is shown all the same
+        except Exception as error:
+            _log.exception("the demo failed")
+            fault = self.tr("The demo ended early, because of a fault in the program ({0}). The log has the details.")
+            fault = fault.format(type(error).__name__)
         finally:
             self._put_back()
         result = runner.result
         panel.show_result(result)
+        if fault:
+            self._tell(fault)
         if not cancelled:
             panel.appear()
         self.finished.emit(result)
@@ -179,14 +198,14 @@ class DemoRoom(QObject):
             self._leave_alone(self._write(result))
 
     def _put_back(self) -> None:
-        keeper, stage = self._keeper, self._stage
-        stage.leave()
-        if keeper.phase == "stopped" and stage.wanted is not None:
-            keeper.wanted = stage.wanted
+        keeper = self._keeper
+        self._stage.leave()
         if self._closing:
             return
+        if keeper.has_guest:
+            keeper.stop()
         self.brain_shown.emit(keeper.wanted.backend)
-        self.ended.emit(self._talked and keeper.phase == "stopped")
+        self.ended.emit(self._talked)
 
     def _show(self, progress: DemoProgress) -> None:
         self._panel().show_progress(progress)
@@ -202,12 +221,17 @@ class DemoRoom(QObject):
             self.panel.stop_wanted.connect(self.stop)
         return self.panel
 
-    def _look(self, done) -> None:  # type: ignore[no-untyped-def]  # a function of what `look` returns
-        async def look() -> tuple[tuple[DemoBrain, ...], tuple[DemoFrontEnd, ...], object]:
+    def _look(self, done: Callable[[Found], None]) -> None:
+        async def look() -> Found:
             brains, frontends = await asyncio.gather(self._desk.brains(), self._desk.frontends())
             return brains, frontends, await asyncio.to_thread(lambda: self._desk.questions)
 
-        self._errands.run(_LOOKING, look, done, self._tell)
+        def failed(sentence: str) -> None:
+            self._panel().note.hide()
+            self._tell(sentence)
+            self._leave_alone(False)
+
+        self._errands.run(_LOOKING, look, done, failed)
 
     def _tell(self, sentence: str) -> None:
         if self.panel is not None:

@@ -18,7 +18,7 @@ from app.session.errors import UserError
 
 
 class KeeperStage(QObject):
-    """See `DemoStage`. From the first `start` until `leave` the keeper builds the demo's sessions."""
+    """See `DemoStage`. From the first `start` until `leave` the demo is the keeper's guest."""
 
     interrupted = Signal()
     """Somebody else has begun or ended a talk: the demo is to end."""
@@ -28,10 +28,6 @@ class KeeperStage(QObject):
         self.in_charge = False
         self._desk = desk
         self._keeper = keeper
-        self._users = keeper.factory
-        self.wanted: SessionChoice | None = None
-        """What the user's own talk was made of; None before the first `start`."""
-        self._starting = False
         self._lost = False
         self._waiting: asyncio.Future[None] | None = None
         self._microphone: DemoMicrophone | None = None
@@ -40,19 +36,14 @@ class KeeperStage(QObject):
         """See `DemoStage.start`."""
         keeper = self._keeper
         if not self.in_charge:
-            self._users, self.wanted = keeper.factory, keeper.wanted
             self.in_charge = True
-            keeper.factory = self._make
             keeper.phase_changed.connect(self._phase_changed)
             keeper.failed.connect(self._failed)
         waiting = self._waiting = asyncio.get_running_loop().create_future()
-        self._lost, self._starting, self._microphone = False, True, None
-        try:
-            keeper.start(choice)
-        finally:
-            self._starting = False
+        self._lost, self._microphone = False, None
+        keeper.start_guest(choice, self._make)
         await waiting
-        session, microphone = keeper.session, self._microphone
+        session, microphone = keeper.guest, self._microphone
         if session is None or microphone is None:
             raise UserError(self.tr("The talk was over before it had begun."))
 
@@ -65,7 +56,7 @@ class KeeperStage(QObject):
 
     async def swap(self, choice: BackendChoice) -> None:
         """See `DemoStage.swap`: past the keeper, which would take the brain for the user's own choice."""
-        session = self._keeper.session
+        session = self._keeper.guest
         if session is None:
             raise UserError(self.tr("The talk is over, so its brain can't be changed."))
         await session.set_backend(choice)
@@ -77,14 +68,13 @@ class KeeperStage(QObject):
             self._keeper.stop()
 
     def leave(self) -> None:
-        """Gives the keeper back as it was; whatever runs goes on."""
+        """Has nothing to do with the keeper any more; whatever runs goes on."""
         if not self.in_charge:
             return
         self.in_charge = False
         keeper = self._keeper
         keeper.phase_changed.disconnect(self._phase_changed)
         keeper.failed.disconnect(self._failed)
-        keeper.factory = self._users
         if self._waiting is not None and not self._waiting.done():
             self._waiting.cancel()
 
@@ -96,8 +86,8 @@ class KeeperStage(QObject):
         waiting = self._waiting
         if phase == "running" and waiting is not None and not waiting.done():
             waiting.set_result(None)
-        elif phase == "loading" and not self._starting:
-            self._give_way()  # before the keeper asks the factory
+        elif phase == "loading" and not self._keeper.has_guest:
+            self._give_way()
         elif phase == "stopped":
             # By itself, if the session has failed: the events that tell so are on their way.
             asyncio.get_running_loop().call_soon(self._ask_who_stopped)

@@ -169,8 +169,10 @@ class FirstRun(Panel):
         if not self.isVisible() or page is not self.pages[self.here]:
             return  # what it waited for came too late
         if page is self.voice and (self.voice.touched or not self._again):
+            self.voice.touched = True  # what is found out later chooses no other one
             self._use_voice(self.voice.key, self.voice.precision)
         elif page is self.brain and (self.brain.touched or not self._again):
+            self.brain.touched = True
             self._use_brain()
         elif page is self.talk:
             self._over = True
@@ -230,6 +232,10 @@ class FirstRun(Panel):
         self.brain.show_machine(view)
         self._offer_download()
 
+    def _not_found(self) -> None:
+        self.voice.show_no_machine()
+        self.brain.show_no_machine()
+
     def _offer_download(self) -> None:
         page = self.pages[self.here]
         fit: FrontEndFit | None = self.voice.cards[self.voice.key].fit
@@ -283,6 +289,7 @@ class FirstRun(Panel):
 
     def _connect(self) -> None:
         self.machine.found.connect(self._found)
+        self.machine.failed.connect(self._not_found)
         self.voice.changed.connect(self._offer_download)
         for page in self.pages:
             page.ready.connect(partial(self._go_on_from, page))

@@ -123,6 +123,10 @@ class BrainPage(Page):
         card.button.setChecked(True)
         self._shape()
 
+    def show_no_machine(self) -> None:
+        """The machine could not be looked at."""
+        self.ollama.explain(self.tr("This machine could not be looked at. Go back and look again."), False)
+
     def show_machine(self, view: MachineView) -> None:
         """Shows what there is; chooses what fits best, unless something else was chosen or is to be kept."""
         before = self.choice
@@ -158,6 +162,8 @@ class BrainPage(Page):
         if self.cloud.typed:
             self.cloud.keep(self.ready.emit)
             return False
+        if self.cloud.keeping:
+            return False  # it is gone on from here once that is done
         if self.cloud.key_at == "none":
             self._say(self.tr("Paste a key first, or choose another brain."))
             self.cloud.key.setFocus()

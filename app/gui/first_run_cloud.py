@@ -99,6 +99,11 @@ class CloudCard(ChoiceCard):
         if desk is not None:
             self._errands.run(LOOK, lambda: desk.key_place(choice), self._show_place, self.key_words.setText)
 
+    @property
+    def keeping(self) -> bool:
+        """Whether a key is being kept."""
+        return self._errands.busy(KEEP)
+
     def keep(self, then: Callable[[], None]) -> None:
         """Keeps the key that was typed, if there is one, and goes on with `then`."""
         desk, key, choice = self._desk, self.key.text().strip(), BackendChoice(self.provider.currentData() or "")

@@ -18,6 +18,8 @@ class MachinePage(Page):
     """`found` tells a `MachineView`. Looks in the background: nothing has to wait for it."""
 
     found = Signal(object)
+    failed = Signal()
+    """It could not be looked at; the page itself says why."""
 
     def __init__(self, machine: MachineDesk, errands: Errands, parent: QWidget) -> None:
         self.title = self.tr("This machine")
@@ -105,6 +107,8 @@ class MachinePage(Page):
         self._show(looking=False)
         self.progress.setText(sentence)
         self.progress.setVisible(True)
+        if self.view is None:
+            self.failed.emit()
 
     def _show(self, *, looking: bool) -> None:
         """The button waits while a look is under way, and then has the keyboard again if it had."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
+from app.gui.device_picker import DevicePicker
 from app.gui.errands import Errands
 from app.gui.first_run_parts import Boxed, Page
-from app.gui.pick_list import PickList
 from app.gui.sound_room import LIST_SECONDS, DeviceLister
 from app.gui.sound_tests import SoundTests
 from app.session.desks import SoundDesk
@@ -31,8 +31,11 @@ class SoundPage(Page):
         super().__init__(parent)
         self._list_devices = list_devices
         self._errands = errands
-        self._offered: tuple[list[str], list[str]] = ([], [])
-        self.microphone, self.loudspeaker = PickList(self), PickList(self)
+        self._lacks: tuple[bool, bool] | None = None
+        """Whether there is no microphone, and no loudspeaker; None until that is known."""
+        self._kept = ["", ""]
+        self.microphone = DevicePicker(lambda: self._kept[0], self)
+        self.loudspeaker = DevicePicker(lambda: self._kept[1], self)
         grid = QGridLayout()
         grid.setHorizontalSpacing(24)
         grid.setVerticalSpacing(6)
@@ -43,7 +46,6 @@ class SoundPage(Page):
             label = QLabel(text, self)
             label.setBuddy(picker)
             picker.setAccessibleName(name)
-            picker.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             grid.addWidget(label, 0, place)
             grid.addWidget(picker, 1, place)
             grid.setColumnStretch(place, 1)
@@ -67,7 +69,7 @@ class SoundPage(Page):
             self.column.addSpacing(6)
             self.column.addWidget(self.tests)
         self.column.addStretch(1)
-        self._tell_lacking(known=False)
+        self._tell_lacking()
 
     @property
     def devices(self) -> tuple[str, str]:
@@ -83,13 +85,18 @@ class SoundPage(Page):
         """Has the devices in force chosen, and forgets what was found before."""
         if self.tests is not None:
             self.tests.clear()
-        self._choose(microphone, loudspeaker)
+        self._kept = [microphone, loudspeaker]
+        self.microphone.refresh()
+        self.loudspeaker.refresh()
+        self._show_devices()
 
     def set_devices(self, microphones: list[str], loudspeakers: list[str]) -> None:
         """Offers the devices that there are now."""
-        self._offered = (list(microphones), list(loudspeakers))
-        self._choose(*self.devices)
-        self._tell_lacking(known=True)
+        self._lacks = (not microphones, not loudspeakers)
+        self.microphone.offer(microphones)
+        self.loudspeaker.offer(loudspeakers)
+        self._show_devices()
+        self._tell_lacking()
 
     def arrive(self) -> QWidget:
         """See `Page.arrive`."""
@@ -110,21 +117,8 @@ class SoundPage(Page):
     async def _look(self) -> tuple[list[str], list[str]]:
         return await asyncio.wait_for(asyncio.to_thread(self._list_devices), LIST_SECONDS)
 
-    def _choose(self, *names: str) -> None:
-        for picker, offered, name in zip((self.microphone, self.loudspeaker), self._offered, names, strict=True):
-            if picker.view().isVisible():
-                continue  # somebody is choosing: the list must not change under their hands
-            with QSignalBlocker(picker):
-                picker.clear()
-                picker.addItem(self.tr("System default"), "")
-                for other in offered:
-                    picker.addItem(other, other)
-                if name and name not in offered:
-                    picker.addItem(self.tr("Not found: {0}").format(name), name)
-                picker.setCurrentIndex(max(0, picker.findData(name)))
-        self._show_devices()
-
     def _pick(self) -> None:
+        self._kept = list(self.devices)
         self._show_devices()
         self.picked.emit(*self.devices)
 
@@ -132,15 +126,15 @@ class SoundPage(Page):
         if self.tests is not None:
             self.tests.show_devices(*self.devices)
 
-    def _tell_lacking(self, *, known: bool) -> None:
-        microphones, loudspeakers = self._offered
+    def _tell_lacking(self) -> None:
+        no_microphone, no_loudspeaker = self._lacks or (False, False)
         words = ""
-        if known and not microphones and not loudspeakers:
+        if no_microphone and no_loudspeaker:
             words = self.tr("No microphone and no loudspeaker. Plug them in, and they are offered here; until then "
                             "you can type, and read the answers.")  # fmt: skip
-        elif known and not microphones:
+        elif no_microphone:
             words = self.tr("No microphone. Plug one in, and it is offered here; until then you can type.")
-        elif known and not loudspeakers:
+        elif no_loudspeaker:
             words = self.tr("No loudspeaker. Plug one in, and it is offered here; until then you can read the answers.")
         self.lacking.setText(words)
         self._box.setVisible(bool(words))

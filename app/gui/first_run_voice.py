@@ -29,6 +29,7 @@ class VoiceCard(ChoiceCard):
         super().__init__(title, words, parent)
         self.key = key
         self._fits: tuple[FrontEndFit, ...] = ()
+        self._failed = False
         self.precision = PickList(self)
         self.precision.setAccessibleName(self.tr("Precision of {0}").format(title))
         self._label = QLabel(self.tr("Precision"), self)
@@ -48,9 +49,14 @@ class VoiceCard(ChoiceCard):
         wanted = self.precision.currentData() or ""
         return next((fit for fit in self._fits if fit.precision == wanted), None)
 
+    def show_failed(self) -> None:
+        """It will not be known whether it fits, unless the user looks again."""
+        self._failed = True
+        self._show()
+
     def show_fits(self, fits: Sequence[FrontEndFit], precision: str = "") -> None:
         """Offers these, with `precision` picked if it fits, else the best one that does."""
-        self._fits = tuple(fits)
+        self._fits, self._failed = tuple(fits), False
         possible = [fit.precision for fit in fits if fit.fits]
         chosen = precision if precision in possible else next(iter(possible), "")
         notes = {
@@ -77,7 +83,9 @@ class VoiceCard(ChoiceCard):
         fit = self.fit or next(iter(self._fits), None)
         words = ""
         if self.key != ALWAYS:
-            words = self.tr("Still looking at this machine …") if fit is None else fit.sentence
+            words = fit.sentence if fit is not None else self.tr("Still looking at this machine …")
+            if fit is None and self._failed:
+                words = self.tr("This machine could not be looked at. Go back and look again.")
         several = possible and self.button.isChecked() and self.precision.count() > 1
         self._label.setVisible(several)
         self.precision.setVisible(several)
@@ -143,6 +151,11 @@ class VoicePage(Page):
             card.show_fits(())
             card.recommend(False)
         self._choose(key)
+
+    def show_no_machine(self) -> None:
+        """The machine could not be looked at."""
+        for card in self.cards.values():
+            card.show_failed()
 
     def show_machine(self, view: MachineView) -> None:
         """Shows what fits; chooses what fits best, unless something else was chosen or is to be kept."""

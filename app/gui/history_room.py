@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.gui.conversations_pane import ConversationsPane
-from app.gui.errands import Errands
+from app.gui.errands import CLOSE_SECONDS, Errands
 from app.gui.history_files import HistoryFiles
 from app.session.history import ConversationView, HistoryDesk, Setup
 
@@ -32,8 +32,8 @@ class HistoryRoom(QObject):
     """The `ConversationView` of the new one."""
     removed = Signal(object)
     """The keys, as a tuple, of conversations that the user has removed. One that is open is not to be gone on with."""
-    restored = Signal(object)
-    """The keys, as a tuple, of those that were brought back."""
+    not_removed = Signal(object)
+    """Those of them, as a tuple of `ConversationView`, that could not be removed: they are as they were."""
     told = Signal(str)
     """A sentence: something has been done."""
     failed = Signal(str)
@@ -128,17 +128,14 @@ class HistoryRoom(QObject):
 
     def remove(self, keys: Iterable[str]) -> None:
         """Takes conversations out of the list. They can be brought back until the bar at the pane's foot goes."""
-        known = (self._known[key] for key in keys if key in self._known)
-        self._remove({view.key: self.pane.list.title(view) for view in known})
+        self._remove([self._known[key] for key in keys if key in self._known])
 
     def _remove_all(self) -> None:
-        def found(views: Sequence[ConversationView]) -> None:
-            self._remove({view.key: self.pane.list.title(view) for view in views})
-
         # All, and not only those that a search has found.
-        self._in_turn("list all conversations", lambda: self._desk.conversations(), found, self.failed.emit)
+        self._in_turn("list all conversations", lambda: self._desk.conversations(), self._remove, self.failed.emit)
 
-    def _remove(self, titles: dict[str, str]) -> None:
+    def _remove(self, views: Sequence[ConversationView]) -> None:
+        titles = {view.key: self.pane.list.title(view) for view in views}
         keys = tuple(titles)
         if not keys:
             return
@@ -149,6 +146,7 @@ class HistoryRoom(QObject):
             self.pane.show_removed(tuple(self._undoable.values()))
             self.refresh()
             self.failed.emit(sentence)
+            self.not_removed.emit(tuple(views))
 
         self._undoable |= titles
         self._views = tuple(view for view in self._views if view.key not in titles)
@@ -163,7 +161,7 @@ class HistoryRoom(QObject):
         self._undoable.clear()
         self.pane.show_removed(())
         self._to_highlight = keys[-1] if keys else ""
-        self._change("restore", lambda: self._desk.restore(keys), lambda _: self.restored.emit(keys))
+        self._change("restore", lambda: self._desk.restore(keys))
 
     def _purge(self) -> None:
         self._undoable.clear()
@@ -195,7 +193,7 @@ class HistoryRoom(QObject):
         self.refresh()
         self.told.emit(self.tr("“{0}” is among your conversations now.").format(self.pane.list.title(view)))
 
-    async def finish(self, seconds: float = 1.0) -> None:
+    async def finish(self, seconds: float = CLOSE_SECONDS) -> None:
         """Waits until all changes that were asked for are made, but no longer than this."""
         self._errands.cancel(_LISTING)
         self.files.close()

@@ -37,7 +37,11 @@ _log = logging.getLogger(__name__)
 
 
 class SessionKeeper(QObject):
-    """Owns the session. `phase` is `loading`, `running` or `stopped`; `wanted` is what it is made of."""
+    """Owns the session. `phase` is `loading`, `running` or `stopped`; `wanted` is what the user's talk is made of.
+
+    A guest's session, see `start_guest`, takes its place for a while. What the user changes meanwhile is for their own
+    talk, and reaches no guest.
+    """
 
     phase_changed = Signal(str)
     progressed = Signal(str)
@@ -57,6 +61,8 @@ class SessionKeeper(QObject):
     """The one at the side, or None, that a running session has changed to."""
     aside_refused = Signal(object, str)
     """A `BackendChoice` for the side that it has not, likewise."""
+    deaf_changed = Signal(bool)
+    """Whether the talk hears nothing for a while, see `set_deaf`."""
     _told = Signal(int, str)
 
     def __init__(
@@ -70,8 +76,10 @@ class SessionKeeper(QObject):
         self.model = ""
         """The model that drives, as the session names it; empty before it has."""
         self._deaf: set[str] = set()
-        self.factory = factory
-        """What builds the sessions, from the next start on."""
+        self._factory = factory
+        self._guest: SessionChoice | None = None
+        self._guests = False
+        """Whether `_session` is one of a guest's, also when it is being ended."""
         self._heard = heard
         self._session: SessionControl | None = None
         self._stopping: asyncio.Task[None] | None = None
@@ -94,11 +102,21 @@ class SessionKeeper(QObject):
         """Starts a session of `choice` in the background; one that runs or is being started ends first."""
         if self._closed:
             return
-        self.wanted = choice
+        self.wanted, self._guest = choice, None
+        self._begin(choice, self._factory)
+
+    def start_guest(self, choice: SessionChoice, factory: SessionFactory) -> None:
+        """Starts a session that is not the user's, likewise. The next `start` or `stop` ends it, whoever's that is."""
+        if self._closed:
+            return
+        self._guest = choice
+        self._begin(choice, factory)
+
+    def _begin(self, choice: SessionChoice, factory: SessionFactory) -> None:
         self.gave_up = False
         self.model = ""
         self._starts += 1
-        self._spawn(self._start(self._starts, choice, self._cancel_tasks()), "start a session")
+        self._spawn(self._start(self._starts, choice, factory, self._cancel_tasks()), "start a session")
         self._set_phase("loading")
 
     def stop(self) -> None:
@@ -106,6 +124,7 @@ class SessionKeeper(QObject):
         if self._closed or (self.phase == "stopped" and self._session is None):
             return
         self.gave_up = False
+        self._guest = None
         self._starts += 1
         self.model = ""
         self._spawn(self._stop(self._cancel_tasks()), "stop the session")
@@ -124,13 +143,15 @@ class SessionKeeper(QObject):
             await self._end_session(left)
         self._set_phase("stopped")
 
-    async def _start(self, number: int, choice: SessionChoice, older: set[asyncio.Task[Any]]) -> None:
+    async def _start(
+        self, number: int, choice: SessionChoice, factory: SessionFactory, older: set[asyncio.Task[Any]]
+    ) -> None:
         if older:
             await asyncio.wait(older)
         await self._end_session(STOP_SECONDS)
         try:
             choice = replace(choice, muted=choice.muted or bool(self._deaf))
-            session = await self.factory(choice, lambda words: self._report(number, words))
+            session = await factory(choice, lambda words: self._report(number, words))
         except UserError as error:
             self._give_up(number, choice, str(error))
             return
@@ -144,14 +165,15 @@ class SessionKeeper(QObject):
                 + self.tr("The log has the details."),
             )
             return
-        self._session = session
+        self._session, self._guests = session, self._guest is not None
         if number != self._starts:  # it was cancelled, and came all the same
             await self._end_session(STOP_SECONDS)
             return
         self._backend = choice.backend
         self._drove = [choice.backend]
         self._aside = choice.aside
-        self._catch_up(session, choice)
+        if self._guest is None:
+            self._catch_up(session, choice)
         self._set_phase("running")
         session.add_listener(lambda event: self._pass_on(session, event))
 
@@ -182,7 +204,7 @@ class SessionKeeper(QObject):
     def _give_up(self, number: int, built: SessionChoice, sentence: str) -> None:
         if number != self._starts:
             return
-        if _devices(self.wanted) != _devices(built):
+        if self._guest is None and _devices(self.wanted) != _devices(built):
             self.start(self.wanted)  # they were changed meanwhile, perhaps for what this sentence is about
         else:
             self.gave_up = True
@@ -221,8 +243,23 @@ class SessionKeeper(QObject):
 
     @property
     def session(self) -> SessionControl | None:
-        """The session, while it runs."""
-        return self._session if self.phase == "running" else None
+        """The user's session, while it runs."""
+        return self._session if self.phase == "running" and self._guest is None else None
+
+    @property
+    def guest(self) -> SessionControl | None:
+        """A guest's session, while it runs."""
+        return self._session if self.phase == "running" and self._guest is not None else None
+
+    @property
+    def has_guest(self) -> bool:
+        """Whether a guest's session runs, or is being built."""
+        return self._guest is not None
+
+    @property
+    def made_of(self) -> SessionChoice:
+        """What the talk that is shown is made of, whoever's it is."""
+        return self._guest or self.wanted
 
     def set_manner(self, manner: Manner) -> None:
         """Changes the manner, live if a session runs."""
@@ -247,6 +284,7 @@ class SessionKeeper(QObject):
         """
         (self._deaf.add if deaf else self._deaf.discard)(why)
         self._mute_session()
+        self.deaf_changed.emit(bool(self._deaf))
 
     def _mute_session(self) -> None:
         if self.session is not None:
@@ -257,7 +295,7 @@ class SessionKeeper(QObject):
         anew.
         """
         self.wanted = replace(self.wanted, microphone=microphone, loudspeaker=loudspeaker)
-        if self.gave_up:
+        if self.gave_up and self._guest is None:
             self.start(self.wanted)
         elif self.session is not None:
             self.session.set_devices(microphone, loudspeaker)
@@ -277,7 +315,7 @@ class SessionKeeper(QObject):
     def set_backend(self, choice: BackendChoice) -> None:
         """Changes the brain: live if a session runs; one that is still being built, or could not be, begins anew."""
         self.wanted = replace(self.wanted, backend=choice)
-        if self.phase == "loading" or self.gave_up:
+        if self._guest is None and (self.phase == "loading" or self.gave_up):
             self.start(self.wanted)
         session = self.session
         if session is None:
@@ -301,6 +339,10 @@ class SessionKeeper(QObject):
             self.wanted = replace(self.wanted, backend=self._backend)
             self.backend_settled.emit(self._backend)
             self.backend_refused.emit(choice, sentence or self.tr("The brain could not be changed."))
+
+    def settle_backend(self) -> None:
+        """What the next session is made of counts as chosen, before that is there."""
+        self.backend_settled.emit(self.wanted.backend)
 
     def set_aside(self, choice: BackendChoice | None) -> None:
         """Has this brain answer, too, or no longer: live if a session runs, else from the next one on."""
@@ -368,7 +410,9 @@ class SessionKeeper(QObject):
             return
         if isinstance(event, SessionStarted | BackendChanged):
             self.model = event.model
-        if isinstance(event, BackendChanged) and event.reason == "handed":
+        if self._guests:
+            pass  # its brains are no choice of the user's
+        elif isinstance(event, BackendChanged) and event.reason == "handed":
             self._handed_over()
         elif isinstance(event, BackendChanged) and event.reason == "fallback":
             self._fell_back(event)

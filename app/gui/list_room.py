@@ -49,6 +49,7 @@ class ListRoom(QObject):
         self._keeper = keeper
         self._dialogs = dialogs
         self.pane = pane
+        self._forgotten = ""  # the key of the conversation that was shown and is removed
         self.room = HistoryRoom(pane, history, errands, window) if history is not None else None
         pane.new_wanted.connect(self.new_wanted)
         menu.export_action.setEnabled(history is not None)
@@ -61,13 +62,12 @@ class ListRoom(QObject):
         pane.opened.connect(self._stay)
         room.duplicated.connect(talks.open)
         room.removed.connect(self._removed)
+        room.not_removed.connect(self._take_back)
         room.listed.connect(self._listed)
         room.told.connect(self.told)
         room.failed.connect(self.failed)
         pane.duplicate_wanted.connect(self._ask_brain)
         dialogs.duplicate_chosen.connect(self._duplicate)
-        dialogs.conversation_set.connect(lambda *_: talks.setup_changed())
-        dialogs.servers_moved.connect(lambda _: talks.setup_changed())
         talks.changed.connect(self._changed)
         menu.export.connect(lambda: room.ask_export(talks.key))
         menu.bring_in.connect(room.ask_import)
@@ -110,8 +110,16 @@ class ListRoom(QObject):
             self.titled.emit(view.title)
 
     def _removed(self, keys: tuple[str, ...]) -> None:
+        shown = self._talks.key
         if self._talks.forget(keys):
+            self._forgotten = shown
             self.cleared.emit()
+
+    def _take_back(self, views: tuple[ConversationView, ...]) -> None:
+        """They are here still: if one of them was shown, and nothing was said since, it is again."""
+        view = next((view for view in views if view.key == self._forgotten), None)
+        if view is not None and not self._talks.has_words:
+            self._talks.open(view)
 
     def _ask_brain(self, key: str) -> None:
         setup = self._setup(key)

@@ -83,7 +83,7 @@ class LiveSettings(QObject):
     def begin(self) -> None:
         """Has the window look as the settings say."""
         self._look()
-        reduce_motion(self._settings.reduced_motion)
+        self._motion(self._settings.reduced_motion)
         self._menu.quiet_action.setChecked(self._settings.oracle_quiet)
         self._quiet(self._settings.oracle_quiet)
 

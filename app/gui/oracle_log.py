@@ -96,7 +96,8 @@ _Own = (
 class OracleLog:
     """The revisions, newest at index 0."""
 
-    limit: int = 200
+    limit: int = 80
+    """Some ten turns; with each card more, each change of the newest takes longer to lay out."""
     revisions: list[Revision] = field(default_factory=list)
     _current: dict[int, Revision] = field(default_factory=dict)
     _handed: dict[int, int] = field(default_factory=dict)

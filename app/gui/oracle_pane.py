@@ -22,6 +22,7 @@ from app.gui.oracle_column import OracleColumn
 from app.gui.oracle_header import OracleHeader
 from app.gui.oracle_log import OracleLog, Revision
 from app.gui.oracle_sides import brain_words
+from app.gui.session_time import SessionTime
 
 WAIT_STEP_MS = 1000
 COLUMNS_PX = 420
@@ -41,7 +42,7 @@ class OraclePane(QWidget):
 
     def __init__(self, parent: QWidget | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(parent)
-        self.clock = clock
+        self.time = SessionTime(clock)
         self.header = OracleHeader(self)
         self.columns = (OracleColumn(self), OracleColumn(self))
         self.view = self.columns[0].view
@@ -71,8 +72,6 @@ class OraclePane(QWidget):
         self._changed: set[Revision] = set()
         self._paired = False
         self._two = False
-        self._began: float | None = None
-        """The session's start by `clock`, as well as it is known."""
         self._in_view = False
         self.wait_timer = QTimer(self, interval=WAIT_STEP_MS, timerType=Qt.TimerType.PreciseTimer)
         """Runs only while a brain is waited for in view."""
@@ -96,7 +95,7 @@ class OraclePane(QWidget):
     def begin(self) -> None:
         """A new talk begins, and its revisions count from 1 again."""
         self.end()
-        self._began = None
+        self.time.begin()
         self.header.begin()
         self._pair()
         self.settle()
@@ -116,9 +115,7 @@ class OraclePane(QWidget):
 
     def apply(self, event: Event) -> None:
         """Takes one event in."""
-        if event.at > 0:  # before the first frame the session's time stands still
-            began = self.clock() - event.at  # events come late at times, and never early
-            self._began = began if self._began is None else min(began, self._began)
+        self.time.hear(event.at)
         known = self.log.revisions[0] if self.log.revisions else None
         self._changed.update(self.log.apply(event))
         self.header.apply(event)
@@ -239,9 +236,8 @@ class OraclePane(QWidget):
             self.wait_timer.stop()
 
     def _waited(self, revision: Revision) -> int:
-        if not revision.waiting or self._began is None:
-            return 0
-        return int(self.clock() - self._began - revision.waits_since + _EARLY)
+        now = self.time.now if revision.waiting else None
+        return 0 if now is None else max(0, int(now - revision.waits_since + _EARLY))
 
     def _card(self, revision: Revision) -> Card:
         return self._cards.card(revision, self._waited(revision), column=self._two)

@@ -88,6 +88,7 @@ class Panels(QObject):
         menu.set_up_action.setVisible(machine is not None)
         menu.log_action.setVisible(log is not None)
         keep.taken.connect(self._show_value)
+        sound.listed.connect(self._offer_devices)
 
     def begin(self) -> None:
         """The window is there: at the very first start it asks what the user has, and wants."""
@@ -117,13 +118,27 @@ class Panels(QObject):
             self.settings = SettingsDialog(self._settings, self._window)
             self.settings.changed.connect(self._live.change)
             self.settings.keys_typed.connect(self._sound.keys_typed)
-        for name, picker in (
-            ("microphone", self._setup.microphone), ("loudspeaker", self._setup.loudspeaker),
-            ("provider", self._setup.brain), ("frontend", self._setup.frontend),
-        ):  # fmt: skip
+        self._offer_settings("microphone", "loudspeaker", "provider", "frontend")
+        self.settings.open_afresh(key)
+
+    def _offer_settings(self, *names: str) -> None:
+        """The settings offer what the bar does."""
+        assert self.settings is not None
+        setup = self._setup
+        pickers = {
+            "microphone": setup.microphone, "loudspeaker": setup.loudspeaker, "provider": setup.brain,
+            "frontend": setup.frontend,
+        }  # fmt: skip
+        for name in names:
+            picker = pickers[name]
             offers = [(picker.itemData(place), picker.itemText(place)) for place in range(picker.count())]
             self.settings.set_choices(name, offers)
-        self.settings.open_afresh(key)
+
+    def _offer_devices(self, microphones: list[str], loudspeakers: list[str]) -> None:
+        if self.settings is not None:
+            self._offer_settings("microphone", "loudspeaker")
+        if self.first_run is not None:
+            self.first_run.set_devices(microphones, loudspeakers)
 
     def _show_value(self, key: str, value: object) -> None:
         if self.settings is not None:

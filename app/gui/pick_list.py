@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QComboBox
 
@@ -11,7 +11,17 @@ _COMMANDS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifie
 
 
 class PickList(QComboBox):
-    """For what takes effect at once, such as the brain of the talk: a plain box would swap brains at each arrow key."""
+    """For what takes effect at once, such as the brain of the talk: a plain box would swap brains at each arrow key.
+
+    `closed`: the open list has gone.
+    """
+
+    closed = Signal()
+
+    def hidePopup(self) -> None:
+        """Says so."""
+        super().hidePopup()
+        self.closed.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Opens the list at arrows and letters, and looks for the letters in it."""

@@ -25,7 +25,6 @@ class ReplayRoom(QObject):
     """While a turn is heard again the talk hears nothing. Asking for it once more stops it."""
 
     failed = Signal(str)
-    testing = Signal(bool)
     """The talk is deaf for a while, or no longer."""
 
     def __init__(
@@ -98,4 +97,3 @@ class ReplayRoom(QObject):
 
     def _deafen(self, deaf: bool) -> None:
         self._keeper.set_deaf(deaf, "replay")
-        self.testing.emit(deaf)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, QTimer
 from PySide6.QtGui import QFocusEvent, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QSpinBox, QWidget
 
@@ -38,17 +38,6 @@ class Switch(Editor):
         return self.tr("on") if value else self.tr("off")
 
 
-class _List(PickList):
-    """`closed`: the open list has gone."""
-
-    closed = Signal()
-
-    def hidePopup(self) -> None:
-        """Says so."""
-        super().hidePopup()
-        self.closed.emit()
-
-
 class Choice(Editor):
     """One of several, by the words of the declaration or by those that `offer` brings."""
 
@@ -56,7 +45,7 @@ class Choice(Editor):
         super().__init__(declared, parent)
         if declared.kind == "device":
             self.letters = 42, 14
-        self.list = _List(self)
+        self.list = PickList(self)
         # Long names must not push the dialog wider.
         self.list.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.list.setMinimumContentsLength(8)

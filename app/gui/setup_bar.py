@@ -4,13 +4,15 @@ meters. Says what the user picked; does nothing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
 
 from app.gui.brain_picker import BrainPicker
 from app.gui.choice import WindowChoices, backend_choice, is_router, may_have_key
+from app.gui.device_picker import DevicePicker
 from app.gui.favourites import FavouritesButton
 from app.gui.model_lists import ModelLists
 from app.gui.pick_list import PickList
@@ -18,9 +20,6 @@ from app.gui.slim_button import SlimButton
 from app.gui.translation import said
 from app.session.control import BackendChoice
 from app.settings import Settings
-
-LATER_MS = 300
-"""How soon devices are offered that could not be while a list was open."""
 
 
 class SetupBar(QWidget):
@@ -75,8 +74,8 @@ class SetupBar(QWidget):
         self.frontend.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.frontend.setMinimumContentsLength(9)
         self.frontend.setMaximumWidth(280)
-        self.microphone = self._device_picker(self.tr("Microphone"))
-        self.loudspeaker = self._device_picker(self.tr("Loudspeaker"))
+        self.microphone = self._device_picker(self.tr("Microphone"), lambda: settings.microphone)
+        self.loudspeaker = self._device_picker(self.tr("Loudspeaker"), lambda: settings.loudspeaker)
         self.new_button = SlimButton(self.tr("New talk"), self)
         self.new_button.setAccessibleName(self.tr("New talk"))
         self.new_button.setToolTip(self.tr("Ends this talk and begins a new one (Ctrl+N)."))
@@ -84,10 +83,6 @@ class SetupBar(QWidget):
         self.stop_button.setAccessibleName(self.tr("Stop the talk"))
         self.stop_button.setToolTip(self.tr("Ends this talk and closes the microphone."))
         self._lay_out(len(choices.frontends) > 1)
-        self._offered: tuple[list[str], list[str]] = ([], [])
-        self._later = QTimer(self, singleShot=True, interval=LATER_MS)
-        self._later.timeout.connect(self._offer)
-        self._offer()
         self._select(self.manner, settings.manner)
         self._select(self.frontend, settings.frontend)
         self._connect()
@@ -105,12 +100,13 @@ class SetupBar(QWidget):
         """Offers these devices, once no list is open; one that is in the settings but not there stays offered, and
         marked.
         """
-        self._offered = (microphones, loudspeakers)
-        self._offer()
+        self.microphone.offer(microphones)
+        self.loudspeaker.offer(loudspeakers)
 
     def offer_again(self) -> None:
         """Shows the devices that are in the settings now."""
-        self._offer()
+        self.microphone.refresh()
+        self.loudspeaker.refresh()
 
     def show_manner(self, manner: str) -> None:
         """Shows the manner in force, without saying that it was picked."""
@@ -126,23 +122,6 @@ class SetupBar(QWidget):
         self.stop_button.setEnabled(phase != "stopped")
 
     # -- inner parts
-
-    def _offer(self) -> None:
-        pickers = (self.microphone, self.loudspeaker)
-        if any(picker.view().isVisible() for picker in pickers):
-            self._later.start()  # somebody is choosing: the list must not change under their hands
-            return
-        self._later.stop()
-        kept = (self._settings.microphone, self._settings.loudspeaker)
-        for picker, names, current in zip(pickers, self._offered, kept, strict=True):
-            with QSignalBlocker(picker):
-                picker.clear()
-                picker.addItem(self.tr("System default"), "")
-                for name in names:
-                    picker.addItem(name, name)
-                if current and current not in names:
-                    picker.addItem(self.tr("Not found: {0}").format(current), current)
-                self._select(picker, current)
 
     def _connect(self) -> None:
         self.picker.picked.connect(self._pick_brain)
@@ -227,10 +206,10 @@ class SetupBar(QWidget):
         picker.setToolTip(help)
         return picker
 
-    def _device_picker(self, name: str) -> QComboBox:
-        picker = self._picker(name, self.tr("Can be changed in mid-talk."))
-        # Long device names must not push the window wider than the screen.
-        picker.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    def _device_picker(self, name: str, kept: Callable[[], str]) -> DevicePicker:
+        picker = DevicePicker(kept, self)
+        picker.setAccessibleName(name)
+        picker.setToolTip(self.tr("Can be changed in mid-talk."))
         picker.setMinimumContentsLength(10)
         picker.setMaximumWidth(420)
         return picker

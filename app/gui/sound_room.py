@@ -46,10 +46,11 @@ class SoundRoom(QObject):
     """Changes `settings`, and says so: `changed` when they are to be saved soon."""
 
     changed = Signal()
+    listed = Signal(list, list)
+    """The microphones and the loudspeakers that there are now, by name."""
     talk_mode_changed = Signal(str)
     hotkeys_changed = Signal(str, str)
     keys_typed = Signal(bool)
-    testing = Signal(bool)
     """A device is being tried out, or no longer: meanwhile the talk hears nothing."""
     _devices_changed = Signal()
 
@@ -109,9 +110,12 @@ class SoundRoom(QObject):
         """Has the pickers offer the devices that there are now."""
         try:
             found = asyncio.get_running_loop().run_in_executor(None, self._list_devices)
-            self._setup.set_devices(*await asyncio.wait_for(found, LIST_SECONDS))
+            microphones, loudspeakers = await asyncio.wait_for(found, LIST_SECONDS)
         except Exception as error:  # the session itself will tell what is wrong with its devices
             _log.warning("the devices could not be listed: %r", error)
+        else:
+            self._setup.set_devices(microphones, loudspeakers)
+            self.listed.emit(microphones, loudspeakers)
 
     async def close(self) -> None:
         """Ends what is under way."""
@@ -208,7 +212,6 @@ class SoundRoom(QObject):
     def listen_to_test(self, testing: bool) -> None:
         """A device is being tried out, or no longer: what is said for that is no turn of the talk."""
         self._keeper.set_deaf(testing)
-        self.testing.emit(testing)
 
     def set_talk_mode(self, mode: str) -> None:
         """How the talk button works from now on."""

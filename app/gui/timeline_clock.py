@@ -1,18 +1,16 @@
 """Where the live edge of the timeline is between two events: it moves evenly, and never back.
 
-Events come late at times, in batches, and never early: the least delay of late says how far the session is now.
 Knows nothing of Qt; its clock is any steady one, in seconds.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
+
+from app.gui.session_time import SessionTime
 
 LAG_SECONDS = 0.085
 """The edge stays so far behind the newest that can be known: a frame, so that what it reaches is there by then."""
-REMEMBERED_SECONDS = 6.0
-"""Delays older than this count no more: a sound card's clock drifts, and a session may pause."""
 JUMP_SECONDS = 1.5
 """What lies farther ahead is jumped to; anything nearer is caught up with in the blink of an eye."""
 CATCH_UP = 4.0
@@ -21,10 +19,12 @@ SLOWEST, FASTEST = 0.15, 4.0
 
 
 class LiveEdge:
-    """`hear` each event's time, then ask for `move` once a picture; `begin` for a new talk."""
+    """Moves evenly, and never back. `hear` each event's time, then ask for `move` once a picture; `begin` for a new
+    talk.
+    """
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
+        self._time = SessionTime(clock)
         self.begin()
 
     def begin(self) -> None:
@@ -32,27 +32,19 @@ class LiveEdge:
         self.at = 0.0
         """The edge, in seconds of the session."""
         self._moved_at: float | None = None
-        self._offsets: deque[tuple[float, float]] = deque()
-        """When each delay was seen, and the session's start by the clock as it would follow; the least is first."""
+        self._time.begin()
 
     def hear(self, at: float) -> None:
         """An event of session time `at` has just come."""
-        if at <= 0:
-            return  # before the first frame the session's time stands still
-        now = self._clock()
-        start = now - at
-        while self._offsets and self._offsets[-1][1] >= start:
-            self._offsets.pop()
-        self._offsets.append((now, start))
-        while len(self._offsets) > 1 and now - self._offsets[0][0] > REMEMBERED_SECONDS:
-            self._offsets.popleft()
+        self._time.hear(at)
 
     def move(self) -> float:
         """Moves on to now, and returns where that is."""
-        if not self._offsets:
+        known = self._time.now
+        if known is None:
             return self.at
-        now = self._clock()
-        target = max(0.0, now - self._offsets[0][1] - LAG_SECONDS)
+        now = self._time.clock()
+        target = max(0.0, known - LAG_SECONDS)
         since = 0.0 if self._moved_at is None else max(0.0, now - self._moved_at)
         behind = target - self.at - since
         if self._moved_at is None or behind > JUMP_SECONDS:

@@ -102,7 +102,7 @@ class RequestLog:
         brain = self.known((event.backend, event.model))
         before = next(iter(self._newest_requests(event.aside)), None)
         request = Request(
-            event.revision, event.turn, brain, len(event.words.split()), event.final, event.at, event.aside,
+            event.revision, brain, len(event.words.split()), event.final, event.at, event.aside,
             kind=kind if turn == event.turn else "", named=before is None or before.brain != brain,
             handed_from=self._handed.get(event.revision, 0),
         )  # fmt: skip
@@ -141,7 +141,7 @@ class RequestLog:
             self._touch(event.at)
             if request is not None:
                 self._touch(request.fed_until or request.end or event.at)
-                request.fed, request.fed_until = request.fed + event.words, event.at
+                request.fed_until = event.at
             return
         last = self.taken.last
         before = last.taken if last is not None and last.revision == event.revision else 0

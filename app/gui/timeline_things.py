@@ -42,7 +42,6 @@ class UserTurn:
     version: int = 0
     """Counts the changes of its words."""
     heard_until: float = 0.0
-    final_at: float | None = None
     next_start: float | None = None
     """When the next turn of this side began: its words have no room beyond."""
 
@@ -57,10 +56,8 @@ class Partial:
     """The ears have told what they understood so far; `final` when that is settled. Long texts keep their end."""
 
     start: float
-    turn: int
     stable: str
     unstable: str
-    heard_until: float
     final: bool = False
 
     @property
@@ -78,7 +75,6 @@ class Request:
     """
 
     number: int
-    turn: int
     brain: Brain
     asked_words: int
     final: bool
@@ -90,7 +86,6 @@ class Request:
     words: int = 0
     past_at: float | None = None
     by: int = 0
-    fed: int = 0
     fed_until: float | None = None
     handed_from: int = 0
     handed_to: int = 0

@@ -68,19 +68,17 @@ class TurnLog:
                 turn.speech_end, turn.reason = speech_end, reason
                 self._end(turn, at)
             case e.UserBackchannel(text=text):
-                turn.backchannel, turn.words, turn.final_at = True, [Word(turn.start, text)], at
+                turn.backchannel, turn.words = True, [Word(turn.start, text)]
                 turn.version += 1
                 close(turn.pauses, at)
                 self._end(turn, at)
             case e.TranscriptPartial(_, _, stable, unstable, heard_until):
                 self._words(turn, stable.split(), unstable.split(), heard_until)
-                mark = Partial(at, turn.number, _tail(stable), _tail(unstable), heard_until)
-                self.partials.add(mark)
+                self.partials.add(Partial(at, _tail(stable), _tail(unstable)))
                 self._touch(at)
             case e.TranscriptFinal(text=text, heard_until=heard_until):
                 self._words(turn, text.split(), [], heard_until)
-                turn.final_at = at
-                self.partials.add(Partial(at, turn.number, _tail(text), "", heard_until, True))
+                self.partials.add(Partial(at, _tail(text), "", True))
                 self._touch(at)
 
     def _new_turn(self, event: e.Event) -> UserTurn:

@@ -7,8 +7,6 @@ it first does so in the background.
 from __future__ import annotations
 
 import math
-import time
-from collections import deque
 from pathlib import Path
 
 import pyqtgraph as pg
@@ -48,10 +46,7 @@ LEAST_HEIGHT_PX = 80
 
 
 class TimelineView(pg.GraphicsView):
-    """`begin` and `end` frame a talk; `settle` after each batch of events that the log took in.
-
-    `paintings` holds when each painting of late ended, by `time.perf_counter`, and the milliseconds that it took.
-    """
+    """`begin` and `end` frame a talk; `settle` after each batch of events that the log took in."""
 
     told = Signal(str)
     """What is under the mouse, or under the keyboard's cursor, in words; empty for nothing."""
@@ -71,7 +66,8 @@ class TimelineView(pg.GraphicsView):
         """The second at the right end."""
         self.cursor: Thing | None = None
         """What the keyboard has picked."""
-        self.paintings: deque[tuple[float, float]] = deque(maxlen=4096)
+        self.painted = 0
+        """How often."""
         self.readout = ""
         self._mouse: QPointF | None = None
         self._painter: TimelinePainter | None = None
@@ -118,7 +114,7 @@ class TimelineView(pg.GraphicsView):
     def end(self) -> None:
         """The talk is over: it stays in view, and moves no more."""
         self.running = False
-        self._watch()
+        self.watch()
         self._item.update()
 
     def settle(self) -> None:
@@ -164,14 +160,14 @@ class TimelineView(pg.GraphicsView):
         was, self.following = self.following, True
         self.edge.move()
         self._show(self.live_right, self.seconds)
-        self._watch()
+        self.watch()
         if not was:
             self.following_changed.emit(True)
 
     def pause(self) -> None:
         """Stays where it is; the talk goes on."""
         was, self.following = self.following, False
-        self._watch()
+        self.watch()
         if was:
             self.following_changed.emit(False)
 
@@ -232,12 +228,12 @@ class TimelineView(pg.GraphicsView):
         super().showEvent(event)
         if self.following and self.running:
             self.advance()
-        self._watch()
+        self.watch()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Nobody looks: nothing moves."""
         super().hideEvent(event)
-        self._watch()
+        self.watch()
 
     @property
     def reduced_motion(self) -> bool:
@@ -247,13 +243,10 @@ class TimelineView(pg.GraphicsView):
     @reduced_motion.setter
     def reduced_motion(self, reduced: bool) -> None:
         self._reduced_motion = reduced
-        self._watch()
+        self.watch()
 
     def watch(self) -> None:
-        """Moves on, or rests, as is needed now: the window was minimised, or is back."""
-        self._watch()
-
-    def _watch(self) -> None:
+        """Moves on, or rests, as is needed now: the window was minimised, say, or is back."""
         seen = self.isVisible() and not self.window().isMinimized()
         needed = seen and self.following and self.running and not self._reduced_motion
         if needed and not self.timer.isActive():
@@ -264,11 +257,9 @@ class TimelineView(pg.GraphicsView):
     # -- painting
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints, and notes how long that took."""
-        began = time.perf_counter()
+        """Paints, and counts how often."""
         super().paintEvent(event)
-        ended = time.perf_counter()
-        self.paintings.append((ended, (ended - began) * 1000))
+        self.painted += 1
 
     def painter_of_now(self) -> TimelinePainter:
         """What paints at the size, the scale and in the colours of now."""

@@ -106,6 +106,11 @@ class TranscriptPane(QWidget):
         self.view.show_newest()
 
     @property
+    def has_words(self) -> bool:
+        """Whether anything that was said is shown."""
+        return any(turn is not None for turn in self._cards)
+
+    @property
     def messages(self) -> tuple[ChatMessage, ...]:
         """What was said in all talks that are shown, for a brain that is to go on from there."""
         turns = [*self._earlier, *self._transcript.turns]

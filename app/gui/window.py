@@ -8,17 +8,16 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QMoveEvent, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from app.conversation import events as e
 from app.gui.brain_room import BrainRoom
-from app.gui.choice import WindowChoices, backend_choice, session_choice
+from app.gui.choice import WindowChoices
 from app.gui.conversation_room import ConversationRoom
 from app.gui.conversations_pane import ConversationsPane
 from app.gui.demo_room import DemoRoom
@@ -46,6 +45,7 @@ from app.gui.sound_room import DeviceLister, SoundRoom
 from app.gui.status_line import StatusLine
 from app.gui.talk_bar import TalkBar
 from app.gui.talk_keys import TalkKeys
+from app.gui.talk_starter import TalkStarter
 from app.gui.talk_state import Phase, TalkState
 from app.gui.timeline_pane import TimelinePane
 from app.gui.transcript_pane import TranscriptPane
@@ -53,9 +53,9 @@ from app.gui.weights_keeper import WeightsKeeper
 from app.session.control import ROUTER, BackendChoice, SessionFactory, WeightsStore
 from app.session.demo import DemoDesk, DemoOrder
 from app.session.desks import BrainDesk, SoundDesk
-from app.session.history import HistoryDesk, KeptTalk, Setup
+from app.session.history import ConversationView, HistoryDesk, KeptTalk
 from app.session.machine import MachineDesk
-from app.settings import Settings, default_path, recordings_folder
+from app.settings import Settings, default_path
 
 LEAST_PX = 860, 480
 
@@ -89,10 +89,7 @@ class MainWindow(QMainWindow):
         self.settings = settings
         self.talk = TalkState(phase="stopped", duplex=settings.duplex)
         self._progress = ""
-        self._starting: asyncio.Task[None] | None = None
         self._filtered = False
-        self._borrowed = False
-        """Whether the brain is that of a conversation that was opened, or took over: not the user's choice."""
 
         self.keep = SettingsRoom(settings, self)
         self.errands = Errands(self)
@@ -116,7 +113,6 @@ class MainWindow(QMainWindow):
         self.menu.routes_action.setVisible(ROUTER in self.lists.views)
         self.pump = EventPump(self._apply, self._settle, self._fault, self)
         self.keeper = SessionKeeper(factory, self._hear, self)
-        self.keeper.wanted = session_choice(settings)
         self.models = ModelRoom(settings, self.keeper, self.model, self.weights, choices.weighty, self)
         self.talks = ConversationRoom(history, settings, self.keeper, self.transcript, self.errands, self)
         self.list = ListRoom(
@@ -129,6 +125,10 @@ class MainWindow(QMainWindow):
         self.sound = SoundRoom(
             settings, self.keeper, self.setup, self.talk_bar, self.menu, self.messages, list_devices, self.errands,
             sound_desk, self,
+        )  # fmt: skip
+        self.starter = TalkStarter(
+            settings, self.keeper, self.talks, self.setup, self.transcript.header, self.sound, self,
+            knows=self.lists.views.__contains__, settle=self.pump.flush,
         )  # fmt: skip
         self.keys = TalkKeys(self.push, self.sound, self.talk, self)
         self.replay = ReplayRoom(sound_desk, settings, self.keeper, self.transcript, self.errands, self)
@@ -143,9 +143,6 @@ class MainWindow(QMainWindow):
         self.demo = DemoRoom(demo, self.keeper, self.errands, self) if demo is not None else None
         self.menu.demo_action.setVisible(demo is not None)
         self.layout_keeper = LayoutKeeper(self, self.panes, (settings.path or default_path()).with_name("window.json"))
-
-        self._restart_soon = QTimer(self, singleShot=True, interval=0)  # several changes make one fresh start
-        self._restart_soon.timeout.connect(self._restart)
 
         self._lay_out()
         self._order_tabs()
@@ -173,13 +170,12 @@ class MainWindow(QMainWindow):
         if order is not None and self.demo is not None:
             self.demo.run_alone(order)
         else:
-            self.start_fresh()
+            self.starter.start_fresh()
             self.panels.begin()
 
     async def finish(self, seconds: float = 1.0) -> None:
         """Ends the session and all that is under way."""
-        if self._starting is not None:
-            self._starting.cancel()
+        self.starter.cancel()
         if self.weights is not None:
             await self.weights.close()
         self._close_dialogs()
@@ -187,59 +183,21 @@ class MainWindow(QMainWindow):
         await self.sound.close()
         if self.demo is not None:
             await self.demo.close()
-        await self.list.finish()
-        # What is being tried out may take a while to end: the talk's microphone is not to stay open so long.
-        await asyncio.gather(self.errands.close(), self.keeper.close(seconds))
+        # The talk's microphone is not to stay open until all is written, or what is being tried out has ended.
+        await asyncio.gather(self._finish_errands(), self.keeper.close(seconds))
         await self.list.close()
         self.keys.close()  # the last of all: it waits, and nothing else goes on meanwhile
         self.pump.flush()
+
+    async def _finish_errands(self) -> None:
+        await self.list.finish()
+        await self.errands.close()
 
     def _close_dialogs(self) -> None:
         self.dialogs.close_all()
         self.sound.close_dialog()
         self.panels.close_all()
         self.latency.close()
-
-    def start_fresh(self, *, as_before: bool = False) -> None:
-        """Starts a session with the settings of now; devices are looked up first, since they change.
-
-        `as_before`: it goes on with the conversation that is shown, held as it was, and not as new ones are.
-        """
-        if not as_before:
-            self.talks.begin_new()
-            if self._borrowed:  # new conversations have the brain that the user chose last, not an old one's
-                self._borrowed = False
-                self.setup.show_brain(backend_choice(self.settings))
-        if self._starting is not None:
-            self._starting.cancel()
-        self.keeper.stop()  # it belongs to what was shown before: nothing that is said or typed now is for it
-        self.transcript.type_box.set_phase("loading")
-        self.talk.phase = "loading"
-        self._progress = self.tr("looking for microphones and loudspeakers")
-        self._show_state()
-        loop = asyncio.get_running_loop()
-        self._starting = loop.create_task(self._find_devices_and_start(as_before), name="find devices, start")
-
-    async def _find_devices_and_start(self, as_before: bool) -> None:
-        await self.sound.list_devices()
-        self._build(as_before)
-
-    def _build(self, as_before: bool) -> None:
-        self.pump.flush()  # what was just said is to be known
-        # The brain that the picker shows: the settings take it over only when a session has.
-        was = self.keeper.wanted
-        folder = self.talks.record_folder(recordings_folder()) if self.settings.keep_recordings else ""
-        choice = replace(
-            session_choice(self.settings), backend=self.setup.choice, aside=was.aside, muted=was.muted,
-            earlier=self.talks.earlier, record_folder=folder,
-        )  # fmt: skip
-        if as_before:
-            choice = replace(choice, style=was.style, tools=was.tools, cap=was.cap)
-        self.transcript.header.show_choice(choice.style, choice.tools, choice.cap)
-        self.keeper.start(choice)
-        if not self._borrowed and choice.backend != backend_choice(self.settings):
-            # It was on its way to the session that this one takes the place of.
-            self.keeper.backend_settled.emit(choice.backend)
 
     def _offer_frontend(self, key: str, precision: str) -> None:
         """Its weights have come while nobody watched: a talk may be going on."""
@@ -253,48 +211,25 @@ class MainWindow(QMainWindow):
         self.messages.clear_topic("frontend")
         self.live.pick_frontend(key, precision)
 
-    def _restart(self) -> None:
-        """Begins a new talk, in the same conversation, with the devices that are known."""
-        if self._starting is None or self._starting.done():
-            self._build(as_before=True)
+    def _show_looking(self) -> None:
+        self.transcript.type_box.set_phase("loading")
+        self.talk.phase = "loading"
+        self._progress = self.tr("looking for microphones and loudspeakers")
+        self._show_state()
 
-    def _go_on(self, setup: Setup) -> None:
-        """Another conversation is shown, which is held so: the talk goes on in it."""
-        self.keeper.wanted = replace(
-            self.keeper.wanted, backend=setup.backend, style=setup.style, tools=setup.tools, cap=setup.cap, aside=None
-        )
-        self._borrowed = True
-        if setup.backend.provider not in self.lists.views:
-            words = self.tr("The brain of this conversation, {0}, is not known here; {1} goes on in its place.")
-            unknown = setup.backend.model or setup.backend.provider
-            setup = replace(setup, backend=backend_choice(self.settings))
-            self.messages.say(words.format(unknown, self.setup.favourites.words(setup.backend)), level="warning")
-            self.keeper.wanted = replace(self.keeper.wanted, backend=setup.backend)
-        self.setup.show_brain(setup.backend)
-        self.transcript.header.show_choice(setup.style, setup.tools, setup.cap)
-        if self._talks_now:
-            self.start_fresh(as_before=True)
-
-    @property
-    def _talks_now(self) -> bool:
-        """Whether a talk runs, is being built, or could not be: not if the user has stopped it. Who only wants to read
-        is not listened to.
-        """
-        starting = self._starting is not None and not self._starting.done()
-        return self.keeper.phase != "stopped" or self.keeper.gave_up or starting
-
-    def _clear(self) -> None:
-        """The conversation that was shown is removed."""
-        if self._talks_now:
-            self.start_fresh()
-        else:
-            self.talks.begin_new()
-
-    def _stop(self) -> None:
-        if self._starting is not None:
-            self._starting.cancel()
-        self.keeper.stop()
+    def _show_stopped(self) -> None:
+        self.transcript.type_box.take_back()  # nothing will send it
         self._phase_changed("stopped")
+
+    def _tell_missing(self, missing: BackendChoice, instead: BackendChoice) -> None:
+        words = self.tr("The brain of this conversation, {0}, is not known here; {1} goes on in its place.")
+        unknown = missing.model or missing.provider
+        self.messages.say(words.format(unknown, self.setup.favourites.words(instead)), level="warning")
+
+    def _ask_to_open(self, view: ConversationView) -> None:
+        words = self.tr("What was said here is not kept: when you open another conversation, it is gone.")
+        offer = (self.tr("Open it"), lambda: self.talks.open_after_all(view))
+        self.messages.say(words, offer=offer, topic="unkept", level="warning")
 
     # -- from the session
 
@@ -314,6 +249,7 @@ class MainWindow(QMainWindow):
                     self.latency.apply(event)
                     if not self.talks.past:
                         self.timeline.apply(event)
+                        self.oracle.time.hear(event.at)
                 return
             case e.DeviceChanged() | e.SoundMeasured():
                 self.sound.apply(event)
@@ -387,14 +323,15 @@ class MainWindow(QMainWindow):
         self._show_state()
 
     def _begin_talk(self) -> None:
-        first = self.talks.begin_talk(self.keeper.wanted)
+        choice = self.keeper.made_of
+        first = self.talks.begin_talk(choice)
         self.talk.begin()
         self.status.begin()
         self.latency.begin()
         self.model.forget_memory()
         self.transcript.begin(first)
-        if folder := self.keeper.wanted.record_folder:
-            self.replay.folders[self.transcript.talk] = Path(folder)  # for when its own memory is gone
+        if choice.record_folder:
+            self.replay.folders[self.transcript.talk] = Path(choice.record_folder)  # for when its own memory is gone
         self.oracle.begin()
         self.timeline.begin()
         self.messages.clear_retries()
@@ -409,6 +346,7 @@ class MainWindow(QMainWindow):
         """What the oracle and the timeline show is of a conversation that is not shown any more."""
         self.replay.stop()
         self.replay.folders.clear()
+        self.messages.clear_topic("unkept")
         self.oracle.clear()
         self.timeline.begin()
         self.timeline.end()
@@ -427,17 +365,17 @@ class MainWindow(QMainWindow):
         self._show_state()
 
     def _failed(self, sentence: str, retry: bool) -> None:
+        if self.keeper.gave_up:
+            self.transcript.type_box.take_back()  # nothing will send it
         self.messages.say(sentence, retry)
 
     def _brain_refused(self, choice: BackendChoice, sentence: str) -> None:
         self.messages.say(sentence, brain=choice, topic="brain")
 
     def _brain_settled(self, _: BackendChoice) -> None:
-        self._borrowed = False
-        self.talks.setup_changed()
-
-    def _brain_lent(self, _: BackendChoice) -> None:
-        self._borrowed = True
+        if self.keeper.has_guest:
+            words = self.tr("The demo goes on with its own brains; yours counts once it is over.")
+            self.messages.say(words, level="notice", topic="demo")
 
     def _aside_refused(self, choice: BackendChoice | None, sentence: str) -> None:
         if choice is not None:
@@ -469,11 +407,6 @@ class MainWindow(QMainWindow):
             self.keeper.session.release()
         self._show_state()
 
-    def _go_on_talking(self) -> None:
-        """The big button of a talk that is over begins it again."""
-        if self.keeper.phase == "stopped" and not self._talks_now:
-            self.start_fresh(as_before=True)
-
     def _write(self, text: str) -> None:
         self.push.let_go_all()  # what is typed ends what is being said
         if self.keeper.session is not None:
@@ -490,11 +423,10 @@ class MainWindow(QMainWindow):
     def _begin_talking(self) -> None:
         self.activateWindow()
         self.talk_bar.button.setFocus()
-        if self.keeper.phase == "stopped":
-            self.start_fresh(as_before=True)
+        self.starter.go_on_if_stopped()
 
-    def _show_test(self, testing: bool) -> None:
-        self.talk.testing = testing
+    def _show_deaf(self, deaf: bool) -> None:
+        self.talk.testing = deaf
         self._show_state()
 
     def _set_talk_mode(self, mode: str) -> None:
@@ -552,22 +484,23 @@ class MainWindow(QMainWindow):
         self.menu.demo.connect(self.demo.open)
         self.demo.began.connect(self._begin_demo)
         self.demo.ended.connect(self._end_demo)
+        self.starter.taking_over.connect(self.demo.make_way)
         self.demo.brain_shown.connect(self.setup.show_brain)
         self.demo.failed.connect(self.messages.say)
 
     def _begin_demo(self) -> None:
-        if self._starting is not None:
-            self._starting.cancel()
-        self.talks.begin_new()  # all of its talks are one conversation
+        self.starter.make_room()
         self.talk.duplex = True
         self.talk_bar.duplex.setEnabled(False)
+        self.transcript.type_box.setEnabled(False)
 
     def _end_demo(self, again: bool) -> None:
         self.talk.duplex = self.settings.duplex
         self.talk_bar.duplex.setEnabled(True)
+        self.transcript.type_box.setEnabled(True)
+        self.messages.clear_topic("demo")
         self._show_state()
-        if again:
-            self.start_fresh(as_before=True)
+        self.starter.resume(again)
 
     def _connect(self) -> None:
         keeper, menu, button = self.keeper, self.menu, self.talk_bar.button
@@ -579,7 +512,10 @@ class MainWindow(QMainWindow):
         keeper.aside_refused.connect(self._aside_refused)
         keeper.aside_taken.connect(lambda _: self.messages.clear_refusals(aside=True))
         keeper.backend_settled.connect(self._brain_settled)
-        keeper.backend_fell_back.connect(self._brain_lent)
+        keeper.deaf_changed.connect(self._show_deaf)
+        self.starter.looking.connect(self._show_looking)
+        self.starter.stopped.connect(self._show_stopped)
+        self.starter.brain_missing.connect(self._tell_missing)
         self.dialogs.conversation_set.connect(lambda *_: self.talks.setup_changed())
         self.dialogs.servers_moved.connect(lambda _: self.talks.setup_changed())
         self.push.pressed.connect(self._press)
@@ -587,40 +523,39 @@ class MainWindow(QMainWindow):
         button.pressed.connect(lambda: self.push.hold("mouse"))
         button.released.connect(lambda: self.push.let_go("mouse"))
         self.talk_bar.duplex.toggled.connect(lambda on: self.live.change("duplex", on))
-        self.messages.retried.connect(lambda: self.start_fresh(as_before=True))
+        self.messages.retried.connect(self.starter.go_on)
         self.messages.brain_wanted.connect(self.dialogs.open_brain)
         self.transcript.type_box.sent.connect(self._write)
-        self.transcript.type_box.talk_wanted.connect(lambda: self.start_fresh(as_before=True))
-        button.clicked.connect(self._go_on_talking)
+        self.transcript.type_box.talk_wanted.connect(self.starter.go_on)
+        button.clicked.connect(self.starter.go_on_if_stopped)
         self.transcript.ask_wanted.connect(self.transcript.type_box.put)
-        self.live.restart_wanted.connect(self._restart_soon.start)
+        self.live.restart_wanted.connect(self.starter.restart_soon)
         self.live.quiet_changed.connect(self.oracle.set_quiet)
         self.live.motion_changed.connect(lambda reduced: setattr(self.timeline, "reduced_motion", reduced))
         self.oracle.quiet_toggled.connect(lambda quiet: self.live.change("oracle_quiet", quiet))
         self.panels.frontend_arrived.connect(self._offer_frontend)
         self.panels.talk_wanted.connect(self._begin_talking)
         self.replay.failed.connect(self.messages.say)
-        self.replay.testing.connect(self._show_test)
         self.timeline.failed.connect(self.messages.say)
         self.messages.log_wanted.connect(lambda: self.panels.open_log(fault=True))
-        self.setup.new_talk.connect(lambda: self.start_fresh())
-        self.setup.stop_talk.connect(self._stop)
+        self.setup.new_talk.connect(self.starter.start_fresh)
+        self.setup.stop_talk.connect(self.starter.stop)
         self.setup.typed.connect(lambda: button.setFocus())
         self.models.changed.connect(self.keep.later)
-        self.models.arrived.connect(lambda: self.start_fresh(as_before=True))
+        self.models.arrived.connect(self.starter.restart_soon)
         self.models.failed.connect(lambda sentence: self.messages.say(sentence, topic="weights"))
         self.models.arrived.connect(lambda: self.messages.solved("weights"))
         self.talks.left.connect(self._forget_talk)
-        self.talks.opened.connect(self._go_on)
+        self.talks.would_lose.connect(self._ask_to_open)
         self.talks.failed.connect(self.messages.say)
         self.talks.on_talk = self._show_kept_talk
-        self.list.cleared.connect(self._clear)
-        self.list.new_wanted.connect(self.start_fresh)
+        self.list.cleared.connect(self.starter.clear)
+        self.list.new_wanted.connect(self.starter.start_fresh)
         self.list.titled.connect(self._show_title)
         self.list.failed.connect(lambda sentence: self.messages.say(sentence, private=True))
         self.list.told.connect(lambda sentence: self.messages.say(sentence, level="notice", private=True))
-        menu.new_talk.connect(lambda: self.start_fresh())
-        menu.stop_talk.connect(self._stop)
+        menu.new_talk.connect(self.starter.start_fresh)
+        menu.stop_talk.connect(self.starter.stop)
         menu.quit.connect(self.close)
         menu.copy.connect(lambda: copy_selection(self.transcript.view, *self.oracle.views))
         menu.find.connect(self.transcript.find.appear)
@@ -634,12 +569,10 @@ class MainWindow(QMainWindow):
         self.sound.changed.connect(self.keep.later)
         self.sound.talk_mode_changed.connect(self._set_talk_mode)
         self.sound.hotkeys_changed.connect(self.keys.set_keys)
-        self.sound.testing.connect(self._show_test)
         self.sound.keys_typed.connect(self.keys.let_type)
         self.keys.trouble.connect(self.sound.show_key_trouble)
         self.keys.told.connect(self.sound.show_granted)
         self.keep.follow("duplex", does=self._switch_duplex)
-        self.keep.follow("talk_mode", does=self._set_talk_mode)
 
     # -- Qt's own events
 

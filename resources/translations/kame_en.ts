@@ -744,6 +744,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>This machine could not be looked at. Go back and look again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>What the test found</source>
         <translation type="unfinished"></translation>
     </message>
@@ -1364,6 +1368,10 @@
 <context>
     <name>DemoRoom</name>
     <message>
+        <source>The demo ended early, because of a fault in the program ({0}). The log has the details.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>What the demo has brought could not be written: {0}</source>
         <translation type="unfinished"></translation>
     </message>
@@ -1444,6 +1452,17 @@
     </message>
     <message>
         <source>{0}, thinking {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>DevicePicker</name>
+    <message>
+        <source>Not found: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>System default</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -2404,11 +2423,19 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Open it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The brain at the side: {0}</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The brain of this conversation, {0}, is not known here; {1} goes on in its place.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The demo goes on with its own brains; yours counts once it is over.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2421,6 +2448,10 @@
     </message>
     <message>
         <source>Use the talk button</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What was said here is not kept: when you open another conversation, it is gone.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3565,19 +3596,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Not found: {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Stop</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Stop the talk</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>System default</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3918,19 +3941,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Not found: {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Say something, and see that you are understood.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Sound</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>System default</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5178,6 +5193,10 @@ Click to see what the time went to.</source>
     </message>
     <message>
         <source>Still looking at this machine …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This machine could not be looked at. Go back and look again.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

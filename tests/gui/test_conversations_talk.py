@@ -239,6 +239,18 @@ async def test_the_one_that_is_shown_can_be_removed_and_brought_back() -> None:
         assert not any("Too late" in text for text in transcript(window))
 
 
+async def test_the_one_that_is_shown_and_can_not_be_removed_is_shown_again() -> None:
+    factory, history = FakeFactory(), two_kept()
+    async with shown(factory, history=history) as window:
+        await opened(window, factory, "elbrus")
+        history.refusals["remove"] = UserError("The disk can't be written to.")
+        window.conversations.remove_wanted.emit("elbrus")
+        assert window.talks.key != "elbrus" and transcript(window) == []
+        await until(lambda: window.talks.key == "elbrus")
+        assert "The disk can't be written to." in window.messages.sentences()
+        assert "How high is the Elbrus?" in "".join(transcript(window))
+
+
 async def test_all_are_removed_with_the_one_that_is_shown() -> None:
     factory, history = FakeFactory(), two_kept()
     async with shown(factory, history=history, choices=CHOICES) as window:
@@ -305,6 +317,26 @@ async def test_without_history_nothing_is_written_and_what_was_said_stays() -> N
         assert [message.content for message in factory.choices[-1].earlier] == ["Nor this.", "Nor this."]
 
 
+async def test_what_is_nowhere_kept_is_not_taken_away_unasked() -> None:
+    factory, history, settings = FakeFactory(), two_kept(), Settings(keep_history=False)
+    async with shown(factory, settings, history=history) as window:
+        await opened(window, factory, "soup")  # nothing was said yet
+        say(window, factory, *spoken(1, "Not for the records.", "No."))
+        settings.keep_history = True
+        await another(window, factory)
+        assert any("Not for the records." in card for card in transcript(window)), "it was not kept before"
+        await listed(window, "elbrus")
+        click(window, "elbrus")
+        await until(lambda: window.messages.rows)
+        assert "is not kept" in window.messages.sentences()[0] and window.talks.key not in ("elbrus", "soup")
+        assert any("Not for the records." in card for card in transcript(window))
+        window.messages.rows[0].offer_button.click()
+        await until(lambda: window.talks.key == "elbrus")
+        assert not any("Not for the records." in card for card in transcript(window))
+        await opened(window, factory, "soup")  # all that is shown is kept now
+        assert window.messages.sentences() == []
+
+
 async def test_trouble_is_told_once_and_the_talk_goes_on() -> None:
     factory, history = FakeFactory(), FakeHistory()
     async with shown(factory, history=history) as window:
@@ -354,7 +386,7 @@ async def test_stopped_and_begun_anew_it_is_still_the_same() -> None:
         window.setup.stop_button.click()
         await until(lambda: factory.session.stopped)
         assert window.conversations.list.live == ""
-        window.start_fresh(as_before=True)
+        window.starter.go_on()
         await until(lambda: len(factory.sessions) == 2 and window.keeper.session is not None)
         assert window.talks.key == key and window.conversations.list.live == key
 

@@ -82,8 +82,7 @@ def close_all(window: MainWindow) -> None:
 async def answers(window: MainWindow, factory: FakeFactory) -> None:
     """The window still shows what a talk says, and takes what is typed."""
     if window.keeper.phase != "running":
-        if window._starting is None or window._starting.done():
-            window.start_fresh(as_before=True)
+        window.starter.go_on_if_stopped()
         await until(lambda: window.keeper.session is not None)
     say(window, factory, *spoken(900, "Still there?", "Yes.", at=9_000.0))
     assert "Still there?" in "".join(transcript(window))

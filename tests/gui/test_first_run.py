@@ -312,6 +312,36 @@ async def test_nothing_waits_for_the_look() -> None:
         assert run.voice.key == "kame" and run.voice.precision == "int8"
 
 
+async def test_what_was_gone_on_from_is_not_chosen_anew_by_what_is_found_later() -> None:
+    machine = FakeMachine(CARD, asyncio.Event())
+    async with opened(machine, looked=False) as place:
+        run = place.run
+        place.go("The voice", "The brain", "Sound")
+        assert machine.gate is not None
+        machine.gate.set()
+        await until(run.voice.cards["kame"].button.isEnabled)
+        assert run.voice.key == "cascade" and run.brain.choice == BackendChoice()
+        click(run.next_button)
+        assert run.talk.values[0].text() == "Embedded voice", "what is told is what is in force"
+
+
+async def test_a_look_that_fails_keeps_nobody_waiting() -> None:
+    machine = FakeMachine(CARD, refusal=UserError("This machine could not be looked at."))
+    async with opened(machine, looked=False) as place:
+        run = place.run
+        await until(lambda: run.machine.progress.text() == "This machine could not be looked at.")
+        place.go("The voice")
+        assert run.voice.cards["kame"].reason.text().endswith("Go back and look again.")
+        place.go("The brain")
+        assert run.brain.ollama.reason.text().endswith("Go back and look again.")
+        machine.refusal = None
+        click(run.back_button)
+        click(run.back_button)
+        click(run.machine.again)
+        await until(lambda: run.machine.view is not None)
+        assert run.voice.cards["kame"].button.isEnabled() and run.voice.key == "cascade", "that was gone on from"
+
+
 async def test_leaving_ends_the_look_and_says_so_once() -> None:
     machine = FakeMachine(gate=asyncio.Event())
     async with opened(machine, looked=False) as place:

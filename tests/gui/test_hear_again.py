@@ -160,7 +160,7 @@ async def test_a_talk_that_is_over_is_heard_from_the_folder_that_was_kept() -> N
         assert isinstance(desk.sound, Clip) and desk.sound.folder == folder
         desk.gate.set()
         await until(lambda: not desk.running)
-        window.start_fresh(as_before=True)
+        window.starter.go_on()
         await until(lambda: len(factory.sessions) == 2 and window.keeper.session is not None)
         say(window, factory, *spoken(1, "And now?", at=4.0))
         assert Path(factory.choices[1].record_folder) != folder or not folder.exists()

@@ -46,7 +46,6 @@ class Kept:
         self.told = heard(self.room.told)
         self.failed = heard(self.room.failed)
         self.removed = heard(self.room.removed)
-        self.restored = heard(self.room.restored)
         self.duplicated = heard(self.room.duplicated)
 
     @property
@@ -229,7 +228,7 @@ async def test_delete_and_undo() -> None:
         assert not all.pane.undo.isVisible() and all.pane.rows.hasFocus()
         await all.settle()
         assert all.keys == ["c0", "c1", "c2", "c3"] and all.desk.removed == {} and all.asked("purge") == []
-        assert all.restored == [(("c1", "c2"),)] and all.pane.rows.highlighted == "c2"
+        assert all.pane.rows.highlighted == "c2"
 
 
 async def test_what_is_not_brought_back_in_time_is_erased() -> None:

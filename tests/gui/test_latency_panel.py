@@ -17,7 +17,6 @@ from app.gui.latency_panel import LatencyPanel
 from app.gui.latency_room import LatencyRoom
 from app.gui.latency_strip import MOST_BARS
 from app.gui.look import STATE_COLOURS, Look
-from app.gui.panel import Quiet
 from app.gui.status_line import StatusLine
 from app.gui.talk_state import TalkState
 from tests.gui.test_accessibility import tabbed
@@ -410,4 +409,3 @@ def test_it_follows_a_change_to_dark(place: Place, qapp: QApplication) -> None:
 
 def test_every_piece_has_its_own_colour(place: Place) -> None:
     assert len({PIECE_COLOURS[piece].name() for piece in PIECES}) == len(PIECES)
-    assert isinstance(place.opened().empty, Quiet)

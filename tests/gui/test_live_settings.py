@@ -99,7 +99,7 @@ async def test_theme_and_font_hold_at_once() -> None:
 async def test_a_look_that_was_kept_is_there_from_the_start() -> None:
     async with shown(FakeFactory(), Settings(theme="dark", reduced_motion=True, oracle_quiet=True)) as window:
         assert Look.of(QApplication.palette()).dark and reduced_motion()
-        assert window.oracle.quiet and window.menu.quiet_action.isChecked()
+        assert window.oracle.quiet and window.menu.quiet_action.isChecked() and window.timeline.reduced_motion
 
 
 async def test_motion_and_quiet_hold_at_once_and_are_shown_everywhere() -> None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from pathlib import Path
 
 from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
-from app.gui import setup_bar
 from app.gui.choice import session_choice
 from app.gui.look import STATE_COLOURS
 from app.settings import Settings
 from tests.gui.fakes import FakeFactory, FakeSoundDesk, two_devices
 from tests.gui.helpers import say, shown, until
+from tests.gui.test_first_run import FakeMachine
 
 GONE = "The microphone “Headset” is gone. The talk goes on with “Built-in”; yours is taken again when it is back."
 BACK = "The microphone “Headset” is back, and the talk has moved to it."
@@ -119,6 +119,24 @@ async def test_a_list_that_is_open_does_not_change_under_the_hand() -> None:
         await until(lambda: picker.count() == 3)
 
 
+async def test_what_is_plugged_in_is_offered_wherever_devices_are_chosen() -> None:
+    there: tuple[list[str], list[str]] = ([], [])
+    machine, settings = FakeMachine(), Settings(first_run_done=True)
+    async with shown(FakeFactory(), settings, list_devices=lambda: there, machine=machine) as window:
+        window.panels.open_settings("microphone")
+        window.panels.open_first_run(again=True)
+        run = window.panels.first_run
+        assert run is not None and window.panels.settings is not None
+        for _ in range(3):
+            run.next_button.click()
+        await until(run.sound.lacking.isVisible)
+        there = (["Headset"], ["Headset"])
+        window.sound.devices_changed()
+        await until(lambda: not run.sound.lacking.isVisible())
+        assert run.sound.microphone.itemText(1) == window.setup.microphone.itemText(1) == "Headset"
+        assert "Headset" in window.panels.settings.rows["microphone"].editor.texts
+
+
 async def test_once_the_list_is_closed_it_holds_the_newest_devices_and_no_older_ones() -> None:
     async with shown(FakeFactory(), list_devices=two_devices) as window:
         picker = window.setup.microphone
@@ -129,7 +147,8 @@ async def test_once_the_list_is_closed_it_holds_the_newest_devices_and_no_older_
         picker.hidePopup()
         window.setup.set_devices(["New one"], [])
         assert picker.itemText(1) == "New one"
-        await asyncio.sleep(2.5 * setup_bar.LATER_MS / 1000)
+        await until(lambda: not QApplication.activePopupWidget())
+        QApplication.processEvents()
         assert picker.count() == 2 and picker.itemText(1) == "New one"
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from app.conversation import events as e
 from app.conversation.frame import end_of_frame
-from app.gui.timeline_clock import JUMP_SECONDS, LAG_SECONDS, LiveEdge
+from app.gui.timeline_clock import LAG_SECONDS, LiveEdge
 from app.gui.timeline_find import step
 from app.gui.timeline_flow import LATEST_PX, MORE, flow
 from app.gui.timeline_levels import LONGEST_BRIDGE
@@ -60,7 +60,7 @@ def test_words_stay_where_they_were_first_heard() -> None:
     assert words(turn.words) == [(1.0, "What", True), (1.5, "is", True), (2.0, "the", False), (2.5, "height", False)]
     made.apply(e.TranscriptFinal(3.5, 1, "What is the hide?", 3.2))
     assert [word.at for word in turn.words] == [1.0, 1.5, 2.0, 2.5]
-    assert turn.text == "What is the hide?" and turn.final_at == 3.5 and all(word.settled for word in turn.words)
+    assert turn.text == "What is the hide?" and all(word.settled for word in turn.words)
     assert [(p.stable, p.unstable, p.final) for p in made.partials] == [
         ("What", "is", False), ("What is", "the height", False), ("What is the hide?", "", True),
     ]  # fmt: skip
@@ -92,7 +92,7 @@ def test_a_revision_from_request_to_end() -> None:
     request = made.requests.last
     assert (request.start, request.first, request.end, request.reason) == (1, 1.3, 1.6, "complete")
     assert (request.asked_words, request.words, request.final, request.past) == (3, 4, True, False)
-    assert (request.fed, request.fed_until) == (4, 1.7)
+    assert request.fed_until == 1.7
     assert [(fed.words, fed.waited_ms, fed.brain) for fed in made.fed] == [(2, 30.0, QWEN), (2, 35.0, QWEN)]
 
 
@@ -390,7 +390,6 @@ def test_the_edge_waits_for_a_session_that_falls_behind_and_jumps_after_one_far_
     assert seen[-1] == pytest.approx(1799 / 60 - 0.6 - LAG_SECONDS, abs=0.06)
     edge.hear(clock.now + 60)
     assert edge.move() == pytest.approx(clock.now + 60 - LAG_SECONDS, abs=0.01)
-    assert JUMP_SECONDS < 60
 
 
 def test_before_the_first_frame_time_stands_still() -> None:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 
 from app.conversation import events as e
 from app.gui.window import MainWindow
+from app.session.errors import UserError
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory, FakeSession
 from tests.gui.helpers import key, say, shown, spoken, transcript, typed, until
@@ -63,6 +64,25 @@ async def test_enter_and_the_button_send_what_was_typed() -> None:
         QTest.keyClicks(box.field, "And Rome?")
         QTest.mouseClick(box.button, Qt.MouseButton.LeftButton)
         assert written(factory.session) == ["Where is Paris?", "And Rome?"]
+
+
+async def test_what_waits_is_given_back_when_nothing_will_send_it() -> None:
+    factory = FakeFactory(gate=asyncio.Event(), outcomes=[UserError("Ollama is not running. Start it.")])
+    async with shown(factory, running=False) as window:
+        typed(window, "First.")
+        typed(window, "Second.")
+        window.setup.stop_button.click()
+        field = window.transcript.type_box.field
+        assert field.text() == "First. Second." and "goes on" in field.placeholderText()
+        field.clear()
+        typed(window, "Third.")  # which begins the talk anew
+        assert factory.gate is not None and field.text() == ""
+        factory.gate.set()
+        await until(lambda: window.messages.rows)
+        assert field.text() == "Third." and "Sent once" not in field.placeholderText()
+        window.messages.rows[0].retry_button.click()
+        await until(lambda: window.keeper.session is not None)
+        assert written(factory.session) == [], "it is the user's to send again, or not"
 
 
 async def test_what_is_typed_while_it_loads_waits_and_is_sent_once() -> None:

@@ -18,7 +18,7 @@ class Clock:
     def __init__(self, window: MainWindow, at: float) -> None:
         self._window = window
         self.now = 1000.0 + at  # the session began at 1000
-        window.oracle.clock = lambda: self.now
+        window.oracle.time.clock = lambda: self.now
 
     def pass_by(self, seconds: float) -> None:
         """Time passes; the window's timer goes off at its end if it runs."""
@@ -54,6 +54,17 @@ async def test_who_is_waited_for_and_how_long_is_told_on_both_sides() -> None:
         assert bodies(window) == ["Far.", "It is"] and not timer.isActive()
 
 
+async def test_a_pause_of_the_session_is_not_waited_for() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        clock = Clock(window, 1.0)
+        say(window, factory, e.UserStarted(1.0, 1))
+        clock.pass_by(60.0)  # the microphone was unplugged, and the session's time stood still
+        say(window, factory, e.UserStarted(1.08, 1), asked(1, 1.08))
+        clock.pass_by(2.0)
+        assert bodies(window) == ["Waiting for claude … 2 s"]
+
+
 @pytest.mark.parametrize("reason", ["failed", "superseded", "stopped", "complete"])
 async def test_an_end_without_a_word_ends_the_waiting(reason: e.EndReason) -> None:
     factory = FakeFactory()
@@ -85,7 +96,9 @@ async def test_it_is_counted_in_the_sessions_time_though_events_come_late() -> N
     async with shown(factory) as window:
         clock = Clock(window, 0.08)
         say(window, factory, e.UserStarted(0.08, 1))
-        clock.pass_by(9.0)
+        clock.pass_by(4.92)
+        say(window, factory, e.LevelMeasured(5.0, -60.0, -90.0))
+        clock.pass_by(4.08)
         say(window, factory, asked(1, 5.0))  # the window was held up for four seconds
         assert bodies(window) == ["Waiting for claude … 4 s"]
 

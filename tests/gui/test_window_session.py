@@ -347,3 +347,7 @@ async def test_after_a_failed_start_another_brain_starts_the_talk() -> None:
         pick(window.setup.brain, "openai")  # who has stopped it wants it stopped
         await asyncio.sleep(0.05)
         assert len(factory.choices) == 2 and window.settings.provider == "openai"
+        window.live.restart_wanted.emit()  # another voice, say
+        window.models.arrived.emit()
+        await asyncio.sleep(0.05)
+        assert len(factory.choices) == 2 and window.keeper.phase == "stopped"

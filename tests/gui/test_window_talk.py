@@ -100,16 +100,16 @@ async def test_a_failed_revision_says_so() -> None:
         assert oracle(window) == ["1   failed   small (embedded) · on 2 words\n(no words)"]
 
 
-async def test_the_oracle_pane_keeps_the_newest_two_hundred() -> None:
+async def test_the_oracle_pane_keeps_the_newest_eighty() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
-        for revision in range(1, 251):
+        for revision in range(1, 101):
             factory.session.say(asked(revision), e.OracleDelta(2, revision, f"thought {revision}"))
         window.pump.flush()
         cards = oracle(window)
-        assert len(cards) == 200
-        assert cards[0].endswith("thought 250") and cards[-1].endswith("thought 51")
-        assert window.oracle.view.document().blockCount() == 400
+        assert len(cards) == 80
+        assert cards[0].endswith("thought 100") and cards[-1].endswith("thought 21")
+        assert window.oracle.view.document().blockCount() == 160
 
 
 async def test_the_button_tells_the_state_in_words_and_colour() -> None:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow
 from qasync import QEventLoop
 
 from app import main as compose
+from app.audio import native
 from app.demo import DemoBooth
 from app.desk import Desk
 from app.gui.background import DaemonExecutor
@@ -40,9 +41,15 @@ async def run(folder: Path) -> int:
     window = QMainWindow()
     window.show()
     events: list[Any] = []
-    keeper = SessionKeeper(compose.device_session, events.append, window)
+    streams: set[int] = set()
+
+    def hear(event: Any) -> None:
+        events.append(event)
+        streams.add(native.open_streams())
+
+    keeper = SessionKeeper(compose.device_session, hear, window)
     errands = Errands(window)
-    desk = OneManner(compose.session, Desk(key_store()), compose.USER_ERRORS, aloud=False)
+    desk = OneManner(compose.session, Desk(key_store()), compose.USER_ERRORS)
     room = DemoRoom(desk, keeper, errands, window)
     over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     room.failed.connect(lambda sentence: print(sentence, file=sys.stderr))
@@ -54,7 +61,9 @@ async def run(folder: Path) -> int:
     await room.close()
     await asyncio.gather(keeper.close(5.0), errands.close())
     started = sum(type(event).__name__ == "SessionStarted" for event in events)
-    (folder / "seen.json").write_text(json.dumps({"sessions": started}), "utf-8")
+    (folder / "seen.json").write_text(
+        json.dumps({"sessions": started, "most_streams": max(streams), "streams": native.open_streams()}), "utf-8"
+    )
     return 0 if room.written else 1
 
 

@@ -188,10 +188,9 @@ def test_keys_in_the_environment_and_those_told_of_are_hidden(
 
 def test_no_text_takes_long_to_look_through(hide: Redactor) -> None:
     hide.add(CANARY)
-    began = time.process_time()
+    """Where time grew with the square of the length, or worse, this would not end today."""
     for part in ("a-", "x_", "://", "http://a:", "key=", "api_key_", 'password="', "eyJ", "sk-", "bearer ", "token: 1"):
-        hide(part * (30_000 // len(part)))
-    assert time.process_time() - began < 5
+        hide(part * (300_000 // len(part)))
 
 
 def test_a_thread_that_logs_neither_waits_nor_is_held_by_its_errors(kept: Log) -> None:

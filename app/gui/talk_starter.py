@@ -1,0 +1,206 @@
+"""Which talk runs, and what it is made of: begins talks, begins them anew for what they can't take over live, goes on
+in conversations of the past, and makes room for the demo. Knows nothing of what a talk shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.gui.choice import backend_choice, session_choice
+from app.gui.conversation_room import ConversationRoom
+from app.gui.keeper import SessionKeeper
+from app.gui.setup_bar import SetupBar
+from app.gui.sound_room import SoundRoom
+from app.gui.transcript_header import TranscriptHeader
+from app.session.control import BackendChoice
+from app.session.history import Setup
+from app.settings import Settings, recordings_folder
+
+
+class TalkStarter(QObject):
+    """`start_fresh`, `go_on`, `go_on_in`, `stop`, `clear`; `restart_soon` for changes that a talk can't take over live.
+
+    `knows` tells whether a brain's provider is known here; `settle` has the window show all that was told so far.
+    """
+
+    taking_over = Signal()
+    """The user wants a talk of their own, or to read another conversation: the demo is to end now."""
+    looking = Signal()
+    """A talk of the user's is to begin: devices are being looked for."""
+    stopped = Signal()
+    """The user has ended the talk, or the search for devices."""
+    brain_missing = Signal(object, object)
+    """The `BackendChoice` that an opened conversation was held with isn't known here; and the one in its place."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        keeper: SessionKeeper,
+        talks: ConversationRoom,
+        setup: SetupBar,
+        header: TranscriptHeader,
+        sound: SoundRoom,
+        parent: QObject,
+        *,
+        knows: Callable[[str], bool],
+        settle: Callable[[], None],
+    ) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._keeper = keeper
+        self._talks = talks
+        self._setup = setup
+        self._header = header
+        self._sound = sound
+        self._knows = knows
+        self._settle = settle
+        self._looking: asyncio.Task[None] | None = None
+        self._borrowed = False
+        """Whether the brain is that of a conversation that was opened, or took over: not the user's choice."""
+        self._resumes = False
+        """Whether the conversation that is being opened is to be talked in, though no talk runs."""
+        self._restart_soon = QTimer(self, singleShot=True, interval=0)  # several changes make one fresh start
+        self._restart_soon.timeout.connect(self._restart)
+        keeper.wanted = session_choice(settings)
+        keeper.backend_settled.connect(self._brain_settled)
+        keeper.backend_fell_back.connect(self._brain_lent)
+        talks.opened.connect(self.go_on_in)
+
+    @property
+    def talks_now(self) -> bool:
+        """Whether a talk of the user's runs, is being built, or could not be: not if they have stopped it. Who only
+        wants to read is not listened to.
+        """
+        keeper = self._keeper
+        return (keeper.phase != "stopped" and not keeper.has_guest) or keeper.gave_up or self._looks
+
+    # -- beginning
+
+    def start_fresh(self) -> None:
+        """Begins a new conversation with the settings of now."""
+        self.taking_over.emit()
+        self._talks.begin_new()
+        if self._borrowed:  # new conversations have the brain that the user chose last, not an old one's
+            self._borrowed = False
+            self._setup.show_brain(backend_choice(self._settings))
+        self._start(False)
+
+    def go_on(self) -> None:
+        """Begins a talk in the conversation that is shown, held as it was, and not as new ones are."""
+        self.taking_over.emit()
+        if self._talks.is_aside:
+            self.resume(True)
+        else:
+            self._start(True)
+
+    def go_on_if_stopped(self) -> None:
+        """The same, where none runs or is about to."""
+        if self._keeper.phase == "stopped" and not self._looks:
+            self.go_on()
+
+    def restart_soon(self) -> None:
+        """A talk that runs begins anew, in the same conversation, with the settings of then."""
+        self._restart_soon.start()
+
+    def _start(self, as_before: bool) -> None:
+        self._resumes = False
+        self.cancel()
+        self._keeper.stop()  # it belongs to what was shown before: nothing that is said or typed now is for it
+        self.looking.emit()
+        loop = asyncio.get_running_loop()
+        self._looking = loop.create_task(self._look_and_build(as_before), name="find devices, start")
+
+    @property
+    def _looks(self) -> bool:
+        return self._looking is not None and not self._looking.done()
+
+    async def _look_and_build(self, as_before: bool) -> None:
+        await self._sound.list_devices()  # looked up each time, since they change
+        self._build(as_before)
+
+    def _build(self, as_before: bool) -> None:
+        self._settle()  # what was just said is to be known
+        # The brain that the picker shows: the settings take it over only when a session has.
+        was, settings = self._keeper.wanted, self._settings
+        folder = self._talks.record_folder(recordings_folder()) if settings.keep_recordings else ""
+        choice = replace(
+            session_choice(settings), backend=self._setup.choice, aside=was.aside, muted=was.muted,
+            earlier=self._talks.earlier, record_folder=folder,
+        )  # fmt: skip
+        if as_before:
+            choice = replace(choice, style=was.style, tools=was.tools, cap=was.cap)
+        self._header.show_choice(choice.style, choice.tools, choice.cap)
+        self._keeper.start(choice)
+        if not self._borrowed and choice.backend != backend_choice(settings):
+            # It was on its way to the session that this one takes the place of.
+            self._keeper.settle_backend()
+
+    def _restart(self) -> None:
+        if self.talks_now and not self._looks:
+            self._build(as_before=True)
+
+    # -- ending
+
+    def stop(self) -> None:
+        """The user wants no talk."""
+        self.cancel()
+        self._keeper.stop()
+        self.stopped.emit()
+
+    def cancel(self) -> None:
+        """Looks for no devices any more."""
+        if self._looking is not None:
+            self._looking.cancel()
+
+    def clear(self) -> None:
+        """The conversation that was shown is removed."""
+        if self.talks_now:
+            self.start_fresh()
+        else:
+            self._talks.begin_new()
+
+    # -- other conversations
+
+    def go_on_in(self, setup: Setup) -> None:
+        """Another conversation is shown, which is held so: the talk goes on in it, if one runs."""
+        self.taking_over.emit()
+        keeper = self._keeper
+        keeper.wanted = replace(
+            keeper.wanted, backend=setup.backend, style=setup.style, tools=setup.tools, cap=setup.cap, aside=None
+        )
+        self._borrowed = True
+        if not self._knows(setup.backend.provider):
+            missing, setup = setup.backend, replace(setup, backend=backend_choice(self._settings))
+            keeper.wanted = replace(keeper.wanted, backend=setup.backend)
+            self.brain_missing.emit(missing, setup.backend)
+        self._setup.show_brain(setup.backend)
+        self._header.show_choice(setup.style, setup.tools, setup.cap)
+        if self.talks_now or self._resumes:
+            self.go_on()
+
+    def make_room(self) -> None:
+        """The demo begins: all of its talks are one conversation."""
+        self.cancel()
+        self._talks.step_aside()
+
+    def resume(self, again: bool) -> None:
+        """The demo is over, and its last talk: the conversation before it is shown; `again`: and talked in."""
+        if self._looks or not self._talks.is_aside:
+            return  # the user is elsewhere already
+        if self._talks.come_back():
+            self._resumes = again
+        elif again:
+            self.start_fresh()
+        else:
+            self._talks.begin_new()
+
+    def _brain_settled(self, _: BackendChoice) -> None:
+        self._borrowed = False
+        self._talks.setup_changed()
+
+    def _brain_lent(self, _: BackendChoice) -> None:
+        self._borrowed = True
