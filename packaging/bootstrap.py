@@ -1152,8 +1152,10 @@ def run_app(places: Places, env: Mapping[str, str], arguments: Sequence[str]) ->
     hand_over([str(places.python), "-P", "-m", "app", *arguments], env)
 
 
-# On as many cores as there are; more than four would want more memory than most machines have.
-SIDE_BY_SIDE = ("-m", "not alone", "-n", "logical", "--maxprocesses", "4", "--dist", "worksteal")
+# One more than there are cores, since some wait for children and servers; more than four would want more memory than
+# most machines have.
+WORKERS = min(4, (os.cpu_count() or 1) + 1)
+SIDE_BY_SIDE = ("-m", "not alone", "-n", str(WORKERS), "--dist", "worksteal")
 
 
 def run_tests(places: Places, env: Mapping[str, str], arguments: Sequence[str]) -> int:

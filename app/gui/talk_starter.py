@@ -188,15 +188,15 @@ class TalkStarter(QObject):
         self._talks.step_aside()
 
     def resume(self, again: bool) -> None:
-        """The demo is over, and its last talk: the conversation before it is shown; `again`: and talked in."""
-        if self._looks or not self._talks.is_aside:
+        """The demo is over, and its last talk. `again`: the conversation before it is gone on with; else what the demo
+        has said stays in view until the user wants to talk.
+        """
+        if self._looks or not (again and self._talks.is_aside):
             return  # the user is elsewhere already
         if self._talks.come_back():
-            self._resumes = again
-        elif again:
-            self.start_fresh()
+            self._resumes = True
         else:
-            self._talks.begin_new()
+            self.start_fresh()
 
     def _brain_settled(self, _: BackendChoice) -> None:
         self._borrowed = False

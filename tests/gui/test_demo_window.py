@@ -93,8 +93,12 @@ async def test_who_goes_elsewhere_ends_it(qtbot, way: str) -> None:
             assert window.talks.key not in (users, demos) and not factory.choices[1].earlier
         elif way == "stop":
             window.setup.stop_button.click()
-            await until(lambda: window.talks.key == users)
+            await until(lambda: not window.demo.running)
             assert window.keeper.phase == "stopped" and len(factory.sessions) == 1
+            assert window.talks.key == demos, "what there was of it can be looked at"
+            window.talk_bar.button.click()
+            await until(lambda: len(factory.sessions) == 2 and window.keeper.session is not None)
+            assert window.talks.key == users, "but the user's own talk is elsewhere"
         elif way == "open":
             await listed(window, "old")
             click(window, "old")
