@@ -87,7 +87,7 @@ def after_bridge(clause: str) -> str:
 
 def bridge_behind(said: str, bridge: str) -> str:
     """A bridge as it is written behind `said`: with a dash where that breaks off in mid-sentence."""
-    if not said[-1:].isalnum():
+    if said.rstrip("\"'”’»)]")[-1:] in ("", *".!?…:"):
         return bridge
     return f"– {bridge[:1].lower()}{bridge[1:]}"
 

@@ -19,11 +19,14 @@ from app.conversation.turn import FloorCommand
 
 @dataclass(frozen=True, slots=True)
 class OracleAsked:
-    """Revision `revision` is on its way for `turn`; `complete` tells that the turn's words were all there."""
+    """Revision `revision` is on its way for `turn`; `complete` tells that the turn's words were all there. `wanted`:
+    the user has chosen this brain while another one's answer is being spoken, and waits to hear it.
+    """
 
     revision: int
     turn: int
     complete: bool
+    wanted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """The CPU front-end: reads the oracle aloud, and goes over to a better one in mid-answer.
 
 Two manners. `after` waits for an answer to the complete turn. `thinking` starts at once from the newest
-oracle when the turn ends, and mends what it has not said yet at a clause's end. Clauses are synthesised
-ahead, the first one while the user still talks. Knows nothing of back-ends, devices or clocks.
+oracle when the turn ends, and mends what it has not said yet at a clause's end; where the user has chosen another
+brain meanwhile, at a word's end. Clauses are synthesised ahead, the first one while the user still talks. Knows nothing
+of back-ends, devices or clocks.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from app.conversation import turn as floor
 from app.conversation.clauses import split_clauses
 from app.conversation.events import Manner
-from app.conversation.frame import FRAME_SAMPLES, Frame
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
 from app.conversation.mend import after_bridge, bridge_behind, mend
 from app.conversation.spoken import spoken
 from app.conversation.words import fold
@@ -36,24 +37,35 @@ from app.tts.base import Clip, Voice, VoiceError
 FADE_SAMPLES = 240
 """10 ms: a voice cut off without a fade clicks."""
 
+CUT_REACH = SAMPLE_RATE * 120 // 1000
+CUT_WITHIN = SAMPLE_RATE * 6 // 10
+"""A clause that breaks off does so in the quietest place of the next 0.6 s, at most 120 ms beside a word's end."""
+
+WORTH_CUTTING = SAMPLE_RATE
+"""A clause that has less than a second to go is said to its end."""
+
 
 @dataclass(slots=True)
 class _Revision:
     number: int
     turn: int
     complete: bool
+    wanted: bool = False
     text: str = ""
     done: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """The next clause to say: number `index` of revision `revision`, spoken as `text`."""
+    """The next clause to say: number `index` of revision `revision`, spoken as `text`. `cuts`: the clause that is being
+    said breaks off for it.
+    """
 
     revision: int
     index: int
     text: str
     bridge: str = ""
+    cuts: bool = False
 
 
 @dataclass(slots=True)
@@ -62,6 +74,8 @@ class _Playing:
     clip: Clip
     position: int = 0
     word: int = 0
+    cut: tuple[int, int] | None = None
+    """Where it breaks off, and how many of its words have been said by then."""
 
 
 class CascadeFrontEnd:
@@ -86,6 +100,7 @@ class CascadeFrontEnd:
         self._playing: _Playing | None = None
         self._previous: _Playing | None = None  # the clause before, whose end may not have been heard
         self._again: _Playing | None = None  # a clause that was begun and taken back whole
+        self._broke_off = False  # the clause before did, for what is made ready
         self._ahead: tuple[_Choice, Future[Clip]] | None = None
         self._marks: list[Mark] = []
         self._problem = ""
@@ -150,8 +165,8 @@ class CascadeFrontEnd:
     def _take(self, item: FrontEndInput) -> bool:
         """Takes one input in; returns whether what was given out must be thrown away."""
         match item:
-            case OracleAsked(number, turn, complete):
-                self._revisions[number] = _Revision(number, turn, complete)
+            case OracleAsked(number, turn, complete, wanted):
+                self._revisions[number] = _Revision(number, turn, complete, wanted)
                 if complete and self._forsaken:
                     self._take_floor(turn)  # somebody else answers what nobody has answered
                 for old in [n for n in self._revisions if n < number - 8]:
@@ -214,26 +229,54 @@ class CascadeFrontEnd:
                 playing = self._begin_clause()
                 if playing is None:
                     return
-            clip = playing.clip
-            count = min(len(out) - filled, len(clip.samples) - playing.position)
+            clip, cut = playing.clip, self._place_cut(playing)
+            count = min(len(out) - filled, (len(clip.samples) if cut is None else cut[0]) - playing.position)
             out[filled : filled + count] = clip.samples[playing.position : playing.position + count]
+            if cut is not None:
+                _fade_out(out[filled : filled + count], cut[0] - playing.position)
             playing.position += count
-            while playing.word < len(clip.words) and clip.words[playing.word].end <= playing.position:
+            reached = cut is not None and playing.position >= cut[0]
+            words = cut[1] if reached and cut is not None else len(clip.words)
+            while playing.word < words and (reached or clip.words[playing.word].end <= playing.position):
                 word = clip.words[playing.word]
-                end = filled + count - (playing.position - word.end)
+                end = filled + count - max(0, playing.position - word.end)
                 said.append(Said(word.text, max(1, end), self._turn, playing.choice.revision))
                 self._said.append(word.text)
                 playing.word += 1
             filled += count
-            if playing.position >= len(clip.samples):
+            if reached:
+                self._break_off(playing)
+            elif playing.position >= len(clip.samples):
                 self._previous, self._playing = playing, None
+
+    def _place_cut(self, playing: _Playing) -> tuple[int, int] | None:
+        """Where the clause breaks off, as in `_Playing.cut`: once what comes then can be heard, in the next quiet place
+        between two words.
+        """
+        if self._ahead is None or not self._ahead[0].cuts or not self._ahead[1].done():
+            playing.cut = None
+        elif playing.cut is None:
+            playing.cut = quiet_cut(playing.clip, playing.position, playing.word)
+        return playing.cut
+
+    def _break_off(self, playing: _Playing) -> None:
+        """What has been said of the clause is all of it."""
+        clip = playing.clip
+        playing.clip = replace(clip, samples=clip.samples[: playing.position], words=clip.words[: playing.word])
+        playing.cut = None
+        self._previous, self._playing = playing, None
+        self._broke_off = True
 
     def _begin_clause(self) -> _Playing | None:
         """The next clause, if its sound is ready; ends the answer when there is none to come."""
         if self._again is not None:
             self._playing, self._again = self._again, None
             return self._playing
-        choice = self._prepared() or self._choose(self._said)
+        broke_off, self._broke_off = self._broke_off, False
+        if broke_off and self._ahead is not None and self._ahead[0].cuts:
+            choice: _Choice | None = self._ahead[0]
+        else:
+            choice = self._prepared() or self._choose(self._said)
         if choice is None:
             if self._exhausted():
                 if self._started:
@@ -272,15 +315,17 @@ class CascadeFrontEnd:
             return None
         return choice if self._manner == "thinking" or revision.complete else None
 
-    def _choose(self, said: list[str]) -> _Choice | None:
-        """The clause to say after `said`: of the newest revision that can be joined, else of the one in use."""
+    def _choose(self, said: list[str], *, cuts: bool = False) -> _Choice | None:
+        """The clause to say after `said`: of the newest revision that can be joined, else of the one in use. `cuts`: in
+        mid-sentence, wherever that is.
+        """
         for revision in self._candidates():
             clauses = split_clauses(spoken(revision.text), complete=revision.done)
             if revision.number == self._source:
                 if self._next < len(clauses):
                     return _Choice(revision.number, self._next, clauses[self._next])
                 continue
-            if self._in_sentence(said) and not _begins_with(revision.text, said):
+            if self._in_sentence(said) and not revision.wanted and not _begins_with(revision.text, said):
                 continue  # a sentence that was begun is finished before another answer is taken up
             join = mend(" ".join(said), clauses, complete=revision.done, corrections=self._corrections)
             if join.action == "wait" or join.next_clause >= len(clauses):
@@ -289,9 +334,23 @@ class CascadeFrontEnd:
             # Somebody who was cut short by the rest of the question begins anew, and corrects nothing.
             bridge = join.bridge if self._source else ""
             if bridge:
-                clause = f"{bridge_behind(said[-1] if said else '', bridge)} {after_bridge(clause)}"
-            return _Choice(revision.number, join.next_clause, clause, bridge)
+                last = "x" if cuts else said[-1] if said else ""
+                clause = f"{bridge_behind(last, bridge)} {after_bridge(clause)}"
+            return _Choice(revision.number, join.next_clause, clause, bridge, cuts)
         return None
+
+    def _cut(self) -> _Choice | None:
+        """What the clause that is being said is to break off for: the answer of a brain that the user has chosen since,
+        if that says something else.
+        """
+        playing = self._playing
+        newest = next(iter(self._candidates()), None)
+        if playing is None or newest is None or not newest.wanted or newest.number <= playing.choice.revision:
+            return None
+        if playing.cut is None and len(playing.clip.samples) - playing.position < WORTH_CUTTING:
+            return None
+        choice = self._choose(self._said, cuts=True) if self._said else None
+        return choice if choice is not None and choice.bridge else None
 
     def _in_sentence(self, said: list[str]) -> bool:
         """Whether what was said stops in mid-sentence, and the revision in use can go on with it."""
@@ -334,6 +393,9 @@ class CascadeFrontEnd:
         """Has the clause that comes next synthesised before it is due."""
         if self._held:
             return
+        if (cut := self._cut()) is not None:
+            self._synthesis_of(cut)
+            return
         said = list(self._said)
         if self._playing is not None:
             said += [word.text for word in self._playing.clip.words[self._playing.word :]]
@@ -373,6 +435,35 @@ class CascadeFrontEnd:
             ramp = np.linspace(0.0, 1.0, min(FADE_SAMPLES, len(samples) - playing.position), dtype=np.float32)
             samples[playing.position : playing.position + len(ramp)] *= ramp
             playing.clip = replace(clip, samples=samples)
+
+
+def quiet_cut(clip: Clip, position: int, word: int) -> tuple[int, int] | None:
+    """Where `clip` is best broken off behind sample `position`, at which its word number `word` is being said: a
+    sample, and how many words have been said by then. None: nowhere.
+
+    Words are placed by their letters, so that the pause between two of them may be a little beside that: it is taken
+    where the sound is quietest near it.
+    """
+    best: tuple[float, int, int] | None = None
+    for place in range(word, len(clip.words) - 1):
+        end = clip.words[place].end
+        first, last = max(position + 1, end - CUT_REACH), end + CUT_REACH
+        if best is not None and first > position + CUT_WITHIN:
+            break
+        energy = np.convolve(np.square(clip.samples[first:last]), np.ones(FADE_SAMPLES), "valid")
+        if not len(energy):
+            continue
+        quietest = int(energy.argmin())
+        found = (float(energy[quietest]), first + quietest + FADE_SAMPLES, place + 1)
+        if best is None or found[0] < best[0]:
+            best = found
+    return best[1:] if best is not None else None
+
+
+def _fade_out(samples: np.ndarray, left: int) -> None:
+    """Fades the sound out that breaks off `left` samples behind the first of these."""
+    until_end = left - np.arange(len(samples), dtype=np.float32)
+    samples *= np.clip(until_end / FADE_SAMPLES, 0.0, 1.0)
 
 
 def _begins_with(text: str, said: list[str]) -> bool:

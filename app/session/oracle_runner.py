@@ -114,7 +114,7 @@ class OracleRunner:
         self.backend = backend
         self._failed_turn, self._told, self._routed = 0, "", None
         if again:
-            self._ask_again()
+            self._ask_again(wanted=True)
 
     def abandon(self, turn: int) -> None:
         """The answer to `turn` is not wanted any more: its streams are closed."""
@@ -160,7 +160,7 @@ class OracleRunner:
         if taken is not None:
             driver._take_over(taken)
         elif turn is not None:
-            driver._ask_again()
+            driver._ask_again(wanted=True)
 
     def _take_over(self, stream: OracleStream) -> None:
         old, now = stream.revision, self._now()
@@ -179,7 +179,7 @@ class OracleRunner:
                 now, stream.revision, stream.turn, stream.backend.name, stream.backend.model, stream.words, stream.final
             )
         )
-        self._post(OracleAsked(stream.revision, stream.turn, stream.final))
+        self._post(OracleAsked(stream.revision, stream.turn, stream.final, wanted=True))
         self._drop_past(stream, before)
         if stream.text and self._track.accept(stream.revision, stream.text):
             self.policy.spoke()
@@ -197,11 +197,11 @@ class OracleRunner:
         self.policy.new_words = pace.new_words
         self.policy.sparing = self.sparing
 
-    def _ask_again(self) -> None:
+    def _ask_again(self, *, wanted: bool = False) -> None:
         if self._latest is not None and (self._latest[2] or self.policy.partials):
             turn, words, final, _ = self._latest
             if fold(words):
-                self._start(turn, words, final)
+                self._start(turn, words, final, wanted=wanted)
 
     def _choose(self, turn: int, words: str) -> Backend:
         if not isinstance(self.backend, Chooser):
@@ -218,7 +218,7 @@ class OracleRunner:
             )  # fmt: skip
         return choice.backend
 
-    def _start(self, turn: int, words: str, final: bool) -> None:
+    def _start(self, turn: int, words: str, final: bool, *, wanted: bool = False) -> None:
         if self._closed:
             return
         backend = self._choose(turn, words)
@@ -234,7 +234,7 @@ class OracleRunner:
         self._emit(
             e.OracleRequested(now, revision, turn, backend.name, backend.model, words, final, self.aside)
         )
-        self._post(OracleAsked(revision, turn, final))
+        self._post(OracleAsked(revision, turn, final, wanted))
         self._drop_past(stream, before)
         stream.task = self._host.group.create_task(run(stream, self._host), name=f"oracle-{revision}")
 

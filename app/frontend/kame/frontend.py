@@ -245,7 +245,7 @@ class KameFrontEnd:
     def _take(self, item: FrontEndInput, marks: list[Mark]) -> bool:
         """Takes one input in; returns whether what was given out must be thrown away."""
         match item:
-            case OracleAsked(number, turn, _):
+            case OracleAsked(number, turn):
                 self._turn_of[number] = turn
                 self._asked_turn = max(self._asked_turn, turn)
                 for old in [n for n in self._turn_of if n < number - 8]:

@@ -160,6 +160,104 @@ def test_a_correction_in_mid_sentence_is_written_behind_a_dash() -> None:
     assert begun.startswith(said) and corrected == "or rather, nothing but Paris has ever been the capital."
 
 
+LONG = "The oldest city of this country lies in the far south of it, at the sea, and is called Lyon by all who live."
+
+
+def wanted(revision: int, text: str) -> list[FrontEndInput]:
+    """The answer of a brain that the user has chosen in mid-answer."""
+    words = _answer(revision, text)[1:]
+    return [OracleAsked(revision, 1, True, wanted=True), *words]
+
+
+def test_a_brain_that_the_user_has_chosen_is_heard_in_mid_sentence() -> None:
+    rig = Rig()
+    rig.step(*_answer(1, LONG), TakeFloor(1))
+    while len(rig.said.split()) < 2:
+        rig.step()
+    before = len(rig.steps)
+    rig.step(*wanted(2, "Nothing but Paris has ever been the capital of France."))
+    rig.until_silent()
+    said, _, corrected = rig.said.partition(" – ")
+    assert LONG.startswith(said) and 2 <= len(said.split()) <= 5, "neither its sentence nor its clause is ended first"
+    assert corrected == "or rather, nothing but Paris has ever been the capital of France."
+    assert rig.marks == ["started", "mended", "ended"]
+    mended = next(place for place, step in enumerate(rig.steps) if "mended" in [mark.what for mark in step.marks])
+    assert (mended - before) * 0.08 < 1.0
+    sound = np.concatenate([step.samples for step in rig.steps[: mended + 1]])
+    assert np.abs(np.diff(sound)).max() < 0.02, "nothing clicks"
+
+
+def test_a_brain_that_says_the_same_goes_on_without_a_cut() -> None:
+    rig = Rig()
+    rig.step(*_answer(1, LONG), TakeFloor(1))
+    while len(rig.said.split()) < 5:
+        rig.step()
+    rig.step(*wanted(2, f"{LONG} It is old."))
+    rig.until_silent()
+    assert rig.said == f"{LONG} It is old." and "mended" in rig.marks
+
+
+def test_what_is_nearly_over_is_said_to_its_end() -> None:
+    rig = Rig()
+    rig.step(*_answer(1, "It is Lyon, I believe so."), TakeFloor(1))
+    while len(rig.said.split()) < 5:
+        rig.step()
+    rig.step(*wanted(2, "Nothing but Paris has ever been the capital of France."))
+    rig.until_silent()
+    assert rig.said.startswith("It is Lyon, I believe so. Or rather, nothing but Paris")
+
+
+def test_a_chosen_brain_without_words_yet_cuts_nothing_off() -> None:
+    voice = SlowVoice()
+    rig = Rig(voice)
+    rig.step(*_answer(1, LONG), TakeFloor(1))
+    voice.finish()
+    while len(rig.said.split()) < 5:
+        rig.step()
+    rig.step(OracleAsked(2, 1, True, wanted=True), OracleWords(2, 1, " Nothing", 0.0))
+    for _ in range(12):
+        voice.finish()
+        rig.step()
+    so_far = rig.said
+    assert LONG.startswith(so_far) and len(so_far.split()) > 6
+    rest = "but Paris has ever been the capital of all the land."
+    rig.step(*(OracleWords(2, 1, f" {word}", 0.0) for word in rest.split()))
+    rig.step()
+    assert LONG.startswith(rig.said), "its sound is not ready"
+    voice.finish()
+    rig.step(OracleDone(2))
+    for _ in range(40):
+        voice.finish()
+        rig.step()
+    assert "– or rather, nothing but Paris" in rig.said
+
+
+@settings(max_examples=60)
+@given(st.integers(1, 15), st.integers(0, 20), st.integers(0, 3))
+def test_held_anywhere_about_a_cut_nothing_is_said_twice_or_lost(chosen: int, held: int, lost: int) -> None:
+    rig = Rig()
+    rig.step(*_answer(1, LONG), TakeFloor(1))
+    while len(rig.said.split()) < chosen:
+        rig.step()
+    new = "Nothing but Paris has ever been the capital of France."
+    rig.step(*wanted(2, new))
+    for _ in range(held):
+        rig.step()
+    last = rig.steps[-1]
+    rig.step(Hold(2))
+    words = rig.said.split()
+    heard = words[: len(words) - len(last.said)] if lost else words
+    rig.front.unheard(1920 if lost else 0, len(last.said) if lost else 0)
+    rig.step(GoOn())
+    place = len(rig.steps)
+    rig.until_silent()
+    after = [word.text for step in rig.steps[place - 1 :] for word in step.said]
+    all_said = " ".join(heard + after)
+    said, dash, corrected = all_said.partition(" – ")
+    assert dash and LONG.startswith(said)
+    assert corrected == "or rather, nothing but Paris has ever been the capital of France."
+
+
 def test_whoever_answers_what_nobody_has_answered_is_heard() -> None:
     rig = Rig()
     rig.step(OracleAsked(1, 1, True), OracleDone(1, failed=True), TakeFloor(1))
