@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from app.session.demo_report import document, lines
 from app.session.demo_run import DemoRunner
 from app.session.demo_stage import DeskStage
 from app.terminal import Terminal
+from app.wholefile import write_json
 
 COMMANDS = ("demo",)
 
@@ -69,8 +69,7 @@ async def _headless(desk: DemoDesk, order: DemoOrder, terminal: Terminal) -> int
     found = document(result)
     terminal.document(found)
     if order.json:
-        text = json.dumps(found, indent=1, ensure_ascii=False)
-        await asyncio.to_thread(Path(order.json).write_text, text + "\n", "utf-8")
+        await asyncio.to_thread(write_json, Path(order.json), found, indent=1)
     if order.picture:
         from app.gui.demo_picture import draw
 

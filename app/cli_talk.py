@@ -20,6 +20,7 @@ from app.backend.base import BackendError
 from app.conversation import events as e
 from app.conversation.frame import as_frames
 from app.conversation.sound import Processing
+from app.conversation.stages import Stages
 from app.conversation.tally import Tally
 from app.conversation.transcript import Transcript
 from app.session.control import ROUTER, BackendChoice, ModelChoice, SessionChoice, Style, ToolChoice
@@ -194,8 +195,7 @@ class TalkReport:
         self.tally = Tally()
         self.failures: list[str] = []
         self._terminal = terminal
-        self._speech_end: dict[int, float] = {}
-        self._responses: list[float] = []
+        self._stages = Stages()
         self._revisions = 0
         self._aside_words: dict[int, list[str]] = {}
         self._swaps = SwapGaps()
@@ -209,15 +209,12 @@ class TalkReport:
         turn = self.transcript.apply(event)
         self.tally.apply(event)
         self._swaps.apply(event)
+        self._stages.apply(event)
         match event:
             case e.TranscriptPartial():
                 self._terminal.progress(f"you: {event.text}")
             case e.TranscriptFinal() if event.text:
                 self._terminal.say(f"you:  {event.text}")
-            case e.UserEnded():
-                self._speech_end[event.turn] = event.speech_end
-            case e.AssistantStarted() if event.turn in self._speech_end:
-                self._responses.append(round(event.at - self._speech_end.pop(event.turn), 3))
             case e.AssistantSaid() if turn is not None:
                 self._terminal.progress(f"KAME: {turn.text}")
             case e.AssistantEnded() if turn is not None and turn.text:
@@ -254,6 +251,11 @@ class TalkReport:
         """Something failed outside of the session."""
         self.failures.append(sentence)
         self._terminal.note(sentence)
+
+    @property
+    def _responses(self) -> list[float]:
+        """Seconds from the end of each question to its answer; below 0 where that began before."""
+        return [round(answer.response, 3) for answer in self._stages.answers]
 
     def summary(self) -> dict[str, Any]:
         """The talk in numbers and words."""

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 
 import platformdirs
 
-from app.jsonfile import write_json
+from app.wholefile import write_json
 
 APP_NAME = "kame-desktop"
 

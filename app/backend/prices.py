@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from app.backend.base import Usage
-from app.jsonfile import write_json
+from app.wholefile import write_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,7 @@ class CardView(QTextEdit):
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(0)
+        self.setCursorWidth(0)  # where there is nothing to select
         self._take_look()
 
     # -- changing cards
@@ -68,6 +69,7 @@ class CardView(QTextEdit):
         cursor = QTextCursor(self.document())
         cursor.beginEditBlock()
         if not self.cards:
+            self.setCursorWidth(1)
             cursor.insertBlock()  # an empty document has one paragraph already
         else:
             if place < len(self.cards):
@@ -101,6 +103,8 @@ class CardView(QTextEdit):
             cursor.setPosition(self._block(place + 1, 0).position(), QTextCursor.MoveMode.KeepAnchor)
         cursor.removeSelectedText()
         del self.cards[place]
+        if not self.cards:
+            self.setCursorWidth(0)
         if place < len(self.cards):
             self._format_blocks(place, self.cards[place])
         cursor.endEditBlock()
@@ -109,6 +113,7 @@ class CardView(QTextEdit):
         """Takes all cards out."""
         self.document().clear()
         self.cards.clear()
+        self.setCursorWidth(0)
         self._set_margins(self.viewport().width())
 
     def set_side(self, side: float) -> None:

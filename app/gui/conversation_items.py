@@ -21,11 +21,10 @@ from PySide6.QtWidgets import QLineEdit, QListView, QStyle, QStyledItemDelegate,
 
 from app.gui.conversation_list import ConversationList
 from app.gui.look import Look, blend
-from app.session.history import ConversationView
+from app.session.history import LONGEST_TITLE, ConversationView
 
 PAD_X, PAD_Y, EDGE = 10, 6, 4
 DOT_PX = 8
-LONGEST_TITLE = 200
 
 _Index = QModelIndex | QPersistentModelIndex
 

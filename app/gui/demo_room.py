@@ -5,7 +5,6 @@ user's talk back behind it. Knows no pane but its own panel.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +29,7 @@ from app.session.demo import (
 from app.session.demo_report import document
 from app.session.demo_run import DemoRunner
 from app.session.errors import UserError
+from app.wholefile import write_json
 
 Found = tuple[tuple[DemoBrain, ...], tuple[DemoFrontEnd, ...], object]
 """What can take part."""
@@ -153,7 +153,7 @@ class DemoRoom(QObject):
         assert order is not None and self.panel is not None
         try:
             if order.json:
-                Path(order.json).write_text(json.dumps(document(result), indent=1, ensure_ascii=False) + "\n", "utf-8")
+                write_json(Path(order.json), document(result), indent=1)
             if order.picture:
                 self.panel.page.save(Path(order.picture))
         except OSError as error:

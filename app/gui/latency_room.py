@@ -43,7 +43,8 @@ class LatencyRoom(QObject):
             self._changes = self.stages.changes
             answers = self.stages.answers
             enough = len(answers) >= ENOUGH_ANSWERS
-            self._status.show_latency(figures(a.response for a in answers) if enough else None)
+            last = answers[-1].response if answers else None
+            self._status.show_latency(last, figures(a.response for a in answers) if enough else None)
         if self.panel is not None:
             self.panel.watch(self._status.tally)
             self.panel.touch()

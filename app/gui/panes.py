@@ -16,7 +16,7 @@ from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QSplitter, QVBoxLayout, QWidget
 
-from app.jsonfile import write_json
+from app.wholefile import write_json
 
 SAVE_AFTER_MS = 800
 HANDLE_PX = 12

@@ -54,7 +54,7 @@ class StatusLine(QWidget):
         """A new session runs."""
         self._parts, self._gaps = [], 0
         self.tally, self._budget, self._stale = Tally(), None, True
-        self._figures = None
+        self._seconds = self._figures = None
 
     def apply(self, event: e.Event) -> None:
         """Takes one event in."""
@@ -77,7 +77,6 @@ class StatusLine(QWidget):
 
     def show_state(self, talk: TalkState, progress: str) -> None:
         """Shows the talk's state in words."""
-        self._seconds = talk.response_seconds
         self.state.setText(self._state(talk, progress))
         self.state.setToolTip(self.state.text())
         if self._stale:
@@ -88,9 +87,11 @@ class StatusLine(QWidget):
             self.counts.setAccessibleDescription(details)
         self._show_response()
 
-    def show_latency(self, figures: Figures | None) -> None:
-        """How the talk's response times are distributed; None while there are too few."""
-        self._figures = figures
+    def show_latency(self, seconds: float | None, figures: Figures | None) -> None:
+        """How fast the last answer came, None before the first one; and how the talk's response times are distributed,
+        None while there are too few.
+        """
+        self._seconds, self._figures = seconds, figures
         self._show_response()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

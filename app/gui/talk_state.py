@@ -1,11 +1,11 @@
-"""What the talk is doing right now, in one word, and how fast the last answer came.
+"""What the talk is doing right now, in one word.
 
 Pure: folds a session's events; knows no widget and no clock.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from app.conversation import events as e
@@ -29,18 +29,12 @@ class TalkState:
     speaking: bool = False
     awaiting: bool = False
     muted: bool = False
-    response_seconds: float | None = None
     _newest_revision: int = 0
-    _ends: dict[int, float] = field(default_factory=dict)
-    _starts: dict[int, float] = field(default_factory=dict)
 
     def begin(self) -> None:
         """Forgets the last talk; keeps what the window has set."""
         self.user_open = self.speaking = self.awaiting = self.muted = False
-        self.response_seconds = None
         self._newest_revision = 0
-        self._ends.clear()
-        self._starts.clear()
 
     @property
     def word(self) -> Word:
@@ -62,16 +56,10 @@ class TalkState:
     def apply(self, event: e.Event) -> None:
         """Takes one event in."""
         match event:
-            case e.UserStarted():
+            case e.UserStarted() | e.UserResumed():
                 self.user_open, self.awaiting = True, False
-            case e.UserResumed(turn=turn):
-                self.user_open, self.awaiting = True, False
-                # What was said into the gap was no answer to the whole turn: it doesn't count.
-                self._starts.pop(turn, None)
-            case e.UserEnded(turn=turn, speech_end=speech_end):
+            case e.UserEnded():
                 self.user_open, self.awaiting = False, not self.speaking
-                self._note(self._ends, turn, speech_end)
-                self._measure(turn)
             case e.UserBackchannel():
                 self.user_open = self.awaiting = False
             case e.TranscriptFinal(text=text) if not text.strip():
@@ -86,11 +74,8 @@ class TalkState:
                 # No answer will come of a newest revision that failed or had nothing to say.
                 if revision == self._newest_revision and (reason in ("failed", "stopped") or not words):
                     self.awaiting = False
-            case e.AssistantStarted(turn=turn, at=at):
+            case e.AssistantStarted():
                 self.speaking, self.awaiting = True, False
-                if turn not in self._starts:
-                    self._note(self._starts, turn, at)
-                    self._measure(turn)
             case e.AssistantHeld():
                 self.speaking = False
             case e.AssistantWentOn():
@@ -101,14 +86,3 @@ class TalkState:
                 self.muted = muted
             case e.SessionEnded():
                 self.user_open = self.speaking = self.awaiting = False
-
-    def _measure(self, turn: int) -> None:
-        # The answer may set in before the end of the turn is known, so either may come last.
-        if turn in self._ends and turn in self._starts:
-            self.response_seconds = self._starts[turn] - self._ends[turn]
-
-    @staticmethod
-    def _note(times: dict[int, float], turn: int, at: float) -> None:
-        times[turn] = at
-        if len(times) > 8:
-            del times[next(iter(times))]

@@ -24,7 +24,7 @@ class LiveEdge:
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        self._time = SessionTime(clock)
+        self.time = SessionTime(clock)
         self.begin()
 
     def begin(self) -> None:
@@ -32,18 +32,18 @@ class LiveEdge:
         self.at = 0.0
         """The edge, in seconds of the session."""
         self._moved_at: float | None = None
-        self._time.begin()
+        self.time.begin()
 
     def hear(self, at: float) -> None:
         """An event of session time `at` has just come."""
-        self._time.hear(at)
+        self.time.hear(at)
 
     def move(self) -> float:
         """Moves on to now, and returns where that is."""
-        known = self._time.now
+        known = self.time.now
         if known is None:
             return self.at
-        now = self._time.clock()
+        now = self.time.clock()
         target = max(0.0, known - LAG_SECONDS)
         since = 0.0 if self._moved_at is None else max(0.0, now - self._moved_at)
         behind = target - self.at - since

@@ -26,6 +26,7 @@ def save_picture(view: QGraphicsView, path: Path | str, ground: QColor, title: s
         generator = QSvgGenerator()
         generator.setFileName(path)
         generator.setSize(size)
+        generator.setResolution(view.logicalDpiX())  # or letters would be smaller than on the screen
         generator.setViewBox(QRectF(QPointF(), size.toSizeF()))
         generator.setTitle(title)
         _draw(view, QPainter(generator), ground)

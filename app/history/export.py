@@ -16,9 +16,9 @@ from app.history.records import event_line, setup_fields, sound_text
 from app.history.sound import sound_error, sound_seconds, write_sound
 from app.history.subtitles import subtitles
 from app.history.timing import talk_seconds, timed_turns
-from app.history.wholefile import whole_file
 from app.session.errors import UserError
 from app.session.history import ConversationView, ExportFormat, KeptTalk
+from app.wholefile import whole_file
 
 FORMAT, VERSION = "kame-conversation", 1
 
@@ -31,6 +31,10 @@ def export(path: Path, form: ExportFormat, view: ConversationView, talks: Sequen
             write(file, view, talks)
     except AudioError as error:
         raise sound_error(error) from error
+    except OSError as error:
+        raise UserError(
+            f"“{path}” can't be written: {error.strerror or error}. Choose another folder, or make room there."
+        ) from error
     return f"{what} was written to {path}."
 
 

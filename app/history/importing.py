@@ -17,7 +17,7 @@ from app.backend.address import on_this_machine
 from app.conversation import events as e
 from app.conversation.transcript import Transcript
 from app.history.export import FORMAT, VERSION
-from app.history.records import METERS, build, checked_event, fits, sound_text
+from app.history.records import METERS, build, checked_event, fits, kept_title
 from app.history.sound import sound_seconds
 from app.session.control import ToolChoice
 from app.session.errors import UserError
@@ -29,7 +29,6 @@ MOST_EVENTS = 500_000
 MOST_TURNS = 10_000
 MOST_SOUND_BYTES = 2 * 2**30
 """Of one side: more than twelve hours."""
-LONGEST_TITLE = 200
 EARLIEST, LATEST = 0.0, 32_503_680_000.0  # 1970 to 3000
 
 HARMLESS_TOOLS = ("calculator", "clock")
@@ -102,8 +101,7 @@ def _file(path: Path) -> Brought:
             raise _refusal(path, f"talk {number} is of a wrong type")
         count += len(talk["events"])
         talks.append(KeptTalk(float(talk["began"]), _events(path, talk["events"], count)))
-    title = sound_text(" ".join(title.split()))[:LONGEST_TITLE]
-    return Brought(title, _harmless(setup), float(created), tuple(talks))
+    return Brought(kept_title(title), _harmless(setup), float(created), tuple(talks))
 
 
 def _folder(path: Path) -> Brought:

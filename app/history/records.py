@@ -13,7 +13,7 @@ import types
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from app.conversation import events as e
-from app.session.history import Setup
+from app.session.history import LONGEST_TITLE, Setup
 
 LARGEST = 2**53
 """Beyond it numbers lose digits on their way through JSON."""
@@ -40,6 +40,11 @@ def event_line(event: e.Event) -> str:
 def sound_text(text: str) -> str:
     """A text that UTF-8 can hold: half a surrogate pair becomes a question mark."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def kept_title(title: str) -> str:
+    """A title on one line, and no longer than `LONGEST_TITLE`."""
+    return sound_text(" ".join(title.split()))[:LONGEST_TITLE]
 
 
 def known_event(line: str) -> e.Event | None:

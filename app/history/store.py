@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from app.history import erasing, shelf
 from app.history.database import Opened
-from app.history.records import known_event, sound_text
+from app.history.records import kept_title, known_event, sound_text
 from app.history.writer import Writer
 from app.history.writing import Log, OpenTalk
 from app.session.errors import UserError
@@ -24,8 +24,6 @@ from app.session.history import ConversationView, ExportFormat, KeptTalk, Setup
 
 if TYPE_CHECKING:
     from app.history.importing import Brought
-
-LONGEST_TITLE = 200
 
 Result = TypeVar("Result")
 
@@ -71,8 +69,7 @@ class History:
 
     async def rename(self, key: str, title: str) -> None:
         """Gives it a title; empty: the one made from its words."""
-        title = sound_text(" ".join(title.split()))[:LONGEST_TITLE]
-        await self._do(lambda file: shelf.rename(file.connection, key, title))
+        await self._do(lambda file: shelf.rename(file.connection, key, kept_title(title)))
 
     async def keep_setup(self, key: str, setup: Setup) -> None:
         """It is held so from now on."""

@@ -18,6 +18,9 @@ ExportFormat = Literal["markdown", "json", "srt", "wav"]
 """`json` holds everything but the sound, and can be brought in again; `srt` and `wav` are of one talk after another on
 one clock."""
 
+LONGEST_TITLE = 200
+"""Letters."""
+
 
 @dataclass(frozen=True, slots=True)
 class Setup:

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from app.jsonfile import write_json
 from app.tools.base import ToolError
 from app.tools.mcp_server import McpServer
+from app.wholefile import write_json
 
 Kind = Literal["program", "address"]
 

@@ -214,8 +214,7 @@ async def stage(size: tuple[int, int], *, forget: str = "", **values: object) ->
             choices=WindowChoices(frontends=frontends, weighty=("kame", "moshi"), brains=PROVIDERS),
         )  # fmt: skip
         set_up = Stage(window, history, factory)
-        window.timeline.edge._clock = window.oracle.clock = set_up.clock
-        window.timeline.reduced_motion = True  # it moves when it is told something, and not by itself
+        window.timeline.edge.time.clock = window.oracle.time.clock = set_up.clock
         window.conversations._now = NOW.timestamp
         try:
             window.move(0, 0)
@@ -223,6 +222,7 @@ async def stage(size: tuple[int, int], *, forget: str = "", **values: object) ->
             window.show()
             window.activateWindow()
             window.begin()
+            window.timeline.reduced_motion = True  # it moves when it is told something, and not by itself
             await until(lambda: window.keeper.session is not None)
             await set_up.rest()
             yield set_up

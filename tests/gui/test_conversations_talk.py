@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
@@ -427,9 +426,8 @@ async def test_with_a_real_keeper_a_talk_is_found_again_in_the_next_window(tmp_p
     assert (tmp_path / "h.db").exists()
 
 
-@pytest.mark.parametrize("turns", [2_000])
-async def test_a_long_one_is_opened_without_a_halt(turns: int) -> None:
-    factory, history = FakeFactory(), FakeHistory(now=100.0)
+async def test_a_long_one_is_opened_whole() -> None:
+    factory, history, turns = FakeFactory(), FakeHistory(now=100.0), 2_000
     events: list[e.Event] = [started()]
     for turn in range(1, turns // 2 + 1):
         events += spoken(turn, f"Question {turn}?", f"Answer {turn}.", at=turn * 10.0)

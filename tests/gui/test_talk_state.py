@@ -95,32 +95,8 @@ def test_nothing_is_thought_at_the_cap_until_the_question_is_asked_after_all() -
     assert feed(state, e.AssistantEnded(5.0, 1, False), e.UserStarted(6.0, 2), asked(4))[-1] == "hearing"
 
 
-def test_the_response_time_runs_from_the_end_of_speech() -> None:
-    state = running()
-    feed(state, e.UserEnded(2.2, 1, 1.8, "silence"))
-    assert state.response_seconds is None
-    feed(state, e.AssistantStarted(2.3, 1, 1))
-    assert state.response_seconds == pytest.approx(0.5)
-
-
-def test_an_answer_that_sets_in_before_the_end_is_known_counts_too() -> None:
-    state = running()
-    feed(state, e.UserStarted(0, 1), e.AssistantStarted(2.0, 1, 1), e.UserEnded(2.2, 1, 1.8, "silence"))
-    assert state.response_seconds == pytest.approx(0.2)
-
-
-def test_an_answer_into_a_gap_does_not_count() -> None:
-    state = running()
-    feed(state, e.UserEnded(2.2, 1, 1.8, "silence"), e.AssistantStarted(2.3, 1, 1), e.UserResumed(2.4, 1))
-    feed(state, e.UserEnded(4.2, 1, 4.0, "silence"))
-    assert state.response_seconds == pytest.approx(0.5)  # still that of the first answer
-    feed(state, e.AssistantStarted(4.6, 1, 2))
-    assert state.response_seconds == pytest.approx(0.6)
-
-
 def test_a_new_talk_forgets_the_old_one() -> None:
     state = running(duplex=True)
     feed(state, e.UserEnded(2, 1, 1, "words"), e.AssistantStarted(3, 1, 1))
     state.begin()
-    assert state.response_seconds is None
     assert state.word == "listening"

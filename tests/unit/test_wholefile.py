@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.jsonfile import write_json
+from app.wholefile import write_json
 
 
 def test_it_is_written_with_its_folder_and_read_back(tmp_path: Path) -> None:
