@@ -23,6 +23,7 @@ from typing import Any
 from app.backend.address import without_secrets
 from app.conversation import events as e
 from app.conversation.transcript import Transcript
+from app.hardware import memory_bytes
 from app.logs import LogEntry
 from app.redact import LEFT_OUT, Redactor, Silence, redactor
 from app.settings import Settings, declarations
@@ -64,7 +65,7 @@ def look_at_machine() -> Machine:
     except metadata.PackageNotFoundError:
         version = "from source"
     python = f"{platform.python_version()} ({platform.python_implementation()}, {platform.machine()})"
-    return Machine(version, python, _system(), os.cpu_count() or 0, _memory_bytes(), tuple(packages))
+    return Machine(version, python, _system(), os.cpu_count() or 0, memory_bytes(), tuple(packages))
 
 
 @dataclass(slots=True)
@@ -267,24 +268,3 @@ def _system() -> str:
         desktop = " ".join(os.environ.get(key, "") for key in ("XDG_CURRENT_DESKTOP", "XDG_SESSION_TYPE")).strip()
         return f"{name}, {desktop}" if desktop else name
     return name
-
-
-def _memory_bytes() -> int:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return _windows_memory() if sys.platform == "win32" else 0
-
-
-def _windows_memory() -> int:
-    import ctypes
-
-    class Status(ctypes.Structure):
-        _fields_ = [("length", ctypes.c_ulong), ("load", ctypes.c_ulong)] + [
-            (name, ctypes.c_ulonglong)
-            for name in ("total", "free", "page_total", "page_free", "virtual_total", "virtual_free", "extended")
-        ]
-
-    status = Status(length=ctypes.sizeof(Status))
-    ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))
-    return int(status.total)

@@ -9,8 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +18,7 @@ from app.backend import PROVIDERS as BRAINS
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import require_torch
 from app.frontend.base import FrontEndError
+from app.hardware import memory_bytes, nvidia_cards
 from app.session.control import BackendChoice
 from app.session.machine import FrontEndFit, MachineFinding, MachineView, State, Topic
 from app.settings import Settings
@@ -181,17 +180,10 @@ NO_ANSWER = "The NVIDIA driver does not answer. Restart the machine, then look a
 
 def find_card() -> Card | None:
     """The NVIDIA card with the most memory; None when there is no driver for any. Blocks for seconds."""
-    tool = shutil.which("nvidia-smi")
-    if tool is None:
-        return None
     try:
-        answer = subprocess.run(
-            [tool, "--query-gpu=name,memory.total,memory.free", "--format=csv,noheader,nounits"],
-            capture_output=True, text=True, timeout=CARD_SECONDS, check=True, stdin=subprocess.DEVNULL,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-        ).stdout  # fmt: skip
-        cards = [_read_card(line) for line in answer.splitlines() if line.strip()]
-    except (OSError, subprocess.SubprocessError, ValueError):
+        rows = nvidia_cards("name", "memory.total", "memory.free", seconds=CARD_SECONDS)
+        cards = [Card(name, int(total) << 20, int(free) << 20) for name, total, free in rows]
+    except (OSError, ValueError):  # also for a card that does not tell its memory
         return Card(trouble=NO_ANSWER)
     if not cards:
         return None
@@ -211,26 +203,6 @@ def card_words() -> str:
         return "no NVIDIA card"
     size = f"{card.name}, {card.total / 1e9:.1f} GB" if card.name else ""
     return ". ".join(filter(None, (size, card.trouble)))
-
-
-def _read_card(line: str) -> Card:
-    """Raises ValueError, also for a card that does not tell its memory."""
-    name, total, free = (part.strip() for part in line.rsplit(",", 2))
-    return Card(name, int(total) << 20, int(free) << 20)
-
-
-def memory_bytes() -> int:
-    """The machine's memory; 0 when it can't be told."""
-    if sys.platform == "win32":
-        import ctypes
-
-        kilobytes = ctypes.c_ulonglong()
-        known = ctypes.windll.kernel32.GetPhysicallyInstalledSystemMemory(ctypes.byref(kilobytes))
-        return kilobytes.value * 1024 if known else 0
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError):
-        return 0
 
 
 def ollama_models(url: str) -> list[OllamaModel] | None:

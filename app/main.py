@@ -6,7 +6,6 @@ import asyncio
 import dataclasses
 import functools
 import os
-import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ from app.backend.base import Backend, BackendError
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
+from app.hardware import has_nvidia_driver
 from app.offline_models import model_path
 from app.secrets import api_key
 from app.session.control import ROUTER, BackendChoice, SessionChoice
@@ -256,7 +256,7 @@ class Weights:
             return ""
         known = PUBLISHED[key]
         words = f"{known.label}'s weights ({known.bytes / 1e9:.0f} GB) are not on this machine."
-        if shutil.which("nvidia-smi") is None:
+        if not has_nvidia_driver():
             words += " Nor is an NVIDIA graphics card, which they need."
         return words
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from app.audio.devices import list_devices
 from app.audio.errors import AudioError
 from app.frontend import free_card_bytes, require_torch
 from app.frontend.base import FrontEndError
+from app.hardware import has_nvidia_driver, memory_bytes, nvidia_cards
 from app.offline_models import model_path
 from app.weights.catalogue import PUBLISHED, folder_of, weights_root
 from app.weights.errors import WeightsError
@@ -96,36 +96,19 @@ def examine(
 
 
 def _memory_words() -> str:
-    try:
-        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        size = _windows_memory()
+    size = memory_bytes()
     return f"{size / 2**30:.0f} GB of memory" if size else "memory unknown"
-
-
-def _windows_memory() -> int:
-    import ctypes
-
-    try:
-        kilobytes = ctypes.c_ulonglong()
-        windows = ctypes.windll.kernel32  # type: ignore[attr-defined]
-        return kilobytes.value * 1024 if windows.GetPhysicallyInstalledSystemMemory(ctypes.byref(kilobytes)) else 0
-    except (AttributeError, OSError):
-        return 0
 
 
 def _card(add: Callable[[Finding], None]) -> tuple[int | None, str]:
     """The graphics card, by its driver's own tool and by torch; returns what torch finds free, and its name."""
     name = ""
-    if tool := shutil.which("nvidia-smi"):
+    if has_nvidia_driver():
         try:
-            answer = subprocess.run(
-                [tool, "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"],
-                capture_output=True, text=True, timeout=20, check=True, stdin=subprocess.DEVNULL,
-            )  # fmt: skip
-            name = answer.stdout.strip().splitlines()[0]
+            card, total, driver = nvidia_cards("name", "memory.total", "driver_version", seconds=20)[0]
+            name = f"{card}, {total} MiB, {driver}"
             add(Finding("graphics card", "good", name))
-        except (OSError, subprocess.SubprocessError, IndexError):
+        except (OSError, IndexError):
             add(Finding("graphics card", "note", "The NVIDIA driver doesn't answer. Restart the machine."))
     else:
         add(Finding("graphics card", "note", "No NVIDIA card with a driver: KAME and Moshi need one."))

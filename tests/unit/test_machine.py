@@ -17,7 +17,8 @@ import pytest
 from app import machine as looked
 from app.audio.devices import Device
 from app.frontend.base import FrontEndError
-from app.machine import Card, Machine, find_card, memory_bytes
+from app.hardware import memory_bytes
+from app.machine import Card, Machine, find_card
 from app.secrets import key_store
 from app.session.control import BackendChoice
 from app.session.machine import MachineView
