@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QStandardPaths, QTimer, Signal
+from PySide6.QtCore import QPoint, QStandardPaths, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QLabel, QProgressBar, QVBoxLayout, QWidget
 
@@ -17,7 +17,8 @@ from app.session.demo_run import duration, stations
 
 COPIED_MS = 2_000
 RESULT_SIZE = (760, 640)
-SMALL_PX = 460
+SMALL_PX, RUN_PX = 460, 400
+CORNER_PX = 8
 
 
 class DemoPanel(Panel):
@@ -105,6 +106,7 @@ class DemoPanel(Panel):
         self.copy_button.clicked.connect(self._copy)
         self.again_button.clicked.connect(lambda: self._turn_to(self.start_page))
         self.close_button.clicked.connect(self.close)
+        self.setMinimumWidth(RUN_PX)
         self._turn_to(self.start_page)
         self.show_looking()
 
@@ -269,8 +271,24 @@ class DemoPanel(Panel):
             room = self.screen().availableSize()
             self.resize(min(RESULT_SIZE[0], room.width()), min(RESULT_SIZE[1], room.height()))
         else:
-            self.resize(SMALL_PX, self.minimumSizeHint().height())
+            self.resize(RUN_PX if self.running else SMALL_PX, self.minimumSizeHint().height())
             self.fit()
+        if self.isVisible() and page is not self.start_page:
+            self._place()
+
+    def _place(self) -> None:
+        """While the demo runs it stands in the window's lower left corner, where it hides neither the talk nor what is
+        thought; its result in the window's middle. A system that places windows by itself may know better.
+        """
+        window, mine = self.parentWidget().frameGeometry(), self.frameGeometry()
+        room = self.screen().availableGeometry()
+        if self.running:
+            mine.moveBottomLeft(window.bottomLeft() + QPoint(CORNER_PX, -CORNER_PX))
+        else:
+            mine.moveCenter(window.center())
+        left = min(max(mine.left(), room.left()), room.right() + 1 - mine.width())
+        top = min(max(mine.top(), room.top()), room.bottom() + 1 - mine.height())
+        self.move(left, top)
 
     def _bold(self, text: str) -> QLabel:
         label = QLabel(text, self.start_page)

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QMainWindow, QWidget
 from app.conversation import events as e
 from app.gui.demo_chart import DemoChart, brain_colour
 from app.gui.demo_page import DemoPage
-from app.gui.demo_panel import DemoPanel
+from app.gui.demo_panel import CORNER_PX, DemoPanel
 from app.gui.demo_picture import draw
 from app.gui.demo_room import DemoRoom
 from app.gui.demo_words import DemoWords
@@ -121,6 +121,9 @@ def test_while_it_runs_there_is_a_caption_and_a_way_to_stop(panel, qtbot):
     assert panel.caption.text() == "9 of 9: asking First, and changing to Second in mid-answer …"
     assert (panel.bar.value(), panel.bar.maximum()) == (8, 9)
     assert panel.height() < 220 and not panel.start_button.isVisible()
+    window = panel.parentWidget()
+    assert panel.frameGeometry().left() - window.frameGeometry().left() == CORNER_PX, "talk and oracle are in view"
+    assert window.frameGeometry().bottom() - panel.frameGeometry().bottom() == CORNER_PX
     with qtbot.waitSignal(panel.stop_wanted):
         qtbot.keyClick(panel.stop_button, Qt.Key.Key_Space)
     with qtbot.waitSignal(panel.stop_wanted):
