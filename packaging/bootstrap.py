@@ -1160,6 +1160,10 @@ SIDE_BY_SIDE = ("-m", "not alone", "-n", str(WORKERS), "--dist", "worksteal")
 
 def run_tests(places: Places, env: Mapping[str, str], arguments: Sequence[str]) -> int:
     """Run all checks, pytest last; return the first exit code that isn't zero."""
+    # Hundreds of processes import the same: what one of them has compiled is there for the others, also where the
+    # environment says otherwise.
+    env = {**env, "PYTHONPYCACHEPREFIX": str(places.build / "pycache")}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
     python = str(places.python)
     lint = "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())"
     pytest = [python, "-m", "pytest"]

@@ -29,6 +29,13 @@ def window():
 def after(ms, action):
     QTimer.singleShot(ms, action)
 
+def once(condition, action):
+    # Does this as soon as that is so.
+    after(20, action if condition() else lambda: once(condition, action))
+
+def talks():
+    return window().keeper.session is not None
+
 app = QApplication([])
 settings = Settings.load(Path(sys.argv[1]))
 
@@ -77,11 +84,7 @@ def test_closing_stops_the_session_and_leaves_nothing(tmp_path: Path) -> None:
     process = start(
         """
         factory = FakeFactory()
-        def check():
-            if window().keeper.session is None:
-                return after(20, check)
-            window().close()
-        after(0, check)
+        after(0, lambda: once(talks, lambda: window().close()))
         try:
             run(factory)
         finally:
@@ -95,13 +98,15 @@ def test_closing_stops_the_session_and_leaves_nothing(tmp_path: Path) -> None:
 def test_closing_while_a_thread_still_loads_does_not_wait_for_it(tmp_path: Path) -> None:
     process = start(
         """
+        loading = []
         async def factory(choice, progress):
+            loading.append(True)
             await asyncio.to_thread(time.sleep, 60)
         closed = []
         def close():
             closed.append(time.monotonic())
             window().close()
-        after(300, close)
+        after(0, lambda: once(lambda: loading, close))
         try:
             run(factory)
         finally:
@@ -124,7 +129,7 @@ def test_tasks_that_a_session_left_behind_are_ended(tmp_path: Path) -> None:
         async def factory(choice, progress):
             asyncio.get_running_loop().stray = asyncio.create_task(forever(), name="stray")
             return FakeSession(choice)
-        after(300, lambda: window().close())
+        after(0, lambda: once(talks, lambda: window().close()))
         run(factory)
         """,
         tmp_path,
@@ -138,7 +143,7 @@ def test_a_quit_from_the_desktop_ends_in_good_order(tmp_path: Path) -> None:
     process = start(
         """
         factory = FakeFactory()
-        after(300, lambda: app.exit(0))
+        after(0, lambda: once(talks, lambda: app.exit(0)))
         try:
             run(factory)
         finally:
@@ -155,11 +160,7 @@ def test_an_interrupt_on_the_terminal_closes_the_window(tmp_path: Path, number: 
     process = start(
         """
         factory = FakeFactory()
-        def check():
-            if window().keeper.session is None:
-                return after(20, check)
-            print("running", flush=True)
-        after(0, check)
+        after(0, lambda: once(talks, lambda: print("running", flush=True)))
         run(factory)
         """,
         tmp_path,
