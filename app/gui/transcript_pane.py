@@ -267,7 +267,8 @@ class TranscriptPane(QWidget):
         play = menu.addAction(self.tr("&Hear it again"), lambda: self.play_wanted.emit(turn))
         play.setEnabled(turn is not None and not turn.open and self.can_play(turn))
         ask = menu.addAction(self.tr("&Ask this again"), lambda: self.ask_wanted.emit(words))
-        ask.setEnabled(bool(words) and turn is not None and turn.speaker == "user" and not turn.open)
+        askable = bool(words) and turn is not None and turn.speaker == "user" and not turn.open
+        ask.setEnabled(askable and self.type_box.isEnabled())
         menu.addSeparator()
         menu.addAction(self.tr("&Find…"), self.find.appear)
         self.menu = menu

@@ -17,6 +17,7 @@ from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import say, shown, spoken, transcript, until
 from tests.gui.test_conversations_talk import GEMMA, click, kept, listed
+from tests.gui.test_typing import menu_at, offered
 from tests.gui.test_window_session import pick
 from tests.support.demo_talk import QUICK_MANNER, ScriptedDesk
 
@@ -78,6 +79,22 @@ async def test_a_brain_that_is_picked_meanwhile_counts_afterwards(qtbot) -> None
         assert window.setup.brain.currentData() == "openai"
         assert factory.choices[1].muted and window.talk_bar.mute.isChecked(), "nobody is heard who does not want to be"
         assert not any("once it is over" in sentence for sentence in window.messages.sentences())
+
+
+async def test_the_demo_is_asked_nothing_but_its_own_questions(qtbot) -> None:
+    factory, history, desk = FakeFactory(), FakeHistory(), ScriptedDesk(ways=(QUICK_MANNER,), hold_from=2)
+    async with touring(qtbot, desk, factory, history) as window:
+        await until(lambda: desk.asked >= 2)
+        window.pump.flush()
+        card = next(place for place, text in enumerate(transcript(window)) if "Why is it so?" in text)
+        await until(lambda: any(place == card for place, _ in window.transcript.view._in_view()))
+        menu_at(window, card)
+        assert not offered(window, "Ask this again")
+        window.transcript.menu.close()
+        window.transcript.type_box.setEnabled(True)
+        menu_at(window, card)
+        assert offered(window, "Ask this again"), "which it would be of any other talk"
+        window.transcript.menu.close()
 
 
 @pytest.mark.parametrize("way", ["new", "stop", "open", "voice"])
