@@ -209,6 +209,7 @@ class CascadeFrontEnd:
         self._has_floor, self._held, self._started = True, False, False
         self._forsaken = False
         self._playing = self._previous = self._again = None
+        self._broke_off = False
 
     def _give_floor_away(self) -> bool:
         sounding = self.speaking
@@ -216,6 +217,7 @@ class CascadeFrontEnd:
             self._marks.append(Mark("interrupted", self._turn, self._source))
         self._has_floor = self._held = self._started = self._forsaken = False
         self._playing = self._previous = self._again = None
+        self._broke_off = False
         return sounding
 
     # -- speaking ----------------------------------------------------------------------------------
@@ -253,7 +255,7 @@ class CascadeFrontEnd:
         """Where the clause breaks off, as in `_Playing.cut`: once what comes then can be heard, in the next quiet place
         between two words.
         """
-        if self._ahead is None or not self._ahead[0].cuts or not self._ahead[1].done():
+        if self._ahead is None or not self._ahead[0].cuts or not _can_be_heard(self._ahead[1]):
             playing.cut = None
         elif playing.cut is None:
             playing.cut = quiet_cut(playing.clip, playing.position, playing.word)
@@ -391,7 +393,7 @@ class CascadeFrontEnd:
 
     def _look_ahead(self) -> None:
         """Has the clause that comes next synthesised before it is due."""
-        if self._held:
+        if self._held or self._broke_off:  # what it broke off for is ready
             return
         if (cut := self._cut()) is not None:
             self._synthesis_of(cut)
@@ -458,6 +460,10 @@ def quiet_cut(clip: Clip, position: int, word: int) -> tuple[int, int] | None:
         if best is None or found[0] < best[0]:
             best = found
     return best[1:] if best is not None else None
+
+
+def _can_be_heard(clip: Future[Clip]) -> bool:
+    return clip.done() and not clip.cancelled() and clip.exception() is None
 
 
 def _fade_out(samples: np.ndarray, left: int) -> None:

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.gui.demo_panel import DemoPanel
 from app.gui.demo_stage import KeeperStage
-from app.gui.errands import Errands
+from app.gui.errands import Errands, log_fault
 from app.gui.keeper import SessionKeeper
 from app.session.demo import (
     DemoBrain,
@@ -94,7 +94,7 @@ class DemoRoom(QObject):
             return
         self._panel()
         self._task = asyncio.get_running_loop().create_task(self._run(plan), name="demo")
-        self._task.add_done_callback(_log_fault)
+        self._task.add_done_callback(log_fault)
 
     def stop(self) -> None:
         """Ends it, soon; what it has brought is shown."""
@@ -237,8 +237,3 @@ class DemoRoom(QObject):
         if self.panel is not None:
             self.panel.show_trouble(sentence)
         self.failed.emit(sentence)
-
-
-def _log_fault(task: asyncio.Task[None]) -> None:
-    if not task.cancelled() and task.exception() is not None:
-        _log.error("the demo failed", exc_info=task.exception())

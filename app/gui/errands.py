@@ -91,3 +91,9 @@ class Errands(QObject):
 
 def _bound(action: Callable[[Any], None], value: Any) -> Callable[[], None]:
     return lambda: action(value)
+
+
+def log_fault(task: asyncio.Task[Any]) -> None:
+    """For a task's end, where nobody else looks: notes down what it has failed of."""
+    if not task.cancelled() and task.exception() is not None:
+        _log.error("“%s” failed", task.get_name(), exc_info=task.exception())

@@ -18,6 +18,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.conversation.events import AsideChanged, BackendChanged, Event, Failure, Manner, SessionEnded, SessionStarted
 from app.conversation.sound import Processing
 from app.gui.choice import as_made
+from app.gui.errands import log_fault
 from app.gui.live_change import LiveChange
 from app.gui.talk_state import Phase
 from app.session.control import (
@@ -120,11 +121,14 @@ class SessionKeeper(QObject):
         self._set_phase("loading")
 
     def stop(self) -> None:
-        """Ends the session in the background."""
-        if self._closed or (self.phase == "stopped" and self._session is None):
+        """Ends the session in the background, whoever's it is."""
+        if self._closed:
+            return
+        if self._guest is not None:  # that its start has failed says nothing of the user's
+            self._guest, self.gave_up = None, False
+        if self.phase == "stopped" and self._session is None:
             return
         self.gave_up = False
-        self._guest = None
         self._starts += 1
         self.model = ""
         self._spawn(self._stop(self._cancel_tasks()), "stop the session")
@@ -441,7 +445,7 @@ class SessionKeeper(QObject):
         task = asyncio.get_running_loop().create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        task.add_done_callback(_log_fault)
+        task.add_done_callback(log_fault)
         return task
 
     def _cancel_tasks(self) -> set[asyncio.Task[Any]]:
@@ -454,8 +458,3 @@ class SessionKeeper(QObject):
 
 def _devices(choice: SessionChoice) -> tuple[str, str]:
     return choice.microphone, choice.loudspeaker
-
-
-def _log_fault(task: asyncio.Task[Any]) -> None:
-    if not task.cancelled() and task.exception() is not None:
-        _log.error("“%s” failed", task.get_name(), exc_info=task.exception())

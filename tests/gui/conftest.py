@@ -44,8 +44,6 @@ def _qt(qapp: QApplication) -> QApplication:
     # A closed loop is a cycle with a Qt object whose timers still run. Were it collected by chance on
     # a worker's thread, Qt could not end those timers, and would later send them to nobody and crash.
     gc.collect()
-    if not gc.get_freeze_count():
-        gc.freeze()  # a session that ended has thawed what was there: see `_collected_at_last`
     # Closing the last window would end the event loop that the test itself runs on.
     qapp.setQuitOnLastWindowClosed(False)
     return qapp

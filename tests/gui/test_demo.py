@@ -394,6 +394,19 @@ async def test_a_session_that_cannot_be_had_is_noted_and_the_next_one_comes(wind
         assert "was not changed" in demo.panel.page.summary.text()
 
 
+async def test_a_tour_of_nothing_but_failures_leaves_nothing_of_itself(window):
+    refused = {"": "It is not installed.", "second": "It is not installed."}
+    async with room(window, ScriptedDesk(ways=(QUICK_MANNER,), refused=refused)) as (demo, keeper, factory):
+        keeper.stop()
+        await until(lambda: factory.session.stopped)
+        demo.start(DemoPlan((FIRST, SECOND), (QUICK_MANNER,), True))
+        await until(lambda: demo.panel is not None and demo.panel.page.isVisible(), 20)
+        await until(lambda: not demo.running)
+        assert not keeper.has_guest and not keeper.gave_up and keeper.made_of == USERS
+        keeper.set_backend(FIRST.choice)
+        assert keeper.phase == "stopped" and len(factory.sessions) == 1, "who has stopped it wants it stopped"
+
+
 async def test_a_session_that_breaks_off_is_not_the_users_stop(window):
     desk = ScriptedDesk(ways=(QUICK_MANNER,), lost_after=2)
     async with room(window, desk) as (demo, _, _factory):

@@ -207,6 +207,16 @@ def test_what_is_nearly_over_is_said_to_its_end() -> None:
     assert rig.said.startswith("It is Lyon, I believe so. Or rather, nothing but Paris")
 
 
+def test_for_what_the_voice_can_not_say_nothing_breaks_off() -> None:
+    rig = Rig(ScriptedVoice(fail_on="or rather"))
+    rig.step(*_answer(1, LONG), TakeFloor(1))
+    while len(rig.said.split()) < 2:
+        rig.step()
+    rig.step(*wanted(2, "Nothing but Paris has ever been the capital of France."))
+    rig.until_silent()
+    assert rig.said.startswith("The oldest city of this country lies") and any(step.problem for step in rig.steps)
+
+
 def test_a_chosen_brain_without_words_yet_cuts_nothing_off() -> None:
     voice = SlowVoice()
     rig = Rig(voice)
