@@ -1,7 +1,7 @@
 """Set KAME Desktop up on a bare machine, then start it or its tests.
 
     python3 packaging/bootstrap.py run [arguments of the app]
-    python3 packaging/bootstrap.py test [arguments of pytest]
+    python3 packaging/bootstrap.py test [--windows] [arguments of pytest]
     python3 packaging/bootstrap.py setup
     python3 packaging/bootstrap.py lock
 
@@ -28,13 +28,14 @@ HERE = Path(__file__).resolve().parent
 if str(HERE) not in sys.path:
     sys.path.append(str(HERE))
 
-from installation.checks import run_tests  # noqa: E402
+from installation.checks import run_tests, run_windows_tests  # noqa: E402
 from installation.children import Stopped, stop_on_signal  # noqa: E402
 from installation.handing_over import run_app  # noqa: E402
 from installation.places import Places  # noqa: E402
 from installation.preparation import add_demo_model, prepare  # noqa: E402
 from installation.problems import Problem  # noqa: E402
 from installation.resolution import write_locks  # noqa: E402
+from installation.steps import Steps  # noqa: E402
 from installation.variables import clean_environment  # noqa: E402
 
 USER_CAN_FIX = 2
@@ -46,6 +47,7 @@ USAGE = """Usage: python3 packaging/bootstrap.py [--no-gpu] COMMAND
                      installs the demo's second language model, 0.25 GB)
   test [arguments]   set up what is missing, then check the imports' rules, the style and the tests
                      (the arguments go to pytest, which then runs one test at a time)
+  test --windows     set up what is missing, then check the app on Windows, under Wine (Debian 12)
   setup              set up only; tries a graphics card's part again if it failed before
   lock               write the locks anew from pyproject.toml (for developers)
 
@@ -77,7 +79,11 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
             if arguments[:1] == ["demo"]:
                 add_demo_model(places, env)
             run_app(places, env, arguments)
-        return run_tests(places, env, arguments) if command == "test" else 0
+        if command == "setup":
+            return 0
+        if arguments[:1] == ["--windows"]:
+            return run_windows_tests(places, env, Steps(places.log), arguments[1:])
+        return run_tests(places, env, arguments)
     except Problem as problem:
         print(problem, file=sys.stderr)
         return USER_CAN_FIX

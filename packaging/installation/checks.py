@@ -6,7 +6,11 @@ import os
 from collections.abc import Mapping, Sequence
 
 from installation.children import end_child, start_child
+from installation.completion import complete_system
 from installation.places import Places
+from installation.problems import Problem
+from installation.steps import Steps
+from installation.system_parts import WINDOWS_TEST_PARTS
 
 # One more than there are cores, since some wait for children and servers; more than four would want more memory than
 # most machines have.
@@ -17,10 +21,6 @@ SIDE_BY_SIDE = ("-m", "not alone", "-n", str(WORKERS), "--dist", "worksteal")
 
 def run_tests(places: Places, env: Mapping[str, str], arguments: Sequence[str]) -> int:
     """Run all checks, pytest last; return the first exit code that isn't zero."""
-    # Hundreds of processes import the same: what one of them has compiled is there for the others, also where the
-    # environment says otherwise.
-    env = {**env, "PYTHONPYCACHEPREFIX": str(places.build / "pycache")}
-    env.pop("PYTHONDONTWRITEBYTECODE", None)
     python = str(places.python)
     lint = "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())"
     pytest = [python, "-m", "pytest"]
@@ -33,6 +33,28 @@ def run_tests(places: Places, env: Mapping[str, str], arguments: Sequence[str]) 
         ("The style", [python, "-m", "ruff", "check", "."]),
         *tests,
     ]
+    return _run_all(places, env, checks)
+
+
+def run_windows_tests(places: Places, env: Mapping[str, str], steps: Steps, arguments: Sequence[str]) -> int:
+    """Run the checks of the Windows app under Wine; return pytest's exit code."""
+    missing = complete_system(steps, env, WINDOWS_TEST_PARTS)
+    if missing:
+        raise Problem(
+            f"Programs are missing: {', '.join(part.look.split(':')[-1] for part in missing)}.",
+            "The Windows tests run a Windows Python under Wine, and take its library from Debian 12.",
+            "Run them on Debian 12, as root or with the packages that are named above.",
+        )
+    command = [str(places.python), "-m", "pytest", *(arguments or ["tests/windows"])]
+    return _run_all(places, env, [("The tests on Windows", command)])
+
+
+def _run_all(places: Places, env: Mapping[str, str], checks: Sequence[tuple]) -> int:
+    """Run named commands one after the other; return the first exit code that isn't zero."""
+    # Hundreds of processes import the same: what one of them has compiled is there for the others, also where the
+    # environment says otherwise.
+    env = {**env, "PYTHONPYCACHEPREFIX": str(places.build / "pycache")}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
     first = 0
     for name, command in checks:
         print(f"== {name}", flush=True)

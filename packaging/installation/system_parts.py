@@ -79,6 +79,18 @@ TEST_PARTS = (
     Part("bin:g++", ("g++", "gcc-c++", "gcc", "gcc-c++")),
 )  # fmt: skip
 
+# What makes a Windows machine for the tests: Wine, a compiler for Windows, and the installer's tools. The tests take
+# Python's standard library from Debian 12, so other systems' names don't matter.
+WINDOWS_TEST_PARTS = (
+    Part("file:/usr/lib/wine/wine64", ("wine64", "wine", "wine", "wine")),
+    Part("bin:wineserver", ("wine", "wine", "wine", "wine")),
+    Part("file:/usr/share/wine/fonts/tahoma.ttf",
+         ("fonts-wine", "wine-fonts", "wine", "wine")),
+    Part("bin:x86_64-w64-mingw32-gcc", ("gcc-mingw-w64-x86-64-posix", "mingw64-gcc", "mingw-w64-gcc", "mingw64-gcc")),
+    Part("bin:gendef", ("mingw-w64-tools", "mingw-w64-tools", "mingw-w64-tools", "mingw-w64-tools")),
+    Part("bin:makensis", ("nsis", "mingw32-nsis", "nsis", "nsis")),
+)  # fmt: skip
+
 
 def system_parts(command: str) -> tuple:
     if not LINUX:

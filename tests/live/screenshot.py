@@ -17,11 +17,12 @@ from PySide6.QtGui import QImage
 from app.conversation import events as e
 from app.conversation.transcript import Transcript
 from tests.gui.screenshots import FOLDER, write
-from tests.live.test_window import events_in, wait_until, window
+from tests.live.test_window import window
 from tests.support import sounds
 from tests.support.ear import transcribe
 from tests.support.screen import virtual_screen
 from tests.support.virtual_audio import virtual_audio
+from tests.support.window_talk import events_in, wait_until
 
 
 def main(arguments: list[str]) -> int:

@@ -8,49 +8,23 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from app.conversation import events as e
-from app.conversation.words import fold
-from app.evaluation.latency import word_distance
 from tests.support import sounds
-from tests.support.ear import transcribe
 from tests.support.patience import in_real_time
 from tests.support.screen import virtual_screen
 from tests.support.servers import Script, peer
 from tests.support.virtual_audio import VirtualAudio, virtual_audio
+from tests.support.window_talk import ANSWER, check_talk, events_in, wait_until
 
 pytestmark = pytest.mark.alone
 
 ROOT = Path(__file__).resolve().parents[2]
-ANSWER = "That is easy to see. Because the weather was warm, the children walked to school."
-QUESTION = "Can you explain why the above question is interesting?"
-
-
-def events_in(folder: Path) -> list[e.Event]:
-    """What the newest talk has written down so far."""
-    files = sorted(folder.rglob("events.jsonl"))
-    out = []
-    for line in files[-1].read_text("utf-8").splitlines() if files else []:
-        try:
-            out.append(e.from_json(line))
-        except ValueError:
-            break  # the line that is being written
-    return out
-
-
-def wait_until(holds: Callable[[], bool], seconds: float, what: str) -> None:
-    """Polls; fails with `what` after `seconds`."""
-    give_up = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < give_up, f"waited {seconds} s in vain: {what}"
-        time.sleep(0.1)
-
-
 @contextmanager
 def window(audio: VirtualAudio, display: str, home: Path, **settings: object) -> Iterator[subprocess.Popen]:
     """The app's window behind its first run, with its settings and its data in `home`."""
@@ -73,16 +47,6 @@ def window(audio: VirtualAudio, display: str, home: Path, **settings: object) ->
                 except subprocess.TimeoutExpired:
                     child.kill()
                     child.wait()
-
-
-def check_talk(talk: list[e.Event], spoken: Path) -> None:
-    """The question stands in the transcript, and what was heard is what the transcript says was spoken."""
-    final = [x.text for x in talk if isinstance(x, e.TranscriptFinal) and x.text][-1]
-    reference = fold(QUESTION)
-    assert word_distance(reference, fold(final)) <= 0.15 * len(reference), final
-    said = fold(" ".join(x.text for x in talk if isinstance(x, e.AssistantSaid)))
-    read_back = fold(transcribe(spoken))
-    assert len(said) >= 3 and word_distance(said, read_back) <= max(1, 0.10 * len(said)), (said, read_back)
 
 
 def _reach_from_outside(child: subprocess.Popen, env: dict[str, str]) -> None:

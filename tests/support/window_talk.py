@@ -1,0 +1,45 @@
+"""What tests of the running window share: a spoken question, the talk's events on disk, and the check of an answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from app.conversation import events as e
+from app.conversation.words import fold
+from app.evaluation.latency import word_distance
+from tests.support.ear import transcribe
+
+ANSWER = "That is easy to see. Because the weather was warm, the children walked to school."
+QUESTION = "Can you explain why the above question is interesting?"
+
+
+def events_in(folder: Path) -> list[e.Event]:
+    """What the newest talk has written down so far."""
+    files = sorted(folder.rglob("events.jsonl"))
+    out = []
+    for line in files[-1].read_text("utf-8").splitlines() if files else []:
+        try:
+            out.append(e.from_json(line))
+        except ValueError:
+            break  # the line that is being written
+    return out
+
+
+def wait_until(holds: Callable[[], bool], seconds: float, what: str) -> None:
+    """Polls; fails with `what` after `seconds`."""
+    give_up = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < give_up, f"waited {seconds} s in vain: {what}"
+        time.sleep(0.1)
+
+
+def check_talk(talk: list[e.Event], spoken: Path) -> None:
+    """The question stands in the transcript, and what was heard is what the transcript says was spoken."""
+    final = [x.text for x in talk if isinstance(x, e.TranscriptFinal) and x.text][-1]
+    reference = fold(QUESTION)
+    assert word_distance(reference, fold(final)) <= 0.15 * len(reference), final
+    said = fold(" ".join(x.text for x in talk if isinstance(x, e.AssistantSaid)))
+    read_back = fold(transcribe(spoken))
+    assert len(said) >= 3 and word_distance(said, read_back) <= max(1, 0.10 * len(said)), (said, read_back)

@@ -1,0 +1,47 @@
+"""Fixtures of the Windows tests: the installation with a screen and sound, made once; and the table at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.screen import Screen, virtual_screen
+from tests.support.virtual_audio import VirtualAudio, virtual_audio
+from tests.windows.installation import Installation
+
+SOUND_VARIABLES = ("XDG_RUNTIME_DIR", "PULSE_RUNTIME_PATH", "PULSE_SERVER", "PULSE_STATE_PATH", "ALSA_CONFIG_PATH")
+TABLE: list[str] = []
+"""Lines that the run prints at its end."""
+
+
+@pytest.fixture(scope="session")
+def screen() -> Iterator[Screen]:
+    """The virtual screen that Wine draws on."""
+    with virtual_screen("1400x1000") as one:
+        yield one
+
+
+@pytest.fixture(scope="session")
+def audio() -> Iterator[VirtualAudio]:
+    """The sound server whose devices Windows sees through WASAPI, at a hardware's usual rate."""
+    with virtual_audio(48_000) as one:
+        yield one
+
+
+@pytest.fixture(scope="session")
+def windows(screen: Screen, audio: VirtualAudio) -> Iterator[Installation]:
+    """The project, set up on a Windows machine of its own."""
+    installation = Installation()
+    installation.wine.env.update({name: audio.env[name] for name in SOUND_VARIABLES}, DISPLAY=screen.display)
+    installation.set_up_printed = installation.prepare()
+    try:
+        yield installation
+    finally:
+        installation.wine.end()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Prints what ran on Windows, and what was left out and why."""
+    for line in TABLE:
+        terminalreporter.write_line(line)

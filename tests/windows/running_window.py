@@ -1,0 +1,72 @@
+"""The app's window on the Windows machine: started without a console, steered from outside, and always ended."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from app.conversation import events as e
+from tests.support.window_talk import events_in, wait_until
+from tests.windows.installation import Installation
+
+START_SECONDS, CLOSE_SECONDS = 120.0, 20.0
+
+
+class RunningWindow:
+    """`child` is Wine's process for pythonw.exe; `folder` holds the app's settings, history and recordings."""
+
+    def __init__(self, installation: Installation, child: subprocess.Popen, folder: Path) -> None:
+        self.child = child
+        self.folder = folder
+        self._installation = installation
+
+    @property
+    def events(self) -> list[e.Event]:
+        """What the running talk has written down so far."""
+        return events_in(self.folder / "recordings")
+
+    @property
+    def log(self) -> str:
+        """The app's own log."""
+        return "\n".join(path.read_text("utf-8", "replace") for path in sorted(self.folder.rglob("*.log")))
+
+    def count(self, kind: type[e.Event]) -> int:
+        """How many events of one kind there have been."""
+        return sum(isinstance(event, kind) for event in self.events)
+
+    def tell(self, word: str) -> None:
+        """Gives the window an order from a second process, as a key of the desktop does."""
+        done = self._installation.app("ptt", word)
+        assert done.code == 0, done.printed
+
+    def wait_closed(self) -> None:
+        """Waits until the process has ended, and ended well."""
+        wait_until(lambda: self.child.poll() is not None, CLOSE_SECONDS, "the app ends after its window")
+        assert self.child.returncode == 0
+
+
+@contextmanager
+def running_window(installation: Installation, **settings: object) -> Iterator[RunningWindow]:
+    """The app's window behind its first run, with a talk ready to hear, and with no data from before."""
+    folder = installation.wine.home / "AppData" / "Local" / "kame-desktop"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    chosen = {"keep_recordings": True, "first_run_done": True, **settings}
+    (folder / "settings.json").write_text(json.dumps(chosen), "utf-8")
+    command = (installation.windowed_python, "-P", "-m", "app")
+    with installation.wine.started(*command, cwd=installation.wine.home) as child:
+        window = RunningWindow(installation, child, folder)
+        try:
+            wait_until(lambda: bool(window.events) or child.poll() is not None, START_SECONDS, "the talk is ready")
+            assert child.poll() is None, f"the app ended with exit code {child.returncode}: {window.log[-3000:]}"
+            yield window
+        except BaseException:
+            print(window.log[-6000:])
+            raise
+        finally:
+            if child.poll() is None:
+                installation.wine.end()

@@ -1,0 +1,50 @@
+"""The unit, session and history tests, run by the Windows Python: counted, and told by folder."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from pathlib import Path
+
+from tests.windows.conftest import TABLE
+from tests.windows.installation import PLACE, Installation
+from tests.windows.left_out import LEFT_OUT
+
+FOLDERS = ("tests/unit", "tests/session")
+WORKERS = 3
+SECONDS = 900.0
+
+
+def test_the_projects_own_tests_pass_on_windows(windows: Installation) -> None:
+    """Everything below `FOLDERS` but what `LEFT_OUT` names; skips are listed with their reasons."""
+    ignored = [f"--ignore={name}" for name in LEFT_OUT]
+    done = windows.wine.run(
+        windows.python, "-P", "-m", "pytest", "-p", "no:cacheprovider", "-n", str(WORKERS), "--dist", "worksteal",
+        "--junitxml=results.xml", "-o", "junit_family=xunit1", *ignored, *FOLDERS, seconds=SECONDS, cwd=windows.project,
+    )  # fmt: skip
+    (PLACE / "suite.log").write_text(done.printed, "utf-8")
+    results = windows.project / "results.xml"
+    assert results.exists(), done.printed[-4000:]
+    failed = _tell(results)
+    assert done.code == 0 and not failed, "\n".join([*failed, done.printed[-6000:]])
+
+
+def _tell(results: Path) -> list[str]:
+    """Puts the run into the table; returns the names of what failed."""
+    ran, skipped, reasons, failed = Counter(), Counter(), Counter(), []
+    for case in ElementTree.parse(results).iter("testcase"):
+        folder = "/".join(case.get("file", "").replace("\\", "/").split("/")[:3])
+        skip = case.find("skipped")
+        if skip is not None:
+            skipped[folder] += 1
+            reasons[skip.get("message", "")] += 1
+            continue
+        ran[folder] += 1
+        if case.find("failure") is not None or case.find("error") is not None:
+            failed.append(f"{case.get('file')}: {case.get('name')}"[:200])
+    TABLE.append(f"{'On Windows':<36}{'run':>6}{'skipped':>9}")
+    TABLE.extend(f"{folder:<36}{ran[folder]:>6}{skipped[folder]:>9}" for folder in sorted(ran | skipped))
+    TABLE.append(f"{'all':<36}{ran.total():>6}{skipped.total():>9}; failed: {len(failed)}")
+    TABLE.extend(f"skipped {count:>3}: {reason}" for reason, count in reasons.most_common())
+    TABLE.extend(f"left out: {name}: {reason}" for name, reason in LEFT_OUT.items())
+    return failed

@@ -1,0 +1,153 @@
+"""A Windows machine of the tests' own: a Wine prefix with a user, drives, programs that run in it, and an end."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PureWindowsPath
+from typing import Any
+
+WINE, SERVER = "/usr/lib/wine/wine64", "wineserver"
+USER = "Jörg Müller"
+"""With a space and umlauts, as many users' names have them."""
+START_TRIES = 2
+RUNTIME = (
+    "ucrtbase", "msvcp140", "msvcp140_1", "msvcp140_2", "msvcp140_atomic_wait", "vcruntime140", "vcruntime140_1",
+    "concrt140", "vcomp140",
+)  # fmt: skip
+"""Microsoft's runtime, of which Wine has versions of its own that lack what NumPy and others call."""
+
+_REGISTRY = """Windows Registry Editor Version 5.00
+
+[HKEY_LOCAL_MACHINE\\Software\\Microsoft\\Windows NT\\CurrentVersion\\AeDebug]
+"Auto"="0"
+"Debugger"="false"
+
+[HKEY_CURRENT_USER\\Software\\Wine\\WineDbg]
+"ShowCrashDialog"=dword:00000000
+"""
+"""A program that crashes ends; Wine's debugger would otherwise keep it for ever."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A program that has ended: its exit code, and what it printed on both streams."""
+
+    code: int
+    printed: str
+
+    @property
+    def document(self) -> Any:
+        """The JSON object among what was printed."""
+        return json.loads(self.printed[self.printed.index("{") : self.printed.rindex("}") + 1])
+
+
+class Wine:
+    """`env` has what every program in the prefix `folder` needs; a test adds its screen and sound to it."""
+
+    def __init__(self, folder: Path, user: str = USER) -> None:
+        self.folder = folder
+        self.user = user
+        self.env = {
+            **_without_display(os.environ),
+            "WINEPREFIX": str(folder), "WINEARCH": "win64", "WINEDEBUG": "-all", "USER": user, "LC_ALL": "C.UTF-8",
+            "WINEDLLOVERRIDES": f"mscoree=;mshtml=;winemenubuilder.exe=;{','.join(RUNTIME)}=n,b",
+            # Wine 8 lacks GetNumaNodeProcessorMaskEx, without which OpenMP in CTranslate2 aborts.
+            "KMP_AFFINITY": "disabled",
+        }  # fmt: skip
+
+    @property
+    def home(self) -> Path:
+        """The user's profile, as a path of this machine."""
+        return self.folder / "drive_c" / "users" / self.user
+
+    def boot(self, system: Path) -> None:
+        """Makes the prefix, with the DLLs of the folder `system` in system32. Wine's start is tried twice."""
+        for left in reversed(range(START_TRIES)):
+            done = self.run("wineboot", "-i", seconds=240)
+            self._server("-w")
+            if done.code == 0 and self.home.is_dir():
+                break
+            assert left, f"Wine did not start: {done.printed[-2000:]}"
+            self.end()
+            shutil.rmtree(self.folder, ignore_errors=True)
+        for library in system.glob("*.dll"):
+            shutil.copy(library, self.folder / "drive_c" / "windows" / "system32")
+        self.registry(_REGISTRY)
+        assert self.run("winecfg", "-v", "win10", seconds=60).code == 0
+
+    def registry(self, text: str) -> None:
+        """Puts entries in the form of a .reg file into the registry."""
+        file = self.folder / "drive_c" / "entries.reg"
+        file.write_text(text, encoding="utf-16")
+        done = self.run("regedit", "/S", self.windows(file), seconds=60)
+        assert done.code == 0, done.printed
+
+    def run(
+        self, program: Path | str, *arguments: str, seconds: float = 120.0, cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> Finished:  # fmt: skip
+        """Runs a Windows program to its end; fails when that takes longer than `seconds`."""
+        # To a plain file Python would end with "init_sys_streams: WinError 6" in Wine 8: its output goes to a pipe.
+        child = subprocess.Popen(
+            [WINE, str(program), *arguments], env={**self.env, **(env or {})}, cwd=cwd,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        try:
+            printed, _ = child.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.stdout.close()  # a child of it may hold the pipe: nobody waits for that
+            child.wait(10)
+            raise AssertionError(f"{program} took longer than {seconds} s") from None
+        return Finished(child.returncode, printed.decode("utf-8", "replace").replace("\r\n", "\n"))
+
+    @contextlib.contextmanager
+    def started(
+        self, program: Path | str, *arguments: str, cwd: Path | None = None, env: Mapping[str, str] | None = None
+    ) -> Iterator[subprocess.Popen]:
+        """A Windows program that runs while the block does, without a stream to read or write."""
+        child = subprocess.Popen(
+            [WINE, str(program), *arguments], env={**self.env, **(env or {})}, cwd=cwd,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            yield child
+        finally:
+            if child.poll() is None:
+                child.kill()
+            child.wait(10)
+
+    def windows(self, path: Path) -> str:
+        """A path of this machine as a Windows program names it."""
+        for drive in sorted((self.folder / "dosdevices").glob("?:")):
+            if drive.name != "z:":
+                with contextlib.suppress(ValueError):
+                    inside = path.resolve().relative_to(drive.resolve())
+                    return str(PureWindowsPath(f"{drive.name.upper()}\\", *inside.parts))
+        return str(PureWindowsPath("Z:\\", *path.resolve().parts[1:]))
+
+    def add_drive(self, letter: str, folder: Path) -> None:
+        """Makes `folder` another drive."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / "dosdevices" / f"{letter.lower()}:").symlink_to(folder)
+
+    def end(self) -> None:
+        """Ends every program in the prefix."""
+        self._server("-k")
+        self._server("-w")
+
+    def _server(self, option: str) -> None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            subprocess.run([SERVER, option], env=self.env, timeout=60, capture_output=True, check=False)
+
+
+def _without_display(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment without this machine's screen, sound and Python."""
+    ours = ("DISPLAY", "WAYLAND_DISPLAY", "QT_", "PULSE_", "ALSA_", "XDG_", "PYTHON", "VIRTUAL_ENV", "PYTEST_")
+    return {name: value for name, value in environ.items() if not name.startswith(ours)}
