@@ -29,15 +29,19 @@ def main(argv: list[str]) -> int:
     import onnxruntime
     from piper import PiperVoice, SynthesisConfig
     from piper.config import PiperConfig
+    from piper.phonemize_espeak import ESPEAK_DATA_DIR
 
-    model = Path(argv[0])
+    model = Path(argv[0]).absolute()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # one core is enough (RTF 0.07), and leaves one for everything else
     options.inter_op_num_threads = 1
     onnxruntime.set_seed(SEED)
     session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
     config = PiperConfig.from_dict(json.loads(model.with_name(model.name + ".json").read_text("utf-8")))
-    voice = PiperVoice(session=session, config=config)
+    # espeak-ng opens its data with the C library's narrow file names, which on Windows can't spell every folder's
+    # name ("C:\\Users\\Jörg"): seen from the folder above, the name is plain.
+    os.chdir(ESPEAK_DATA_DIR.parent)
+    voice = PiperVoice(session=session, config=config, espeak_data_dir=Path(ESPEAK_DATA_DIR.name))
     # Less of the voice's random variation: it reads more evenly, and the same way twice.
     manner = SynthesisConfig(noise_scale=0.4, noise_w_scale=0.5, volume=0.6)
     list(voice.synthesize("Ready.", manner))  # the first run is slow; have it before it matters

@@ -39,7 +39,7 @@ def test_devices_are_those_of_wasapi(windows: Installation) -> None:
 
 def test_a_sound_file_is_answered_into_a_sound_file(windows: Installation) -> None:
     """And what is in the file is what the command says was said."""
-    done = windows.app("talk", "--json", "--input", str(windows.project / QUESTION), "--output", "answer.wav")
+    done = windows.app("talk", "--json", "--input", windows.wine.windows(windows.project / QUESTION), "--output", "answer.wav")
     assert done.code == 0, done.printed
     report = done.document
     said = fold(" ".join(turn["text"] for turn in report["turns"] if turn["speaker"] == "assistant"))

@@ -67,6 +67,6 @@ def test_the_app_talks_without_the_redistributable(without_visual_c: Installatio
     windows = without_visual_c
     alone = windows.wine.run(windows.python, "-P", "-c", "import soxr", cwd=windows.wine.home)
     assert alone.code != 0 and "DLL load failed" in alone.printed, "the machine has the runtime after all"
-    done = windows.app("talk", "--json", "--input", str(windows.project / QUESTION), "--output", "answer.wav")
+    done = windows.app("talk", "--json", "--input", windows.wine.windows(windows.project / QUESTION), "--output", "answer.wav")
     assert done.code == 0, done.printed
     assert [turn for turn in done.document["turns"] if turn["speaker"] == "assistant"], done.printed
