@@ -39,7 +39,7 @@ def main(argv: list[str]) -> int:
     session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
     config = PiperConfig.from_dict(json.loads(model.with_name(model.name + ".json").read_text("utf-8")))
     # espeak-ng opens its data with the C library's narrow file names, which on Windows can't spell every folder's
-    # name ("C:\\Users\\Jörg"): seen from the folder above, the name is plain.
+    # name ("C:\Users\Jörg"): seen from the folder above, the name is plain.
     os.chdir(ESPEAK_DATA_DIR.parent)
     voice = PiperVoice(session=session, config=config, espeak_data_dir=Path(ESPEAK_DATA_DIR.name))
     # Less of the voice's random variation: it reads more evenly, and the same way twice.

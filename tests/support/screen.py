@@ -27,6 +27,10 @@ class Screen:
         window = ["search", "--sync", "--onlyvisible", "--name", TITLE]
         self._do(*window, "windowmove", "0", "0", "windowsize", "100%", "100%")
 
+    def click(self, x: int, y: int) -> None:
+        """Clicks a place of the screen: under Wine that is what gives a window the keyboard back."""
+        self._do("mousemove", str(x), str(y), "click", "1")
+
     def key_down(self, key: str) -> None:
         """Presses a key and keeps it down."""
         self._do("keydown", key)

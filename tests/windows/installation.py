@@ -55,6 +55,11 @@ class Installation:
         """Runs the app's command line from the user's profile, as a terminal would."""
         return self.wine.run(self.python, "-P", "-m", "app", *arguments, seconds=seconds, cwd=self.wine.home)
 
+    def talk_on_files(self, output: str) -> Finished:
+        """Has the command line answer a spoken question of the bench into a sound file in the user's profile."""
+        question = self.wine.windows(self.project / "resources" / "bench" / "questions" / "103_2.flac")
+        return self.app("talk", "--json", "--input", question, "--output", output)
+
     def _copy_project(self) -> None:
         """Copies what git knows of the checkout, changed or not, and removes what is gone."""
         listed = subprocess.run(

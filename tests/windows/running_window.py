@@ -10,10 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from app.conversation import events as e
+from tests.support.screen import Screen
 from tests.support.window_talk import events_in, wait_until
 from tests.windows.installation import Installation
 
 START_SECONDS, CLOSE_SECONDS = 120.0, 20.0
+BLANK = (500, 400)
+"""A place of the screen where the window has nothing to press."""
 
 
 class RunningWindow:
@@ -43,8 +46,10 @@ class RunningWindow:
         done = self._installation.app("ptt", word)
         assert done.code == 0, done.printed
 
-    def wait_closed(self) -> None:
-        """Waits until the process has ended, and ended well."""
+    def close(self, screen: Screen) -> None:
+        """Closes the window by its shortcut, and waits until the process has ended, and ended well."""
+        screen.click(*BLANK)
+        screen.close_window()
         wait_until(lambda: self.child.poll() is not None, CLOSE_SECONDS, "the app ends after its window")
         assert self.child.returncode == 0
 

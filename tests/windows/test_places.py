@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.windows.installation import PLACE, Installation
-from tests.windows.test_commands import QUESTION
 from tests.windows.wine import Wine
 
 SHELL_FOLDERS = "HKEY_CURRENT_USER\\Software\\Microsoft\\Windows\\CurrentVersion\\Explorer\\"
@@ -67,6 +66,6 @@ def test_the_app_talks_without_the_redistributable(without_visual_c: Installatio
     windows = without_visual_c
     alone = windows.wine.run(windows.python, "-P", "-c", "import soxr", cwd=windows.wine.home)
     assert alone.code != 0 and "DLL load failed" in alone.printed, "the machine has the runtime after all"
-    done = windows.app("talk", "--json", "--input", windows.wine.windows(windows.project / QUESTION), "--output", "answer.wav")
+    done = windows.talk_on_files("answer.wav")
     assert done.code == 0, done.printed
     assert [turn for turn in done.document["turns"] if turn["speaker"] == "assistant"], done.printed

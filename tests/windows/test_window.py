@@ -59,9 +59,7 @@ def test_a_question_asked_aloud_is_answered_aloud(
         _hotkey_opens_a_turn(windows, screen, window)
         window.tell("mute")
         wait_until(lambda: window.count(e.MicrophoneMuted) == 1, EVENT_SECONDS, "the microphone is muted")
-        screen.focus()
-        screen.close_window()
-        window.wait_closed()
+        window.close(screen)
         assert isinstance(window.events[-1], e.SessionEnded)
         assert "Traceback" not in window.log, window.log
 
@@ -97,9 +95,7 @@ def test_a_device_vanishes_and_the_app_is_closed_in_mid_answer(
         wait_until(lambda: window.count(e.DeviceChanged) > 0, EVENT_SECONDS, "the lost microphone is told")
         _ask(window, audio)
         wait_until(lambda: window.count(e.AssistantSaid) > 3, 60, "the answer is being spoken")
-        screen.focus()
-        screen.close_window()
-        window.wait_closed()
+        window.close(screen)
         assert isinstance(window.events[-1], e.SessionEnded)
         assert "Traceback" not in window.log, window.log
         recorded = sorted((window.folder / "recordings").rglob("*.wav"))
