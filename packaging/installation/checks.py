@@ -1,0 +1,48 @@
+"""Run all checks of the project."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+from installation.children import end_child, start_child
+from installation.places import Places
+
+# One more than there are cores, since some wait for children and servers; more than four would want more memory than
+# most machines have.
+WORKERS = min(4, (os.cpu_count() or 1) + 1)
+
+SIDE_BY_SIDE = ("-m", "not alone", "-n", str(WORKERS), "--dist", "worksteal")
+
+
+def run_tests(places: Places, env: Mapping[str, str], arguments: Sequence[str]) -> int:
+    """Run all checks, pytest last; return the first exit code that isn't zero."""
+    # Hundreds of processes import the same: what one of them has compiled is there for the others, also where the
+    # environment says otherwise.
+    env = {**env, "PYTHONPYCACHEPREFIX": str(places.build / "pycache")}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    python = str(places.python)
+    lint = "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())"
+    pytest = [python, "-m", "pytest"]
+    tests = [("The tests", [*pytest, *arguments])] if arguments else [
+        ("The tests, side by side", [*pytest, *SIDE_BY_SIDE]),
+        ("The tests that follow the clock, one by one", [*pytest, "-m", "alone"]),
+    ]  # fmt: skip
+    checks = [
+        ("The imports' rules", [python, "-c", lint]),
+        ("The style", [python, "-m", "ruff", "check", "."]),
+        *tests,
+    ]
+    first = 0
+    for name, command in checks:
+        print(f"== {name}", flush=True)
+        child = start_child(command, env=dict(env), cwd=str(places.root))
+        try:
+            code = child.wait()
+        except BaseException as reason:
+            end_child(child, reason)
+            raise
+        if code < 0:
+            code = 128 - code
+        first = first or code
+    return first

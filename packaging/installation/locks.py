@@ -1,0 +1,44 @@
+"""Know which locks a command needs, and whether they have changed."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+from installation.places import Places
+
+# What a lock holds besides itself, so that the app's start after a test run finds nothing to do.
+INCLUDES = {"dev.txt": ("app.txt",), "gpu.txt": ("app.txt", "dev.txt")}
+
+LOCKS_FOR = {
+    "run": (("app.txt", True), ("models.txt", False)),
+    # The tests step KAME's own code on the processor, and need its packages with or without a card.
+    "test": (
+        ("dev.txt", True), ("gpu.txt", True), ("models.txt", False), ("models-dev.txt", False),
+        ("models-demo.txt", False),
+    ),
+}  # fmt: skip
+
+DEMO_LOCK = "models-demo.txt"
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def wanted_locks(places: Places, command: str) -> dict[str, str]:
+    """Return the digests of the locks that a command needs, in the order in which to install them."""
+    names = ["uv.txt", *(name for name, _ in LOCKS_FOR["test" if command == "test" else "run"])]
+    return {name: digest(places.locks / name) for name in names}
+
+
+def split_torch(lock: str) -> tuple:
+    """Split a lock into the lock without torch, and torch's own pin."""
+    blocks = re.split(r"(?m)^(?=[A-Za-z0-9])", lock)
+    torch = [block for block in blocks if re.match(r"torch==", block)]
+    if len(torch) != 1:
+        raise ValueError("The GPU lock does not pin torch exactly once.")
+    pin = re.match(r"torch==[^\s;\\]+", torch[0])
+    assert pin is not None
+    return "".join(block for block in blocks if block is not torch[0]), pin.group(0)

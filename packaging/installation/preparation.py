@@ -1,0 +1,101 @@
+"""Bring in place what a command of bootstrap.py needs, and do nothing twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from installation.card import GPU_LACKING, gpu_settled
+from installation.card_packages import install_gpu
+from installation.command import write_launcher
+from installation.completion import check_window, complete_system
+from installation.environment import make_environment, venv_version
+from installation.exclusion import only_one
+from installation.locks import DEMO_LOCK, INCLUDES, digest, wanted_locks
+from installation.packages import add_project_to_path, install_demo_model, install_locks
+from installation.places import Places
+from installation.problems import Problem, ToolFailed
+from installation.setup import Setup
+from installation.stamp import read_stamp, up_to_date, write_stamp
+from installation.steps import Steps
+from installation.system_parts import system_parts
+
+
+def is_ready(places: Places, env: Mapping[str, str], command: str, use_gpu: bool, stamp: Mapping) -> bool:
+    """Tell whether a command can go ahead without any set-up. This is all that a second start costs."""
+    try:
+        wanted = wanted_locks(places, command)
+        gpu_lock = digest(places.locks / "gpu.txt")
+    except OSError as error:
+        raise Problem(
+            f"A lock file is missing: {error}.",
+            "This copy of the project is incomplete.",
+            "Get the project again, all of it.",
+        ) from error
+    if not up_to_date(stamp, wanted) or not gpu_settled(stamp, use_gpu, gpu_lock):
+        return False
+    if command == "setup" and use_gpu and stamp["gpu"]["state"] in GPU_LACKING:
+        return False
+    version = venv_version(places, env)
+    return version is not None and version == stamp.get("python")
+
+
+def prepare(places: Places, env: Mapping[str, str], command: str, use_gpu: bool) -> None:
+    """Bring everything that a command needs in place."""
+    steps = Steps(places.log)
+    stamp = read_stamp(places)
+    parts = system_parts(command)
+    if is_ready(places, env, command, use_gpu, stamp):
+        write_launcher(places)
+        if command == "run" and not stamp.get("missing"):
+            return
+    else:
+        with only_one(places, steps) as hold:
+            # The one that we waited for may have done it all.
+            if not is_ready(places, env, command, use_gpu, read_stamp(places)):
+                set_up(Setup(places, steps, env, hold), command, use_gpu)
+            write_launcher(places)
+    missing = complete_system(steps, env, parts)
+    stamp = read_stamp(places)
+    names = sorted(part.look for part in missing)
+    if stamp and stamp.get("missing") != names:
+        write_stamp(places, {**stamp, "missing": names})
+    check_window(places, steps, env, missing)
+
+
+def set_up(setup: Setup, command: str, use_gpu: bool) -> None:
+    places = setup.places
+    before = read_stamp(places)
+    python, fresh = make_environment(setup)
+    if fresh:
+        before = {}
+    # What an earlier set-up put there stays there: the tests' packages outlive a later start of the app.
+    locks = dict(before.get("locks", {}))
+    wanted = wanted_locks(places, command)
+    if any(locks.get(name) != value for name, value in wanted.items()):
+        install_locks(setup, command)
+    locks.update(wanted)
+    for name in wanted:
+        locks.update({inner: digest(places.locks / inner) for inner in INCLUDES.get(name, ())})
+    add_project_to_path(setup)
+    gpu = before.get("gpu", {})
+    again = command == "setup" and use_gpu and gpu.get("state") in GPU_LACKING
+    if again or not gpu_settled(before, use_gpu, digest(places.locks / "gpu.txt")):
+        gpu = install_gpu(setup, use_gpu)
+    write_stamp(places, {"python": python, "locks": locks, "gpu": gpu, "missing": before.get("missing", [])})
+
+
+def add_demo_model(places: Places, env: Mapping[str, str]) -> None:
+    """Install the demo's second language model, which nothing else needs. Without it the demo runs all the same."""
+    wanted = digest(places.locks / DEMO_LOCK)
+    if read_stamp(places).get("locks", {}).get(DEMO_LOCK) == wanted:
+        return
+    steps = Steps(places.log)
+    with only_one(places, steps) as hold:
+        try:
+            install_demo_model(Setup(places, steps, env, hold))
+        except ToolFailed:
+            steps.say(f"It could not be installed, so the demo has one brain fewer. All output is in {places.log}.")
+            return
+        stamp = read_stamp(places)
+        if stamp:
+            write_stamp(places, {**stamp, "locks": {**stamp.get("locks", {}), DEMO_LOCK: wanted}})

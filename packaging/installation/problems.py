@@ -1,0 +1,62 @@
+"""Tell users what happened, what it means and what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+
+class Problem(Exception):
+    """Something that the user can put right: what happened, what it means, what to do."""
+
+    def __init__(self, happened: str, meaning: str, remedy: str) -> None:
+        super().__init__(f"{happened}\n{meaning}\n{remedy}")
+
+
+class ToolFailed(Exception):
+    """A tool ended with an error; `tail` is the end of what it printed."""
+
+    def __init__(self, command: Sequence[str], code: int, printed: str) -> None:
+        super().__init__(f"{command[0]} ended with exit code {code}")
+        self.command, self.code, self.printed = list(command), code, printed
+        self.tail = "\n".join(printed.strip().splitlines()[-15:])
+
+
+CAUSES = (
+    (r"No space left|os error 28\b|os error 112|not enough space|disk full",
+     "The disk is full.",
+     "Make room (about 2 GB without a graphics card's part, 12 GB with it) and run the same command again."),
+    (r"[Hh]ash(es)? (mismatch|mismatched)|DO NOT MATCH THE HASHES|do(es)? not match.*hash",
+     "A downloaded file is not the one that was tested, so it was not installed.",
+     "Run the same command again; if it stays so, a proxy or a mirror changes files: use another network."),
+    (r"certificate|CERTIFICATE_VERIFY_FAILED|UnknownIssuer|SSLError",
+     "The connection to the package registry could not be trusted.",
+     "If your network uses its own certificate, set SSL_CERT_FILE and PIP_CERT to its file and run the "
+     "same command again."),
+    (r"dns error|error sending request|[Ff]ailed to fetch|[Cc]onnection|timed out|[Tt]imeout|"
+     r"Temporary failure|Name or service not known|Could not resolve|Network is unreachable",
+     "The download did not go through.",
+     "Check the network and the proxy (HTTPS_PROXY), then run the same command again; what was "
+     "downloaded is kept."),
+    (r"no wheels with a matching|not a supported wheel|no matching distribution|manylinux",
+     "There is no ready-made package for this system.",
+     "Use 64-bit Windows 10 or newer, or a Linux with glibc 2.34 or newer (Debian 12, Ubuntu 22.04, "
+     "Fedora 35), on an x86-64 processor."),
+    (r"Permission denied|PermissionError|Access is denied|os error 13\b|os error 5\b|os error 32\b",
+     "A file could not be written.",
+     "Close the app if it is open, check that the project's folder is yours, and run the same command "
+     "again."),
+)  # fmt: skip
+
+
+def problem_of(doing: str, failure: ToolFailed, log: Path) -> Problem:
+    """Turn a tool's failure into sentences, with the end of its output before them."""
+    meaning = "The tool stopped for a reason that is told in its last lines above."
+    remedy = "Run the same command again; if it stays so, delete the folder .venv and try once more."
+    for pattern, cause, advice in CAUSES:
+        if re.search(pattern, failure.printed):
+            meaning, remedy = cause, advice
+            break
+    tail = "".join(f"    {line}\n" for line in failure.tail.splitlines())
+    return Problem(f"{tail}{doing} failed.", meaning, f"{remedy} All output is in {log}.")

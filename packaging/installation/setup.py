@@ -1,0 +1,26 @@
+"""Share what the steps of one set-up need, and run package tools for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from installation.places import Places
+from installation.steps import Steps
+
+
+class Setup:
+    """What all steps of one set-up share: the places, the shown steps, the variables and the held lock."""
+
+    def __init__(self, places: Places, steps: Steps, env: Mapping[str, str], hold: int) -> None:
+        self.places, self.steps, self.env, self.hold = places, steps, env, hold
+
+    def tool(self, *command: object, **more: str) -> str:
+        return self.steps.run(command, {**self.env, **more}, self.hold, self.places.root)
+
+    def install_lock(self, uv: str, lock: str | Path, *options: str) -> None:
+        path = lock if isinstance(lock, Path) else self.places.locks / lock
+        self.tool(
+            uv, "pip", "install", "--python", self.places.python, "--require-hashes",
+            "--only-binary", ":all:", *options, "-r", path,
+        )  # fmt: skip

@@ -1,0 +1,55 @@
+"""Remember in a file what an environment already holds."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from installation.places import Places
+
+STAMP_SCHEMA = 1
+
+
+def read_json(path: Path) -> dict:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def read_stamp(places: Places) -> dict:
+    """Read the stamp; empty if there is none, it can't be read, or an install was interrupted."""
+    if places.unfinished.exists():
+        return {}
+    try:
+        stamp = json.loads(places.stamp.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(stamp, dict) or stamp.get("schema") != STAMP_SCHEMA:
+        return {}
+    # Scripts in an environment hold its path: one that was moved or copied is not the one we made.
+    return stamp if stamp.get("venv") == str(places.venv) else {}
+
+
+def write_stamp(places: Places, stamp: Mapping) -> None:
+    """Write the stamp in one move, then take the mark of an unfinished install away."""
+    text = json.dumps({"schema": STAMP_SCHEMA, "venv": str(places.venv), **stamp}, indent=1, sort_keys=True)
+    half = places.stamp.with_suffix(".new")
+    half.write_text(text + "\n", encoding="utf-8")
+    os.replace(str(half), str(places.stamp))
+    with contextlib.suppress(FileNotFoundError):
+        places.unfinished.unlink()
+
+
+def begin_install(places: Places) -> None:
+    """Mark the environment as unfinished: from here until the stamp, a stop means to start afresh."""
+    places.unfinished.write_text("An install is going on, or was interrupted.\n", encoding="utf-8")
+
+
+def up_to_date(stamp: Mapping, wanted: Mapping[str, str]) -> bool:
+    installed = stamp.get("locks", {})
+    return bool(stamp) and all(installed.get(name) == value for name, value in wanted.items())

@@ -1,0 +1,9 @@
+"""Tell which operating system this is."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+WINDOWS = os.name == "nt"
+LINUX = sys.platform.startswith("linux")

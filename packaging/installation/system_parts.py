@@ -1,0 +1,103 @@
+"""List the system's libraries and programs that the app and its tests need."""
+
+from __future__ import annotations
+
+import ctypes
+import glob
+import shutil
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from installation.system import LINUX
+
+
+class Part(NamedTuple):
+    """A piece of the system: how to see that it is there, and which package brings it.
+
+    `look` is a library's name to load, `bin:NAME` for a program, or `file:PATTERN|PATTERN`.
+    `packages` are the names for apt-get, dnf, pacman and zypper.
+    """
+
+    look: str
+    packages: tuple
+
+
+# What the Qt libraries of PySide6 and their xcb and Wayland plugins link to and don't bring along.
+WINDOW_PARTS = (
+    Part("libEGL.so.1", ("libegl1", "libglvnd-egl", "libglvnd", "libglvnd")),
+    Part("libGL.so.1", ("libgl1", "libglvnd-glx", "libglvnd", "libglvnd")),
+    Part("libfontconfig.so.1", ("libfontconfig1", "fontconfig", "fontconfig", "libfontconfig1")),
+    Part("libfreetype.so.6", ("libfreetype6", "freetype", "freetype2", "libfreetype6")),
+    Part("libglib-2.0.so.0", ("libglib2.0-0", "glib2", "glib2", "libglib-2_0-0")),
+    Part("libgthread-2.0.so.0", ("libglib2.0-0", "glib2", "glib2", "libgthread-2_0-0")),
+    Part("libdbus-1.so.3", ("libdbus-1-3", "dbus-libs", "dbus", "libdbus-1-3")),
+    Part("libgssapi_krb5.so.2", ("libgssapi-krb5-2", "krb5-libs", "krb5", "krb5")),
+    Part("libxkbcommon.so.0", ("libxkbcommon0", "libxkbcommon", "libxkbcommon", "libxkbcommon0")),
+    Part("libxkbcommon-x11.so.0",
+         ("libxkbcommon-x11-0", "libxkbcommon-x11", "libxkbcommon-x11", "libxkbcommon-x11-0")),
+    Part("libX11.so.6", ("libx11-6", "libX11", "libx11", "libX11-6")),
+    Part("libX11-xcb.so.1", ("libx11-xcb1", "libX11-xcb", "libx11", "libX11-xcb1")),
+    Part("libxcb.so.1", ("libxcb1", "libxcb", "libxcb", "libxcb1")),
+    Part("libxcb-cursor.so.0", ("libxcb-cursor0", "xcb-util-cursor", "xcb-util-cursor", "libxcb-cursor0")),
+    Part("libxcb-icccm.so.4", ("libxcb-icccm4", "xcb-util-wm", "xcb-util-wm", "libxcb-icccm4")),
+    Part("libxcb-image.so.0", ("libxcb-image0", "xcb-util-image", "xcb-util-image", "libxcb-image0")),
+    Part("libxcb-keysyms.so.1",
+         ("libxcb-keysyms1", "xcb-util-keysyms", "xcb-util-keysyms", "libxcb-keysyms1")),
+    Part("libxcb-randr.so.0", ("libxcb-randr0", "libxcb", "libxcb", "libxcb-randr0")),
+    Part("libxcb-render.so.0", ("libxcb-render0", "libxcb", "libxcb", "libxcb-render0")),
+    Part("libxcb-render-util.so.0",
+         ("libxcb-render-util0", "xcb-util-renderutil", "xcb-util-renderutil", "libxcb-render-util0")),
+    Part("libxcb-shape.so.0", ("libxcb-shape0", "libxcb", "libxcb", "libxcb-shape0")),
+    Part("libxcb-shm.so.0", ("libxcb-shm0", "libxcb", "libxcb", "libxcb-shm0")),
+    Part("libxcb-sync.so.1", ("libxcb-sync1", "libxcb", "libxcb", "libxcb-sync1")),
+    Part("libxcb-util.so.1", ("libxcb-util1", "xcb-util", "xcb-util", "libxcb-util1")),
+    Part("libxcb-xfixes.so.0", ("libxcb-xfixes0", "libxcb", "libxcb", "libxcb-xfixes0")),
+    Part("libxcb-xkb.so.1", ("libxcb-xkb1", "libxcb", "libxcb", "libxcb-xkb1")),
+    Part("libwayland-client.so.0",
+         ("libwayland-client0", "libwayland-client", "wayland", "libwayland-client0")),
+    Part("libwayland-cursor.so.0",
+         ("libwayland-cursor0", "libwayland-cursor", "wayland", "libwayland-cursor0")),
+)  # fmt: skip
+
+SOUND_PARTS = (Part("libportaudio.so.2", ("libportaudio2", "portaudio", "portaudio", "libportaudio2")),)
+
+TEST_PARTS = (
+    Part("bin:Xvfb", ("xvfb", "xorg-x11-server-Xvfb", "xorg-server-xvfb", "xorg-x11-server-Xvfb")),
+    Part("bin:xauth", ("xauth", "xorg-x11-xauth", "xorg-xauth", "xauth")),
+    Part("bin:pulseaudio", ("pulseaudio", "pulseaudio", "pulseaudio", "pulseaudio")),
+    Part("bin:pactl", ("pulseaudio-utils", "pulseaudio-utils", "libpulse", "pulseaudio-utils")),
+    Part("file:/usr/lib*/alsa-lib/libasound_module_pcm_pulse.so|"
+         "/usr/lib/*/alsa-lib/libasound_module_pcm_pulse.so",
+         ("libasound2-plugins", "alsa-plugins-pulseaudio", "alsa-plugins", "alsa-plugins-pulse")),
+    Part("bin:dbus-run-session", ("dbus", "dbus-daemon", "dbus", "dbus-1")),
+    Part("bin:gnome-keyring-daemon", ("gnome-keyring", "gnome-keyring", "gnome-keyring", "gnome-keyring")),
+    Part("file:/usr/share/fonts/*/DejaVuSans.ttf|/usr/share/fonts/*/*/DejaVuSans.ttf",
+         ("fonts-dejavu-core", "dejavu-sans-fonts", "ttf-dejavu", "dejavu-fonts")),
+    Part("bin:import", ("imagemagick", "ImageMagick", "imagemagick", "ImageMagick")),
+    Part("bin:xwd", ("x11-apps", "xwd", "xorg-xwd", "xwd")),
+    Part("bin:xdotool", ("xdotool", "xdotool", "xdotool", "xdotool")),
+    Part("bin:g++", ("g++", "gcc-c++", "gcc", "gcc-c++")),
+)  # fmt: skip
+
+
+def system_parts(command: str) -> tuple:
+    if not LINUX:
+        return ()
+    return WINDOW_PARTS + SOUND_PARTS + (TEST_PARTS if command == "test" else ())
+
+
+def is_there(part: Part) -> bool:
+    if part.look.startswith("bin:"):
+        return shutil.which(part.look[4:]) is not None
+    if part.look.startswith("file:"):
+        return any(glob.glob(pattern) for pattern in part.look[5:].split("|"))
+    try:
+        # Loading is the truth; `find_library` asks a compiler and takes a second.
+        ctypes.CDLL(part.look)
+    except OSError:
+        return False
+    return True
+
+
+def missing_parts(parts: Iterable[Part], there: Callable[[Part], bool] = is_there) -> list[Part]:
+    return [part for part in parts if not there(part)]

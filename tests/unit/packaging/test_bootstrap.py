@@ -1,0 +1,145 @@
+"""Test bootstrap.py's command line: exit codes, sentences, signals and what the app gets."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bootstrap
+from installation import checks, children, stamp
+from installation.children import Stopped
+from installation.steps import Steps
+from tests.unit.packaging.fakes import ROOT, fake_python, posix_only, program, stamp_of
+
+
+def copy_script(root: Path) -> Path:
+    """Copy bootstrap.py and its modules to another project's folder."""
+    copy = root / "packaging" / "bootstrap.py"
+    shutil.copy(ROOT / "packaging" / "bootstrap.py", copy)
+    shutil.copytree(ROOT / "packaging" / "installation", copy.parent / "installation")
+    return copy
+
+
+def run_bootstrap(root: Path, *words: str, path: str, home: Path) -> subprocess.CompletedProcess:
+    """Run the real script, copied to `root`, on a machine that has only `path`."""
+    copy = copy_script(root)
+    # The running Python is too old, as far as the script can see.
+    finding = root / "packaging" / "installation" / "pythons.py"
+    finding.write_text(finding.read_text().replace("((3, 12), (3, 13), (3, 11))", "((3, 99),)"))
+    command = [sys.executable, "-I", str(copy), *words]
+    environ = {"PATH": path, "HOME": str(home)}
+    return subprocess.run(command, env=environ, capture_output=True, text=True)
+
+
+@posix_only
+def test_no_python_is_a_sentence_and_exit_code_2(project, tmp_path):
+    old = fake_python(tmp_path / "bin" / "python3", "3.8.10").parent
+    # This Python has pip: let it fail without a network.
+    (project.locks / "uv.txt").write_text("uv==0 --hash=sha256:00\n--no-index\n")
+    for leftover in project.venv.rglob("python*"):
+        leftover.unlink()
+    done = run_bootstrap(project.root, "setup", path=str(old), home=tmp_path)
+    assert done.returncode == 2
+    assert "No Python that fits was found" in done.stderr
+    assert "3.8.10" in done.stderr
+    assert "3.11, 3.12 or 3.13" in done.stderr
+    assert "run the same command again" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_command_shows_how_to_call_it():
+    script = str(ROOT / "packaging" / "bootstrap.py")
+    done = subprocess.run([sys.executable, script, "start"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "run [arguments]" in done.stderr
+    assert subprocess.run([sys.executable, script, "--help"], capture_output=True).returncode == 0
+
+
+def test_ctrl_c_is_told_in_a_sentence(monkeypatch, capsys, tmp_path):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bootstrap, "prepare", interrupted)
+    monkeypatch.setattr(bootstrap.signal, "signal", lambda *_: None)
+    assert bootstrap.main(["setup"], tmp_path) == 130
+    assert "Run the same command again" in capsys.readouterr().err
+
+
+@posix_only
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_stop_ends_the_tool_too_and_the_next_set_up_starts_afresh(project, tmp_path, number, code):
+    begun = tmp_path / "begun"
+    program(project.uv, f"echo $$ > {begun}.new; mv {begun}.new {begun}; exec sleep 60")
+    script = copy_script(project.root)
+    running = subprocess.Popen([sys.executable, script, "setup"], start_new_session=True, stderr=subprocess.PIPE)
+    while not begun.exists():
+        assert running.poll() is None
+    # Ctrl-C reaches all programs of a terminal, a polite end only the one that it is sent to.
+    os.killpg(running.pid, number) if number == signal.SIGINT else running.send_signal(number)
+    assert running.wait(timeout=30) == code
+    running.stderr.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(begun.read_text()), 0)
+    assert project.unfinished.exists()
+    assert stamp.read_stamp(project) == {}
+
+
+@posix_only
+@pytest.mark.parametrize(("number", "reason"), [(signal.SIGTERM, Stopped), (signal.SIGINT, KeyboardInterrupt)])
+def test_a_stop_while_a_child_is_being_started_ends_the_child_too(monkeypatch, tmp_path, number, reason):
+    started = []
+
+    def slow_start(command, **options):
+        child = popen(command, **options)
+        started.append(child)
+        os.kill(os.getpid(), number)  # the child runs, and nobody has hold of it yet
+        if number == signal.SIGINT:
+            child.send_signal(number)  # Ctrl-C reaches it, too
+        return child
+
+    popen = subprocess.Popen
+    monkeypatch.setattr(children.subprocess, "Popen", slow_start)
+    before = signal.signal(number, children.stop_on_signal)
+    try:
+        with pytest.raises(reason):
+            Steps(tmp_path / "log").run(["sleep", "60"], os.environ)
+    finally:
+        signal.signal(number, before)
+    assert started[0].returncode == -number
+
+
+@posix_only
+def test_all_checks_run_and_the_first_failure_counts(project, monkeypatch, capfd):
+    program(
+        project.python,
+        'case "$*" in *importlinter*) echo rules;; *ruff*) echo style; exit 3;; *) echo "$*"; exit 5;; esac',
+    )
+    assert checks.run_tests(project, os.environ, ["-k", "turn"]) == 3
+    assert [line for line in capfd.readouterr().out.splitlines() if not line.startswith("==")] == [
+        "rules",
+        "style",
+        "-m pytest -k turn",
+    ]
+    assert checks.run_tests(project, os.environ, []) == 3
+    side_by_side, alone = [line for line in capfd.readouterr().out.splitlines() if "pytest" in line]
+    assert side_by_side.startswith("-m pytest -m not alone -n ") and alone == "-m pytest -m alone"
+
+
+@posix_only
+def test_the_app_gets_its_arguments_its_folder_and_a_clean_environment(project, tmp_path):
+    program(
+        project.python,
+        'case "$*" in *version_info*) echo 3.12;; *) echo "$*|$PWD|$PYTHONPATH"; exit 7;; esac',
+    )
+    stamp.write_stamp(project, {**stamp_of(project), "missing": []})
+    script = copy_script(project.root)
+    done = subprocess.run(
+        [sys.executable, script, "run", "--help", "two words"],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": "/elsewhere"}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout == f"-P -m app --help two words|{tmp_path}|\n"
+    assert done.returncode == 7

