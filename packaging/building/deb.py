@@ -89,7 +89,7 @@ def _control(source: Source, files: Sequence[File]) -> list[File]:
     control = CONTROL.format(
         version=source.version,
         kibibytes=sum(-(-len(file.data) // 1024) for file in files),
-        depends=", ".join(["python3 (>= 3.8)", *depends]),
+        depends=", ".join(["libc6 (>= 2.34)", "python3 (>= 3.8)", *depends]),
         recommends=", ".join(RECOMMENDED),
     )
     sums = "".join(f"{hashlib.md5(file.data).hexdigest()}  {file.path}\n" for file in files)
