@@ -8,8 +8,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
+from installation.installed_places import InstalledPlaces
 from installation.places import Places
+from installation.problems import Problem
+from installation.steps import NO_CONSOLE
 from installation.system import WINDOWS
+
+SECONDS_TO_WATCH = 8
 
 
 def hand_over(command: Sequence[str], env: Mapping[str, str]) -> NoReturn:
@@ -27,5 +32,29 @@ def hand_over(command: Sequence[str], env: Mapping[str, str]) -> NoReturn:
 
 
 def run_app(places: Places, env: Mapping[str, str], arguments: Sequence[str]) -> NoReturn:
+    """Start the app in this terminal and end with its exit code."""
     # -P keeps a folder that happens to hold an `app` out of the way; the working folder stays the user's.
     hand_over([str(places.python), "-P", "-m", "app", *arguments], env)
+
+
+def start_in_background(places: InstalledPlaces, env: Mapping[str, str], arguments: Sequence[str]) -> int:
+    """Start the app without a console in the user's home, and watch it for its first seconds.
+
+    Raise Problem if it ends with an error in that time.
+    """
+    command = [str(places.windowed_python), "-P", "-m", "app", *arguments]
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    detached = {"creationflags": NO_CONSOLE} if WINDOWS else {"start_new_session": True}
+    child = subprocess.Popen(command, env=dict(env), cwd=os.path.expanduser("~"), **quiet, **detached)
+    try:
+        code = child.wait(timeout=SECONDS_TO_WATCH)
+    except subprocess.TimeoutExpired:
+        child.returncode = 0  # it goes on by itself: no warning that nobody waits for it
+        return 0
+    if code != 0:
+        raise Problem(
+            f"KAME Desktop ended right after its start, with exit code {code}.",
+            "Its window could not open.",
+            "Try again. If it stays so, repair KAME Desktop, or type “kame-desktop doctor” in a terminal.",
+        )
+    return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from installation.locks import DEMO_LOCK, LOCKS_FOR
+from installation.places import Places
 from installation.problems import ToolFailed, problem_of
 from installation.setup import Setup
 
@@ -10,7 +11,7 @@ from installation.setup import Setup
 def install_demo_model(setup: Setup) -> None:
     # No mark of an unfinished install: these are files that nothing else needs.
     with setup.steps.step("Installing the demo's second language model"):
-        setup.install_lock(str(setup.places.uv), DEMO_LOCK, "--no-deps")
+        setup.install_lock(str(setup.places.uv), DEMO_LOCK)
 
 
 def install_locks(setup: Setup, command: str) -> None:
@@ -22,18 +23,17 @@ def install_locks(setup: Setup, command: str) -> None:
         "models-dev.txt": "Installing the tests' own ear",
         DEMO_LOCK: "Installing the demo's second language model",
     }
-    for lock, with_dependencies in LOCKS_FOR["test" if command == "test" else "run"]:
+    for lock in LOCKS_FOR["test" if command == "test" else "run"]:
         try:
             with setup.steps.step(labels[lock]):
-                setup.install_lock(str(setup.places.uv), lock, *(() if with_dependencies else ("--no-deps",)))
+                setup.install_lock(str(setup.places.uv), lock)
         except ToolFailed as failure:
             raise problem_of(labels[lock], failure, setup.places.log) from failure
 
 
-def add_project_to_path(setup: Setup) -> None:
+def add_project_to_path(places: Places) -> None:
     """Make `app` importable from any working folder, for the app and the processes it starts."""
-    # A line that starts with `import` is run: ASCII, whatever letters the path has.
-    line = f"import sys; sys.path.append({str(setup.places.root)!a})\n"
-    for pattern in ("lib/python3*/site-packages", "Lib/site-packages"):
-        for folder in setup.places.venv.glob(pattern):
-            (folder / "kame_desktop.pth").write_text(line, encoding="ascii")
+    if places.site_packages is not None:
+        # A line that starts with `import` is run: ASCII, whatever letters the path has.
+        line = f"import sys; sys.path.append({str(places.root)!a})\n"
+        (places.site_packages / "kame_desktop.pth").write_text(line, encoding="ascii")

@@ -49,7 +49,7 @@ def prepare(places: Places, env: Mapping[str, str], command: str, use_gpu: bool)
         if command == "run" and not stamp.get("missing"):
             return
     else:
-        with only_one(places, steps) as hold:
+        with only_one(places.set_up_lock, steps) as hold:
             # The one that we waited for may have done it all.
             if not is_ready(places, env, command, use_gpu, read_stamp(places)):
                 set_up(Setup(places, steps, env, hold), command, use_gpu)
@@ -76,7 +76,7 @@ def set_up(setup: Setup, command: str, use_gpu: bool) -> None:
     locks.update(wanted)
     for name in wanted:
         locks.update({inner: digest(places.locks / inner) for inner in INCLUDES.get(name, ())})
-    add_project_to_path(setup)
+    add_project_to_path(places)
     gpu = before.get("gpu", {})
     again = command == "setup" and use_gpu and gpu.get("state") in GPU_LACKING
     if again or not gpu_settled(before, use_gpu, digest(places.locks / "gpu.txt")):
@@ -90,7 +90,7 @@ def add_demo_model(places: Places, env: Mapping[str, str]) -> None:
     if read_stamp(places).get("locks", {}).get(DEMO_LOCK) == wanted:
         return
     steps = Steps(places.log)
-    with only_one(places, steps) as hold:
+    with only_one(places.set_up_lock, steps) as hold:
         try:
             install_demo_model(Setup(places, steps, env, hold))
         except ToolFailed:

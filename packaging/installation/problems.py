@@ -5,13 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 
 class Problem(Exception):
     """Something that the user can put right: what happened, what it means, what to do."""
 
-    def __init__(self, happened: str, meaning: str, remedy: str) -> None:
-        super().__init__(f"{happened}\n{meaning}\n{remedy}")
+    def __init__(self, happened: str, meaning: str, remedy: str, details: str = "") -> None:
+        """`details` is what a tool printed, already indented, one line each."""
+        super().__init__(f"{details}{happened}\n{meaning}\n{remedy}")
+        self.happened, self.meaning, self.remedy, self.details = happened, meaning, remedy, details
+
+
+class Advice(NamedTuple):
+    """How to ask for another try: a developer types a command, a user presses a button."""
+
+    again: str
+    last_resort: str
+
+
+DEVELOPERS = Advice("run the same command again", "delete the folder .venv and try once more")
+USERS = Advice("try again", "repair KAME Desktop, or install it again")
 
 
 class ToolFailed(Exception):
@@ -26,37 +40,37 @@ class ToolFailed(Exception):
 CAUSES = (
     (r"No space left|os error 28\b|os error 112|not enough space|disk full",
      "The disk is full.",
-     "Make room (about 2 GB without a graphics card's part, 12 GB with it) and run the same command again."),
+     "Make room (about 2 GB without a graphics card's part, 12 GB with it) and {again}."),
     (r"[Hh]ash(es)? (mismatch|mismatched)|DO NOT MATCH THE HASHES|do(es)? not match.*hash",
      "A downloaded file is not the one that was tested, so it was not installed.",
-     "Run the same command again; if it stays so, a proxy or a mirror changes files: use another network."),
+     "Once more may do: {again}. If it stays so, a proxy or a mirror changes files: use another network."),
     (r"certificate|CERTIFICATE_VERIFY_FAILED|UnknownIssuer|SSLError",
      "The connection to the package registry could not be trusted.",
-     "If your network uses its own certificate, set SSL_CERT_FILE and PIP_CERT to its file and run the "
-     "same command again."),
+     "If your network uses its own certificate, set SSL_CERT_FILE and PIP_CERT to its file and "
+     "{again}."),
     (r"dns error|error sending request|[Ff]ailed to fetch|[Cc]onnection|timed out|[Tt]imeout|"
      r"Temporary failure|Name or service not known|Could not resolve|Network is unreachable",
      "The download did not go through.",
-     "Check the network and the proxy (HTTPS_PROXY), then run the same command again; what was "
-     "downloaded is kept."),
+     "Check the network and the proxy (HTTPS_PROXY), then {again}; what was downloaded "
+     "is kept."),
     (r"no wheels with a matching|not a supported wheel|no matching distribution|manylinux",
      "There is no ready-made package for this system.",
      "Use 64-bit Windows 10 or newer, or a Linux with glibc 2.34 or newer (Debian 12, Ubuntu 22.04, "
      "Fedora 35), on an x86-64 processor."),
     (r"Permission denied|PermissionError|Access is denied|os error 13\b|os error 5\b|os error 32\b",
      "A file could not be written.",
-     "Close the app if it is open, check that the project's folder is yours, and run the same command "
-     "again."),
+     "Close the app if it is open, check that its folder is yours, and {again}."),
 )  # fmt: skip
 
 
-def problem_of(doing: str, failure: ToolFailed, log: Path) -> Problem:
-    """Turn a tool's failure into sentences, with the end of its output before them."""
+def problem_of(doing: str, failure: ToolFailed, log: Path, advice: Advice = DEVELOPERS) -> Problem:
+    """Turn a tool's failure into sentences, with the end of its output as details."""
     meaning = "The tool stopped for a reason that is told in its last lines above."
-    remedy = "Run the same command again; if it stays so, delete the folder .venv and try once more."
-    for pattern, cause, advice in CAUSES:
+    remedy = "Once more may do: {again}. If it stays so, {last_resort}."
+    for pattern, cause, what_to_do in CAUSES:
         if re.search(pattern, failure.printed):
-            meaning, remedy = cause, advice
+            meaning, remedy = cause, what_to_do
             break
-    tail = "".join(f"    {line}\n" for line in failure.tail.splitlines())
-    return Problem(f"{tail}{doing} failed.", meaning, f"{remedy} All output is in {log}.")
+    details = "".join(f"    {line}\n" for line in failure.tail.splitlines())
+    remedy = remedy.format(**advice._asdict())
+    return Problem(f"{doing} failed.", meaning, f"{remedy} All output is in {log}.", details)

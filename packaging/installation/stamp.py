@@ -14,6 +14,7 @@ STAMP_SCHEMA = 1
 
 
 def read_json(path: Path) -> dict:
+    """Read an object from a JSON file; empty if there is none."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -35,9 +36,12 @@ def read_stamp(places: Places) -> dict:
     return stamp if stamp.get("venv") == str(places.venv) else {}
 
 
-def write_stamp(places: Places, stamp: Mapping) -> None:
-    """Write the stamp in one move, then take the mark of an unfinished install away."""
-    text = json.dumps({"schema": STAMP_SCHEMA, "venv": str(places.venv), **stamp}, indent=1, sort_keys=True)
+def write_stamp(places: Places, stamp: Mapping, venv: Path | None = None) -> None:
+    """Write the stamp in one move, then take the mark of an unfinished install away.
+
+    `venv` is where the environment is going to be, if that is elsewhere.
+    """
+    text = json.dumps({"schema": STAMP_SCHEMA, "venv": str(venv or places.venv), **stamp}, indent=1, sort_keys=True)
     half = places.stamp.with_suffix(".new")
     half.write_text(text + "\n", encoding="utf-8")
     os.replace(str(half), str(places.stamp))

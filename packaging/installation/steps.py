@@ -13,6 +13,9 @@ from installation.children import end_child, start_child
 from installation.problems import ToolFailed
 from installation.system import WINDOWS
 
+# A tool must not open a console window of its own when a program without one starts it.
+NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+
 
 class Steps:
     """Show one line a step with its time, run tools, keep what they print in a log."""
@@ -23,17 +26,23 @@ class Steps:
         self.log = log
         self._say = say or (lambda text: print(text, end="", flush=True))
         self._clock = clock
-        self._live = say is None and sys.stdout.isatty()
+        self._live = say is None and sys.stdout is not None and sys.stdout.isatty()
         self._text = ""
         self._began = 0.0
-        self._shown = -1
+        self._shown = ""
+        self._amount: Callable[[], tuple] | None = None
 
     def say(self, sentence: str) -> None:
+        """Show a sentence on a line of its own."""
         self._say(sentence + "\n")
 
     @contextlib.contextmanager
-    def step(self, text: str) -> Iterator[None]:
-        self._text, self._began, self._shown = text, self._clock(), -1
+    def step(self, text: str, amount: Callable[[], tuple] | None = None) -> Iterator[None]:
+        """Show a step and how long it takes.
+
+        With `amount`, which returns the bytes that are done and those that there are, show these, too.
+        """
+        self._text, self._began, self._shown, self._amount = text, self._clock(), "", amount
         self._say(text + " ...")
         try:
             yield
@@ -45,12 +54,19 @@ class Steps:
     def _finish(self, word: str) -> None:
         start = "\r" + self._text + " ..." if self._live else ""
         self._say(f"{start} {word} {self._clock() - self._began:.1f} s\n")
+        self._text, self._amount = "", None
 
-    def _tick(self) -> None:
-        seconds = int(self._clock() - self._began)
-        if self._live and seconds != self._shown:
-            self._shown = seconds
-            self._say(f"\r{self._text} ... {seconds} s")
+    def tick(self) -> None:
+        """Show that a step still goes on; called ten times a second."""
+        if not self._live or not self._text:
+            return
+        shown = f"{self._clock() - self._began:.0f} s"
+        if self._amount:
+            done, total = self._amount()
+            shown = f"{done / 10**6:.0f} of {total / 10**6:.0f} MB, {shown}"
+        if shown != self._shown:
+            self._shown = shown
+            self._say(f"\r{self._text} ... {shown}")
 
     def run(
         self,
@@ -74,7 +90,7 @@ class Steps:
             try:
                 child = start_child(
                     words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                    env=dict(env), cwd=cwd, **keep,
+                    env=dict(env), cwd=cwd, creationflags=NO_CONSOLE, **keep,
                 )  # fmt: skip
             except OSError as error:
                 log.write(str(error).encode("utf-8", "replace"))
@@ -85,7 +101,7 @@ class Steps:
                         code = child.wait(timeout=0.1)
                         break
                     except subprocess.TimeoutExpired:
-                        self._tick()
+                        self.tick()
             except BaseException as reason:
                 end_child(child, reason)
                 raise

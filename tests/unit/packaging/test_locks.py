@@ -1,5 +1,7 @@
 """Test what the locks hold, and the licence tables."""
 
+import contextlib
+import importlib.metadata
 import json
 import re
 import tomllib
@@ -59,6 +61,20 @@ def test_all_locks_share_one_resolution():
         assert licences.pins(lock).items() <= everything.items()
 
 
+@pytest.mark.parametrize("lock", ["app.txt", "dev.txt", "gpu.txt"])
+def test_a_lock_lacks_nothing_that_its_packages_need_but_what_is_left_out_on_purpose(lock):
+    pinned = licences.pins(lock)
+    lacking = set()
+    for name, versions in pinned.items():
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            installed = importlib.metadata.distribution(name)
+            assert installed.version in versions
+            needed = [Requirement(line) for line in installed.requires or ()]
+            here = [need for need in needed if need.marker is None or need.marker.evaluate({"extra": ""})]
+            lacking |= {canonicalize_name(need.name) for need in here} - pinned.keys()
+    assert lacking == {"av"}
+
+
 @pytest.mark.parametrize("name", ["models", "models-dev", "models-demo", "uv"])
 def test_the_short_locks_hold_what_their_sources_ask_for(name):
     asked = re.findall(r"(?m)^(\S+)==(\S+)$", (LOCKS / f"{name}.in").read_text())
@@ -80,3 +96,9 @@ def test_the_stamp_is_plain_json(tmp_path):
     stamp.write_stamp(places, {"python": "3.12"})
     assert json.loads(places.stamp.read_text())["python"] == "3.12"
     assert not places.unfinished.exists()
+
+
+def test_the_wheel_holds_every_package_of_the_app():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+    there = {".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "app").rglob("__init__.py")}
+    assert there == {name for name in settings["packages"] if "._resources" not in name}

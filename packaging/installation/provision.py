@@ -1,0 +1,176 @@
+"""Bring the environment of an installed app in place: first set-up, upgrade and repair."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Mapping
+
+from installation.environment import venv_version
+from installation.exclusion import only_one
+from installation.installed_places import InstalledPlaces
+from installation.integrity import damaged_packages, damaged_program_files
+from installation.locks import digest
+from installation.packages import add_project_to_path
+from installation.problems import USERS, Problem, ToolFailed, problem_of
+from installation.pythons import candidates, find_pythons
+from installation.replacement import clean_up, clone, recover, remove_leftovers, replace
+from installation.sizes import Size, bytes_in, installed_pins, read_sizes
+from installation.stamp import read_stamp, up_to_date, write_stamp
+from installation.steps import Steps
+
+LOCKS = ("app.txt", "models.txt")
+ROOM_TO_SPARE = 100 * 10**6
+DOWNLOADED_PYTHON = "3.12"
+
+
+def wanted_locks(places: InstalledPlaces) -> dict[str, str]:
+    """Return the digests of the app's locks."""
+    try:
+        return {name: digest(places.locks / name) for name in LOCKS}
+    except OSError as error:
+        raise Problem(
+            f"A file of KAME Desktop is missing: {error}.",
+            "The installation is incomplete.",
+            "Install KAME Desktop again over it; your settings and conversations stay.",
+        ) from error
+
+
+def is_ready(places: InstalledPlaces) -> bool:
+    """Tell whether the app can start at once. Starts no process, so that a normal start waits for nothing."""
+    return up_to_date(read_stamp(places), wanted_locks(places)) and places.python.exists()
+
+
+def tool_variables(places: InstalledPlaces, env: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment variables for uv: everything that it writes stays beside the environment."""
+    more = {
+        "UV_CACHE_DIR": str(places.cache),
+        "UV_LINK_MODE": "hardlink",
+        "UV_PYTHON_INSTALL_DIR": str(places.pythons),
+    }
+    return {**env, **more}
+
+
+class Provision:
+    """One set-up, upgrade or repair of an installed app."""
+
+    def __init__(self, places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) -> None:
+        self.places, self.steps, self.env = places, steps, tool_variables(places, env)
+
+    def ensure(self, repair: bool = False) -> None:
+        """Set up what is missing; with `repair`, look for damaged files too and fetch these packages again."""
+        if not repair and is_ready(self.places):
+            return
+        with only_one(self.places.set_up_lock, self.steps) as hold:
+            self.hold = hold
+            recover(self.places)
+            if not repair and is_ready(self.places):
+                return
+            clean_up(self.places)
+            damaged = self._damaged() if repair else []
+            if repair and not damaged and is_ready(self.places) and self._starts(self.places):
+                self.steps.say("All files are as they should be.")
+                return
+            self._make(damaged)
+
+    def _damaged(self) -> list[str]:
+        """Return the names of damaged packages' metadata folders. Raise Problem if the program itself is damaged."""
+        with self.steps.step("Checking all files"):
+            broken = damaged_program_files(self.places.root)
+            if broken:
+                raise Problem(
+                    f"Files of the program are missing or changed: {', '.join(broken[:3])}"
+                    + (f" and {len(broken) - 3} more." if len(broken) > 3 else "."),
+                    "They came with the installer and can't be fetched one by one.",
+                    "Install KAME Desktop again over it; your settings and conversations stay.",
+                )
+            folder = self.places.site_packages
+            return [path.name for path in damaged_packages(folder, self.steps)] if folder else []
+
+    def _starts(self, places: InstalledPlaces) -> bool:
+        return venv_version(places, self.env) is not None
+
+    def _make(self, damaged: list[str]) -> None:
+        places, new = self.places, self.places.new
+        version = venv_version(places, self.env)
+        if version and read_stamp(places).get("python") == version and not self._base_changed(version):
+            with self.steps.step("Preparing the environment"):
+                clone(places.venv, new.venv, self.steps)
+                new.stamp.unlink()
+            for name in damaged:
+                # Without its metadata a package counts as missing, and is installed again.
+                shutil.rmtree(str(new.site_packages / name))
+        else:
+            self._make_empty()
+            version = venv_version(new, self.env) or ""
+        self._install(version)
+        add_project_to_path(new)
+        if not venv_version(new, self.env):
+            raise Problem(
+                "The new environment does not start.",
+                "Its Python ends with an error, although all files are there.",
+                f"Try again. If it stays so, install KAME Desktop again. All output is in {places.log}.",
+            )
+        write_stamp(new, {"python": version, "locks": wanted_locks(places)}, venv=places.venv)
+        with self.steps.step("Putting it in place"):
+            replace(places)
+            remove_leftovers(places)
+
+    def _base_changed(self, version: str) -> bool:
+        """Tell whether the installation now brings another Python than the environment was made with."""
+        return self.places.base_python.exists() and version != ".".join(map(str, sys.version_info[:2]))
+
+    def _make_empty(self) -> None:
+        try:
+            with self.steps.step("Making the environment"):
+                python = self._base_python()
+                self._tool("venv", "--relocatable", "--no-project", "--python", python, self.places.new.venv)
+        except ToolFailed as failure:
+            raise problem_of("Making the environment", failure, self.places.log, USERS) from failure
+
+    def _base_python(self) -> str:
+        """Return the Python to build on: the installation's own, the system's best, or one that uv fetches."""
+        if self.places.base_python.exists():
+            return str(self.places.base_python)
+        running = getattr(sys, "_base_executable", None) or sys.executable
+        found = find_pythons(candidates(self.env, running), self.env)
+        if found and found[0].fits:
+            return found[0].executable
+        self._tool("python", "install", DOWNLOADED_PYTHON)
+        return self._tool("python", "find", "--managed-python", DOWNLOADED_PYTHON).strip().splitlines()[-1]
+
+    def _install(self, version: str) -> None:
+        places, new = self.places, self.places.new
+        there = installed_pins(new.site_packages)
+        missing = {pin: size for pin, size in read_sizes(places.locks, version).items() if pin not in there}
+        total = sum(size.unpacked for size in missing.values())
+        self._check_room(total - bytes_in(places.cache))
+        source = ("--offline", "--no-index", "--find-links", places.wheels) if places.wheels.exists() else ()
+        try:
+            with self.steps.step(self._what(missing), lambda: (min(total, bytes_in(places.cache)), total)):
+                self._tool(
+                    "pip", "sync", "--require-hashes", "--only-binary", ":all:", *source, "--python", new.python,
+                    *(places.locks / name for name in LOCKS),
+                )  # fmt: skip
+        except ToolFailed as failure:
+            raise problem_of("Installing the app's packages", failure, places.log, USERS) from failure
+
+    def _what(self, missing: Mapping[str, Size]) -> str:
+        if self.places.wheels.exists():
+            return "Unpacking the app's packages and models"
+        download = sum(size.download for size in missing.values())
+        amount = f" (a download of {download / 10**6:.0f} MB)" if download else ""
+        return f"Fetching and unpacking the app's packages and models{amount}"
+
+    def _check_room(self, needed: int) -> None:
+        free = shutil.disk_usage(str(self.places.venv.parent)).free
+        if needed > 0 and free < needed + ROOM_TO_SPARE:
+            raise Problem(
+                f"There is not enough room on the disk: {free / 10**6:.0f} MB are free.",
+                f"The app's packages and models need {(needed + ROOM_TO_SPARE) / 10**6:.0f} MB "
+                f"in {self.places.venv.parent}.",
+                "Make room, then try again.",
+            )
+
+    def _tool(self, *words: object) -> str:
+        return self.steps.run([self.places.uv, *words], self.env, self.hold, self.places.venv.parent)

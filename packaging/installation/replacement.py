@@ -1,0 +1,92 @@
+"""Make a new environment beside the one in use, and let it take its place in two moves."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import time
+from pathlib import Path
+
+from installation.environment import remove_tree
+from installation.installed_places import InstalledPlaces
+from installation.problems import Problem
+from installation.stamp import STAMP_SCHEMA, read_json
+from installation.steps import Steps
+from installation.system import WINDOWS
+
+
+def recover(places: InstalledPlaces) -> None:
+    """Finish or undo a replacement that was cut off between its two moves."""
+    if places.venv.exists():
+        return
+    if is_complete(places):
+        move(places.new.venv, places.venv)
+    elif places.old.exists():
+        move(places.old, places.venv)
+
+
+def is_complete(places: InstalledPlaces) -> bool:
+    """Tell whether the new environment was finished: its stamp is the last that is written."""
+    stamp = read_json(places.new.stamp)
+    return stamp.get("schema") == STAMP_SCHEMA and stamp.get("venv") == str(places.venv)
+
+
+def clean_up(places: InstalledPlaces) -> None:
+    """Remove what a set-up that was cut off has left; the packages that it has fetched stay in the cache."""
+    for folder in (places.new.venv, places.old):
+        if folder.exists():
+            remove_tree(folder)
+    for half in places.cache.glob(".tmp*"):
+        remove_tree(half)
+
+
+def clone(source: Path, target: Path, steps: Steps) -> None:
+    """Copy a tree by hard links where the disk allows it: quick, and without more room.
+
+    Compiled code is left out, since it is made anew where it is wanted.
+    """
+
+    def link(one: str, other: str) -> None:
+        steps.tick()
+        try:
+            os.link(one, other)
+        except OSError:
+            shutil.copy2(one, other)
+
+    skip = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(str(source), str(target), symlinks=True, ignore=skip, copy_function=link)
+
+
+def replace(places: InstalledPlaces) -> None:
+    """Let the new environment take the place of the old one, and remove the old one."""
+    if places.venv.exists():
+        move(places.venv, places.old)
+    move(places.new.venv, places.venv)
+    if places.old.exists():
+        # What is still in use goes at the next set-up.
+        shutil.rmtree(str(places.old), ignore_errors=True)
+
+
+def move(source: Path, target: Path) -> None:
+    """Rename a folder. On Windows wait a little for virus scanners, which open every new file."""
+    for seconds in (0.2, 0.5, 1, 2, 0) if WINDOWS else (0,):
+        try:
+            os.replace(str(source), str(target))
+            return
+        except OSError as error:
+            if seconds:
+                time.sleep(seconds)
+                continue
+            raise Problem(
+                f"The folder {source} could not be renamed: {error}.",
+                "A program still uses it, most likely KAME Desktop itself, so the new version can't take its place.",
+                "Close KAME Desktop, then try again; what was fetched is kept.",
+            ) from error
+
+
+def remove_leftovers(places: InstalledPlaces) -> None:
+    """Remove the cache of fetched packages once the environment is in place."""
+    with contextlib.suppress(Problem):
+        if places.cache.exists():
+            remove_tree(places.cache)

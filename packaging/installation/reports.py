@@ -1,0 +1,94 @@
+"""Report the progress of a set-up to another program, one JSON object a line.
+
+The lines are {"step", "fraction", "bytes", "of"}, {"say"}, {"problem": {"happened", "meaning", "remedy",
+"details"}} and {"ready"}. The program that reads them asks for an end by closing the standard input.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from installation.children import Stopped
+from installation.problems import Problem
+from installation.steps import Steps
+
+SECONDS_BETWEEN_REPORTS = 0.25
+
+
+class Reports:
+    """Write lines for another program; a reader that has gone is no error."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def write(self, **what: object) -> None:
+        """Write one line."""
+        line = json.dumps(what, ensure_ascii=False) + "\n"
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.write(line.encode("utf-8", "replace"))
+            self._stream.flush()
+
+    def problem(self, problem: Problem) -> None:
+        """Write a problem with all its parts."""
+        parts = {name: getattr(problem, name) for name in ("happened", "meaning", "remedy", "details")}
+        self.write(problem=parts)
+
+
+class EndOfInput:
+    """Notice in a thread that an input was closed."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._closed = threading.Event()
+        # Read without Python's buffer: its lock would be held when this program ends.
+        threading.Thread(target=self._read, args=(descriptor,), daemon=True).start()
+
+    def _read(self, descriptor: int) -> None:
+        with contextlib.suppress(OSError):
+            while os.read(descriptor, 1):
+                pass
+        self._closed.set()
+
+    def is_closed(self) -> bool:
+        """Tell whether the program at the other end wants this one to stop."""
+        return self._closed.is_set()
+
+
+class ReportedSteps(Steps):
+    """Run tools as `Steps` does, report to another program, and stop when it asks for that."""
+
+    def __init__(self, log: Path, reports: Reports, end: EndOfInput) -> None:
+        super().__init__(log, say=lambda text: None)
+        self._reports, self._end = reports, end
+        self._next = 0.0
+
+    def say(self, sentence: str) -> None:
+        self._reports.write(say=sentence)
+
+    @contextlib.contextmanager
+    def step(self, text: str, amount: Callable[[], tuple] | None = None) -> Iterator[None]:
+        self._text, self._amount, self._next = text, amount, 0.0
+        self.tick()
+        yield
+        self._next = 0.0
+        self.tick()
+        self._text, self._amount = "", None
+
+    def tick(self) -> None:
+        if self._end.is_closed():
+            raise Stopped(signal.SIGTERM)
+        began = time.monotonic()
+        if not self._text or began < self._next:
+            return
+        done, total = self._amount() if self._amount else (0, 0)
+        fraction = min(1.0, done / total) if total else None
+        self._reports.write(step=self._text, fraction=fraction, bytes=done, of=total)
+        # Looking at many files takes time on slow disks: spend a tenth of the time on it at most.
+        self._next = began + max(SECONDS_BETWEEN_REPORTS, 10 * (time.monotonic() - began))

@@ -1,0 +1,108 @@
+"""Start the installed KAME Desktop, after setting up what it still needs.
+
+    launcher.py [--report] [start] [arguments of the app]
+    launcher.py [--report] setup | repair | remove-environment
+
+The code lies in the folder above this one; the environment with the app's packages is elsewhere, where the user may
+write. A stamp says whether it is complete, so that a normal start waits for nothing. `--report` writes the progress
+as one JSON object a line and starts the app without a console; the program that reads it, a native window on
+Windows, cancels by closing the standard input.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+if str(HERE) not in sys.path:
+    sys.path.append(str(HERE))
+
+from installation.children import Stopped, stop_on_signal  # noqa: E402
+from installation.environment import remove_tree  # noqa: E402
+from installation.handing_over import run_app, start_in_background  # noqa: E402
+from installation.installed_places import InstalledPlaces, environment_folder  # noqa: E402
+from installation.problems import Problem  # noqa: E402
+from installation.provision import Provision  # noqa: E402
+from installation.reports import EndOfInput, ReportedSteps, Reports  # noqa: E402
+from installation.steps import Steps  # noqa: E402
+from installation.variables import clean_environment  # noqa: E402
+
+COMMANDS = ("start", "setup", "repair", "remove-environment")
+USER_CAN_FIX = 2
+CANCELLED = 130
+
+
+def carry_out(command: str, arguments: Sequence[str], places: InstalledPlaces, steps: Steps, reports: Reports) -> int:
+    """Carry out one of `COMMANDS`; `reports` is None without `--report`."""
+    if not places.is_installed:
+        raise Problem(
+            f"The folder {places.root} is not an installation of KAME Desktop.",
+            "Either its file installed.json is missing, or this is a developer's checkout.",
+            "Install KAME Desktop again; in a checkout type: python3 packaging/bootstrap.py run",
+        )
+    if command == "remove-environment":
+        for path in places.traces():
+            remove_tree(path)
+        return 0
+    env = clean_environment(os.environ)
+    Provision(places, steps, env).ensure(repair=command == "repair")
+    if reports is not None:
+        reports.write(ready=True)
+    if command != "start":
+        return 0
+    if reports is not None:
+        return start_in_background(places, env, arguments)
+    run_app(places, env, arguments)
+
+
+def main(words: Sequence[str], root: Path | None = None) -> int:
+    """Read the command line, carry the command out, and tell problems in sentences."""
+    words = list(words)
+    report = words[:1] == ["--report"]
+    words = words[1:] if report else words
+    command = words.pop(0) if words and words[0] in COMMANDS else "start"
+    root = root or HERE.parent
+    places = InstalledPlaces(root, environment_folder(root, os.environ))
+    reports = Reports(sys.stdout.buffer) if report else None
+    steps = ReportedSteps(places.log, reports, EndOfInput(sys.stdin.fileno())) if reports else Steps(places.log)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), stop_on_signal)
+    try:
+        return carry_out(command, words, places, steps, reports)
+    except Problem as problem:
+        return tell(problem, reports)
+    except OSError as error:
+        return tell(problem_of_system(error, places), reports)
+    except (KeyboardInterrupt, Stopped):
+        if reports is None:
+            print("\nStopped. The next start goes on from here.", file=sys.stderr)
+        return CANCELLED
+
+
+def problem_of_system(error: OSError, places: InstalledPlaces) -> Problem:
+    """Explain an error of the operating system."""
+    if error.errno == 28:  # ENOSPC, also for Windows' ERROR_DISK_FULL
+        return Problem(f"The disk is full: {error}.", "Not all files could be written.", "Make room, then try again.")
+    return Problem(
+        f"The set-up stopped: {error}.",
+        "A file or folder could not be used as needed.",
+        f"Check that the folder {places.venv.parent} is yours and that no other program uses it, then try again.",
+    )
+
+
+def tell(problem: Problem, reports: Reports | None) -> int:
+    """Show a problem where the user looks: in the window that reads the reports, or in the terminal."""
+    if reports is not None:
+        reports.problem(problem)
+    else:
+        print(problem, file=sys.stderr)
+    return USER_CAN_FIX
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
