@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from app.onnx_models import open_onnx
+
 RATE = 16_000
 SECONDS = 8
 
@@ -18,12 +20,9 @@ class SmartTurn:
     """Loads `model` (an ONNX file). 30 to 60 ms a call on one core."""
 
     def __init__(self, model: Path) -> None:
-        import onnxruntime
         from faster_whisper.feature_extractor import FeatureExtractor
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        self._model = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        self._model = open_onnx(model)
         self._input = self._model.get_inputs()[0].name
         self._mel = FeatureExtractor(feature_size=80, chunk_length=SECONDS)
 
