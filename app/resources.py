@@ -1,12 +1,12 @@
-"""Where the files of the top-level folder `resources` are, in a checkout and in a bundle."""
+"""Find the files of the folder `resources`: beside `app` in a checkout or an installation, inside it in a wheel."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 
 def resource(*parts: str) -> Path:
-    """The path of a resource; it may not exist."""
-    root = Path(getattr(sys, "_MEIPASS", Path(__file__).resolve().parent.parent))
-    return root.joinpath("resources", *parts)
+    """Return the path of a resource, which may not exist."""
+    app = Path(__file__).resolve().parent
+    inside = app / "_resources"
+    return (inside if inside.is_dir() else app.parent / "resources").joinpath(*parts)

@@ -24,6 +24,7 @@ from app.audio.levels import CLIPPED, FLOOR_DBFS, peak_dbfs, rms_dbfs
 from app.audio.wav import read_part
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
 from app.conversation.voice import WINDOW_SECONDS, VoiceWindow
+from app.installed import completing_command
 from app.session.desks import Clip, MicrophoneTest, MicrophoneVerdict
 from app.session.errors import UserError
 from app.session.recorder import ASSISTANT_FILE, USER_FILE
@@ -97,7 +98,7 @@ def _ears() -> Ears:
     if not model.is_dir():
         raise TranscriberError(
             "The speech recognition model is not installed, so nothing can be understood. Set the app up again: "
-            "python3 packaging/bootstrap.py setup."
+            f"{completing_command()}."
         )
     return WhisperDecoder(model)
 

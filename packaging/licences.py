@@ -26,7 +26,6 @@ KNOWN = {
     "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "LGPL-2.1-or-later", "LGPL-3.0-only",
     "MIT", "MIT-0", "MPL-2.0", "PSF-2.0", NVIDIA,
     "GPL-2.0-only", "GPL-3.0-only",  # only as PySide6's alternatives to the LGPL
-    "GPL-2.0-or-later",  # only in what av's wheels carry
 }  # fmt: skip
 
 # How packages that carry no licence expression call theirs.
@@ -40,7 +39,6 @@ SPELLINGS = {
 
 # Read in the licence files and libraries that these packages carry: their metadata says too little.
 READ_BY_HAND = {
-    "av": "BSD-3-Clause AND GPL-2.0-or-later",  # its wheels carry FFmpeg with x264 and x265
     "colorama": "BSD-3-Clause",
     "jinja2": "BSD-3-Clause",
     "mpmath": "BSD-3-Clause",

@@ -15,6 +15,7 @@ import numpy as np
 
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.sound import Processing
+from app.installed import completing_command
 
 CHUNK = SAMPLE_RATE // 100
 """WebRTC's audio processing takes 10 ms at a time, as 16-bit numbers."""
@@ -24,7 +25,7 @@ FULL_SCALE = 32767.0
 MISSING = (
     "The app's own voice can't be taken out of the microphone's sound: the part that does it could not be loaded "
     "({fault}). The talk goes on without it; use headphones, or set the app up again: "
-    "python3 packaging/bootstrap.py setup."
+    "{command}."
 )
 BROKE = (
     "Taking the app's own voice out of the microphone's sound has failed ({fault}). The talk goes on without it; "
@@ -132,7 +133,8 @@ class EchoCanceller:
 
     def _give_up(self, sentence: str, error: Exception) -> None:
         self._made = (Processing(False, False, False), None)
-        self.problem = sentence.format(fault=f"{type(error).__name__}: {error}"[:160])
+        fault = f"{type(error).__name__}: {error}"[:160]
+        self.problem = sentence.format(fault=fault, command=completing_command())
 
 
 def _to_16_bit(samples: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ from app.backend.embedded_models import MODELS
 from app.backend.openai_compatible import OpenAICompatibleBackend
 from app.childprocess import end_child, python_module_command, quiet_child
 from app.conversation.prompt import ChatMessage
+from app.installed import completing_command
 
 START_SECONDS = 60.0
 SAMPLING = {
@@ -70,7 +71,7 @@ class EmbeddedBackend:
         elif not self._file.is_file():
             raise BackendError(
                 "The embedded model is not installed, so there is no brain. Set the app up again: "
-                "python3 packaging/bootstrap.py setup, or choose another brain.",
+                f"{completing_command()}, or choose another brain.",
                 "setup",
             )
         command = python_module_command(

@@ -17,6 +17,7 @@ from typing import Any
 import platformdirs
 
 from app.backend.base import BackendError, Traits
+from app.installed import demo_command
 from app.offline_models import model_path
 
 _CHUNK = 1 << 20
@@ -64,7 +65,7 @@ class EmbeddedModel:
             pieces = self._pieces()
             if not all(piece.is_file() for piece in pieces):
                 raise BackendError(
-                    f"The model {self.label} is not installed. “python3 packaging/bootstrap.py run demo” installs it; "
+                    f"The model {self.label} is not installed. “{demo_command()}” installs it; "
                     "or choose another brain.",
                     "setup",
                 )

@@ -20,6 +20,7 @@ from app.audio.errors import AudioError
 from app.frontend import free_card_bytes, require_torch
 from app.frontend.base import FrontEndError
 from app.hardware import has_nvidia_driver, memory_bytes, nvidia_cards
+from app.installed import completing_command
 from app.offline_models import model_path
 from app.weights.catalogue import PUBLISHED, folder_of, weights_root
 from app.weights.errors import WeightsError
@@ -117,7 +118,7 @@ def _card(add: Callable[[Finding], None]) -> tuple[int | None, str]:
         try:
             require_torch()
             add(Finding("CUDA", "note", "torch is here, but sees no card: its build doesn't fit the driver. Run "
-                        "“python3 packaging/bootstrap.py setup” again."))  # fmt: skip
+                        f"“{completing_command()}” again."))  # fmt: skip
         except FrontEndError as error:
             add(Finding("CUDA", "note", str(error)))
     elif free is not None:

@@ -23,6 +23,7 @@ from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
 from app.conversation.turn import TurnSettings, TurnTracker
 from app.evaluation.pauses import Case, bench_cases, recorded_cases, spoken_cases
+from app.installed import completing_command
 from app.offline_models import model_path
 from app.stt.base import EndOfTurn, TranscriberError, TranscriptUpdate, VoiceActivity
 from app.stt.streaming import Decoder, StreamingTranscriber, WordsJudge
@@ -240,7 +241,7 @@ def run_turns(
     ears, voice = model_path("ears"), model_path("voice")
     if not ears.is_dir() or not model_path("end of turn").is_file():
         raise TranscriberError("The models that hear are not installed. Set the app up again: "
-                               "python3 packaging/bootstrap.py setup.")  # fmt: skip
+                               f"{completing_command()}.")  # fmt: skip
     decoder, judging = WhisperDecoder(ears), SmartTurn(model_path("end of turn"))
     result, hear = TurnsResult(), _Hearing(decoder)
     progress("speaking and cutting the questions")
@@ -262,7 +263,7 @@ def run_turns(
         result.left_out.append("The voice is not installed, so only recordings were heard.")
     if not found:
         raise TranscriberError("There is nothing to listen to: the voice is not installed. "
-                               "Set the app up again: python3 packaging/bootstrap.py setup.")  # fmt: skip
+                               f"Set the app up again: {completing_command()}.")  # fmt: skip
     if left_out:
         result.left_out.append(f"{len(left_out)} could not be cut between two words: {', '.join(left_out)}.")
     found = found[: cases or None]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.installed import completing_command
 from app.stt.base import Transcriber, TranscriberError
 
 
@@ -34,6 +35,6 @@ def make_transcriber(
     if importlib.util.find_spec(spec.needs) is None:
         raise TranscriberError(
             f"{spec.label} is not installed (package {spec.needs}). Set the app up again: "
-            "python3 packaging/bootstrap.py setup."
+            f"{completing_command()}."
         )
     return importlib.import_module(spec.module).make(model, judge, call_soon)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from app.installed import completing_command
 from app.stt import finished_words
 from app.stt.base import EndOfTurn, TranscriberError
 from app.stt.streaming import Decoder, StreamingTranscriber
@@ -22,7 +23,7 @@ def make(
         if not model.is_dir():
             raise TranscriberError(
                 "The speech recognition model is not installed, so nothing can be heard. Set the app up again: "
-                "python3 packaging/bootstrap.py setup."
+                f"{completing_command()}."
             )
         from app.stt.smart_turn import SmartTurn
         from app.stt.whisper_decoder import WhisperDecoder

@@ -14,6 +14,7 @@ import soxr
 
 from app.conversation.frame import SAMPLE_RATE, Frame
 from app.conversation.voice import VoiceWindow
+from app.stt.whisper_library import faster_whisper
 
 VAD_RATE = 16_000
 WINDOW = 512
@@ -77,13 +78,13 @@ class SileroVoiceActivity:
     @cached_property
     def _model(self) -> Any:
         import onnxruntime
-        from faster_whisper.utils import get_assets_path
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 4
+        assets = faster_whisper("utils").get_assets_path()
         return onnxruntime.InferenceSession(
-            f"{get_assets_path()}/silero_vad_v6.onnx", options, providers=["CPUExecutionProvider"]
+            f"{assets}/silero_vad_v6.onnx", options, providers=["CPUExecutionProvider"]
         )
 
     def hear(self, frame: Frame) -> list[VoiceWindow]:

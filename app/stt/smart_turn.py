@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from app.stt.whisper_library import faster_whisper
+
 RATE = 16_000
 SECONDS = 8
 
@@ -19,13 +21,12 @@ class SmartTurn:
 
     def __init__(self, model: Path) -> None:
         import onnxruntime
-        from faster_whisper.feature_extractor import FeatureExtractor
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         self._model = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
         self._input = self._model.get_inputs()[0].name
-        self._mel = FeatureExtractor(feature_size=80, chunk_length=SECONDS)
+        self._mel = faster_whisper("feature_extractor").FeatureExtractor(feature_size=80, chunk_length=SECONDS)
 
     def probability(self, samples: np.ndarray) -> float:
         """See `EndOfTurn.probability`."""

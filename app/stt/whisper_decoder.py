@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from app.conversation.words import fold
+from app.stt.whisper_library import faster_whisper
 
 RATE = 16_000
 PADDING_SECONDS = 8
@@ -23,13 +24,11 @@ class WhisperDecoder:
     """`model`: a folder with a CTranslate2 Whisper model. Not safe for two threads at once."""
 
     def __init__(self, model: Path, *, language: str = "en", threads: int = 1) -> None:
-        from faster_whisper import WhisperModel
-        from faster_whisper.tokenizer import Tokenizer
-
         # One thread: it's faster than two on two cores, and leaves one to everything else.
-        self._whisper = WhisperModel(str(model), device="cpu", compute_type="int8", cpu_threads=threads)
+        make = faster_whisper().WhisperModel
+        self._whisper = make(str(model), device="cpu", compute_type="int8", cpu_threads=threads)
         multilingual = self._whisper.model.is_multilingual
-        self._tokenizer = Tokenizer(
+        self._tokenizer = faster_whisper("tokenizer").Tokenizer(
             self._whisper.hf_tokenizer, multilingual, task="transcribe", language=language
         )
 

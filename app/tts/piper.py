@@ -18,6 +18,7 @@ import soxr
 
 from app.childprocess import end_child, killed_after, python_module_command, quiet_child
 from app.conversation.frame import SAMPLE_RATE
+from app.installed import completing_command
 from app.tts.base import Clip, VoiceError, make_clip
 
 
@@ -36,7 +37,7 @@ class PiperVoice:
         if not self._model.is_file():
             raise VoiceError(
                 f"The voice {self._model.name} is not installed, so nothing can be spoken. "
-                "Set the app up again: python3 packaging/bootstrap.py setup."
+                f"Set the app up again: {completing_command()}."
             )
         self._start()
         self._thread = threading.Thread(target=self._run, name="voice", daemon=True)
@@ -66,7 +67,7 @@ class PiperVoice:
             self._stop_child()
             raise VoiceError(
                 "The voice could not be started, so nothing can be spoken. Set the app up again: "
-                "python3 packaging/bootstrap.py setup."
+                f"{completing_command()}."
             )
 
     def _stop_child(self) -> None:

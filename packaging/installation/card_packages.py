@@ -44,5 +44,5 @@ def install_gpu_locks(setup: Setup) -> None:
     rest, torch = split_torch(text)
     partial = setup.places.venv / "gpu-without-torch.txt"
     partial.write_text(rest, encoding="utf-8")
-    setup.install_lock(uv, partial, "--no-deps")
+    setup.install_lock(uv, partial)
     setup.tool(uv, "pip", "install", "--python", setup.places.python, "--torch-backend=auto", torch)

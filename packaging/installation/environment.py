@@ -146,7 +146,7 @@ def make_with_uv(setup: Setup, uv: str, python: Python | None, seen: Sequence[Py
         with setup.steps.step("Making the environment with uv"):
             options = ("--allow-existing", "--no-project", "--python", wanted)
             setup.tool(uv, "venv", *options, setup.places.venv)
-            setup.install_lock(uv, "uv.txt", "--no-deps")
+            setup.install_lock(uv, "uv.txt")
     except ToolFailed as failure:
         raise problem_of("Making the environment", failure, setup.places.log) from failure
 
@@ -157,7 +157,7 @@ def install_uv(setup: Setup) -> None:
         with setup.steps.step("Installing the package tool"):
             if places.uv.exists():
                 try:
-                    setup.install_lock(str(places.uv), "uv.txt", "--no-deps")
+                    setup.install_lock(str(places.uv), "uv.txt")
                     return
                 except ToolFailed:
                     # A running uv can't replace itself on Windows: let pip do it.

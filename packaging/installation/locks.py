@@ -12,13 +12,10 @@ from installation.places import Places
 INCLUDES = {"dev.txt": ("app.txt",), "gpu.txt": ("app.txt", "dev.txt")}
 
 LOCKS_FOR = {
-    "run": (("app.txt", True), ("models.txt", False)),
+    "run": ("app.txt", "models.txt"),
     # The tests step KAME's own code on the processor, and need its packages with or without a card.
-    "test": (
-        ("dev.txt", True), ("gpu.txt", True), ("models.txt", False), ("models-dev.txt", False),
-        ("models-demo.txt", False),
-    ),
-}  # fmt: skip
+    "test": ("dev.txt", "gpu.txt", "models.txt", "models-dev.txt", "models-demo.txt"),
+}
 
 DEMO_LOCK = "models-demo.txt"
 
@@ -29,7 +26,7 @@ def digest(path: Path) -> str:
 
 def wanted_locks(places: Places, command: str) -> dict[str, str]:
     """Return the digests of the locks that a command needs, in the order in which to install them."""
-    names = ["uv.txt", *(name for name, _ in LOCKS_FOR["test" if command == "test" else "run"])]
+    names = ["uv.txt", *LOCKS_FOR["test" if command == "test" else "run"]]
     return {name: digest(places.locks / name) for name in names}
 
 

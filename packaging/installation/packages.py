@@ -11,7 +11,7 @@ from installation.setup import Setup
 def install_demo_model(setup: Setup) -> None:
     # No mark of an unfinished install: these are files that nothing else needs.
     with setup.steps.step("Installing the demo's second language model"):
-        setup.install_lock(str(setup.places.uv), DEMO_LOCK, "--no-deps")
+        setup.install_lock(str(setup.places.uv), DEMO_LOCK)
 
 
 def install_locks(setup: Setup, command: str) -> None:
@@ -23,10 +23,10 @@ def install_locks(setup: Setup, command: str) -> None:
         "models-dev.txt": "Installing the tests' own ear",
         DEMO_LOCK: "Installing the demo's second language model",
     }
-    for lock, with_dependencies in LOCKS_FOR["test" if command == "test" else "run"]:
+    for lock in LOCKS_FOR["test" if command == "test" else "run"]:
         try:
             with setup.steps.step(labels[lock]):
-                setup.install_lock(str(setup.places.uv), lock, *(() if with_dependencies else ("--no-deps",)))
+                setup.install_lock(str(setup.places.uv), lock)
         except ToolFailed as failure:
             raise problem_of(labels[lock], failure, setup.places.log) from failure
 

@@ -18,9 +18,10 @@ class Setup:
     def tool(self, *command: object, **more: str) -> str:
         return self.steps.run(command, {**self.env, **more}, self.hold, self.places.root)
 
-    def install_lock(self, uv: str, lock: str | Path, *options: str) -> None:
+    def install_lock(self, uv: str, lock: str | Path) -> None:
+        """Install exactly what a lock names: a lock is complete, but for what it leaves out on purpose."""
         path = lock if isinstance(lock, Path) else self.places.locks / lock
         self.tool(
             uv, "pip", "install", "--python", self.places.python, "--require-hashes",
-            "--only-binary", ":all:", *options, "-r", path,
+            "--only-binary", ":all:", "--no-deps", "-r", path,
         )  # fmt: skip

@@ -1305,7 +1305,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Only one brain is here, so it can&apos;t be changed in mid-answer. “python3 packaging/bootstrap.py run demo” installs a second one.</source>
+        <source>Only one brain is here, so it can&apos;t be changed in mid-answer. “{0}” installs a second one.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

