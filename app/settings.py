@@ -20,6 +20,8 @@ import platformdirs
 from app.wholefile import write_json
 
 APP_NAME = "kame-desktop"
+APP_ID = "org.kame_desktop.KameDesktop"
+"""What a Linux desktop knows the app by: its menu entry's name (`<id>.desktop`), and who asks for hotkeys."""
 
 Effect = Literal["now", "anew", "talk"]
 """When a change takes effect: at once, at once in that a running talk begins anew, or with the next talk."""

@@ -36,7 +36,7 @@ from app.session.desks import BrainDesk, SoundDesk
 from app.session.errors import UserError
 from app.session.history import HistoryDesk
 from app.session.machine import MachineDesk
-from app.settings import APP_NAME, Settings
+from app.settings import APP_ID, APP_NAME, Settings
 
 DeviceWatcher = Callable[[Callable[[], None]], AbstractContextManager[object]]
 """Inside its `with` the given function is called, on any thread, when devices have come or gone."""
@@ -82,6 +82,7 @@ def run_window(
     app = QApplication.instance() or QApplication(list(argv) or [APP_NAME])
     QCoreApplication.setApplicationName(APP_NAME)
     QApplication.setApplicationDisplayName("KAME")
+    QApplication.setDesktopFileName(APP_ID)
     install_translations(app)  # before anything speaks
     QApplication.setWindowIcon(QIcon(str(resource("icons", "kame.svg"))))
     if instance is not None:  # behind the application: its sockets need what dispatches Qt's events

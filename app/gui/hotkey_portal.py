@@ -18,9 +18,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, Signal
 
 from app.gui.hotkey import Grabber, Hotkey
-
-APP_ID = "org.kame_desktop.KameDesktop"
-"""How the portal is told who asks. Newer ones want a desktop entry of this name (`<id>.desktop`) to be installed."""
+from app.settings import APP_ID
 
 PORTAL = "org.freedesktop.portal.Desktop"
 PATH = "/org/freedesktop/portal/desktop"
@@ -261,7 +259,7 @@ class _Binding(threading.Thread):
         owner = MatchRule(type="signal", sender="org.freedesktop.DBus", member="NameOwnerChanged")
         owner.add_arg_condition(0, PORTAL)
         self._ask(message_bus.AddMatch(owner))
-        try:
+        try:  # newer portals want a menu entry of this name to be installed
             self._ask(self._call(PATH, REGISTRY, "Register", "sa{sv}", (APP_ID, {})))
         except _Refused as refused:  # an older portal, one without the desktop entry, or a sandbox, which needs none
             _log.info("hotkeys: the portal does not register the app: %s", refused)

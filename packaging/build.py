@@ -1,0 +1,85 @@
+"""Build what users install, from the commit that is checked out.
+
+    python packaging/build.py TARGET [--out FOLDER] [--uv WHEEL]
+
+The targets are listed by --help. Each prints the name, size and SHA-256 of what it has built. Two builds of one commit
+give the same bytes on machines with the same versions of Python, zlib, liblzma and setuptools.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+if str(HERE) not in sys.path:
+    sys.path.append(str(HERE))
+
+from building.source import BuildError, read_source  # noqa: E402
+
+ROOT = HERE.parent
+LINUX_WHEEL = "manylinux_2_17_x86_64"
+
+
+def deb(args: argparse.Namespace) -> tuple[str, bytes]:
+    """the Debian package, for Debian 12, Ubuntu 22.04 and later"""
+    from building.deb import build_deb
+    from building.tools import uv_files
+
+    source = read_source(ROOT)
+    return build_deb(source, uv_files(source, LINUX_WHEEL, args.uv))
+
+
+def run(args: argparse.Namespace) -> tuple[str, bytes]:
+    """the self-extracting installer for one user of any other Linux"""
+    from building.selfextract import build_run
+    from building.tools import uv_files
+
+    source = read_source(ROOT)
+    return build_run(source, uv_files(source, LINUX_WHEEL, args.uv))
+
+
+def wheel(args: argparse.Namespace) -> tuple[str, bytes]:
+    """the wheel for uv tool install and pipx"""
+    from building.wheel import build_wheel
+
+    return build_wheel(read_source(ROOT))
+
+
+def bom(args: argparse.Namespace) -> tuple[str, bytes]:
+    """the bill of materials alone, as CycloneDX JSON"""
+    from building.bom import bill_of_materials
+
+    source = read_source(ROOT)
+    return f"kame-desktop-{source.version}.cdx.json", bill_of_materials(source, "source", uv_shipped=False)
+
+
+TARGETS = {build.__name__: build for build in (deb, run, wheel, bom)}
+
+
+def main(words: list[str]) -> int:
+    """Build one target; return 0, or 2 for what the user can put right."""
+    listed = "\n".join(f"  {name:8} {build.__doc__}" for name, build in TARGETS.items())
+    parser = argparse.ArgumentParser(
+        description="Build what users install, from the commit that is checked out.",
+        epilog=f"targets:\n{listed}", formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("target", choices=TARGETS, metavar="TARGET", help="what to build")
+    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="where to put it (default: dist)")
+    parser.add_argument("--uv", type=Path, metavar="WHEEL", help="the wheel of uv to put in (default: pip fetches it)")
+    args = parser.parse_args(words)
+    try:
+        name, data = TARGETS[args.target](args)
+        args.out.mkdir(parents=True, exist_ok=True)
+        (args.out / name).write_bytes(data)
+    except BuildError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(f"{args.out / name}  {len(data) / 10**6:.1f} MB  sha256 {hashlib.sha256(data).hexdigest()}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,185 @@
+"""Write the bill of materials: every part with version, licence and hashes, in CycloneDX's JSON, version 1.6.
+
+The packages and hashes come from the locks, the licences from the tables of `resources/licences.md`.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from building.payload import json_bytes
+from building.source import BuildError, Source
+
+SPEC = "1.6"
+LOCKS = (
+    ("app.txt", "required", "fetched when the app is set up"),
+    ("models.txt", "required", "fetched when the app is set up"),
+    ("models-demo.txt", "optional", "fetched for the demo, when the user asks for it"),
+    ("gpu.txt", "optional", "fetched for an NVIDIA graphics card, when the user agrees"),
+)
+"""The locks with what their packages are to the app. The first one that names a package decides."""
+
+UNIVERSE = uuid.UUID("5d3d0d3e-6f0f-5f5e-9a39-3c3d7f2c9a10")
+"""Makes serial numbers out of commits."""
+
+# What the licence page calls a licence in one or more identifiers of SPDX, without words around them.
+EXPRESSION = re.compile(r"(?:[A-Z][\w.+-]*)(?: (?:OR|AND|WITH) [A-Z][\w.+-]*)*")
+
+
+class Pin(NamedTuple):
+    """A package as a lock names it. `marker`: the systems that it is for; empty for all."""
+
+    name: str
+    version: str
+    marker: str
+    hashes: tuple[str, ...]
+
+
+def pins(lock: str) -> Iterator[Pin]:
+    """Read a lock; what is only for a browser's Python is left out, since the app does not run there."""
+    for block in re.split(r"(?m)^(?=[A-Za-z0-9])", lock):
+        match = re.match(r"([A-Za-z0-9][\w.-]*)==([^\s;\\]+)(?:\s*;\s*([^\\\n]+))?", block)
+        if match and "sys_platform == 'emscripten'" not in (match[3] or ""):
+            hashes = tuple(sorted(re.findall(r"--hash=sha256:([0-9a-f]{64})", block)))
+            yield Pin(_normal(match[1]), match[2], (match[3] or "").strip(), hashes)
+
+
+def tables(page: str) -> Iterator[dict[str, str]]:
+    """Read the rows of all tables of the licence page, by the words of their headings."""
+    heading: list[str] = []
+    for line in page.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
+        if not cells:
+            heading = []
+        elif not heading:
+            heading = cells
+        elif not set(line) <= set("|- "):
+            yield dict(zip(heading, cells, strict=True))
+
+
+SYSTEM_PYTHON = {
+    "type": "platform",
+    "bom-ref": "python",
+    "name": "CPython",
+    "version": "3.11 to 3.13",
+    "scope": "required",
+    "licenses": [{"expression": "PSF-2.0"}],
+    "properties": [{"name": "kame-desktop:comes", "value": "the system's, or fetched by uv when the app is set up"}],
+}
+"""Python where an installation does not bring one along."""
+
+
+def bill_of_materials(
+    source: Source, kind: str, *, uv_shipped: bool = True, python: dict[str, Any] = SYSTEM_PYTHON
+) -> bytes:
+    """Return the bill of a kind of installation of a commit.
+
+    `python`: the Python that the app runs on, as CycloneDX writes a component.
+    """
+    rows = list(tables(source.file("resources/licences.md").decode("utf-8")))
+    licences = {_normal(row["Package"]): row["Licence"] for row in rows if "Package" in row}
+    components = list(_packages(source, licences))
+    if uv_shipped:
+        components += _uv(source, licences)
+    components += [_model(row) for row in rows if "What" in row and "tests" not in row["How it comes to the user"]]
+    components.append(python)
+    components.sort(key=lambda component: (component["type"], component["name"], component.get("version", "")))
+    return json_bytes(
+        {
+            "bomFormat": "CycloneDX",
+            "specVersion": SPEC,
+            "serialNumber": uuid.uuid5(UNIVERSE, f"{source.commit} {kind}").urn,
+            "version": 1,
+            "metadata": {
+                "timestamp": datetime.fromtimestamp(source.epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                "component": {
+                    "type": "application",
+                    "bom-ref": "kame-desktop",
+                    "name": "kame-desktop",
+                    "version": source.version,
+                    "properties": [_property("commit", source.commit), _property("kind", kind)],
+                },
+            },
+            "components": components,
+        }
+    )
+
+
+def _packages(source: Source, licences: dict[str, str]) -> Iterator[dict[str, Any]]:
+    seen: set[tuple[str, str]] = set()
+    tests = {pin.name for pin in pins(source.file("packaging/locks/dev.txt").decode("utf-8"))}
+    tests -= {pin.name for pin in pins(source.file("packaging/locks/app.txt").decode("utf-8"))}
+    for lock, scope, how in LOCKS:
+        for pin in pins(source.file(f"packaging/locks/{lock}").decode("utf-8")):
+            # The graphics card's lock names the tests' packages too.
+            if (pin.name, pin.version) in seen or pin.name in tests:
+                continue
+            seen.add((pin.name, pin.version))
+            yield _package(pin, scope, how, licences)
+
+
+def _package(pin: Pin, scope: str, how: str, licences: dict[str, str]) -> dict[str, Any]:
+    purl = f"pkg:pypi/{pin.name}@{pin.version}"
+    return {
+        "type": "library",
+        "bom-ref": purl,
+        "name": pin.name,
+        "version": pin.version,
+        "scope": scope,
+        "purl": purl,
+        "licenses": [_licence(_licence_of(pin, licences))],
+        "hashes": [{"alg": "SHA-256", "content": each} for each in pin.hashes],
+        "properties": [
+            _property("comes", how),
+            *([_property("only-where", pin.marker)] if pin.marker else ()),
+        ],
+    }
+
+
+def _uv(source: Source, licences: dict[str, str]) -> list[dict[str, Any]]:
+    every = pins(source.file("packaging/locks/uv.txt").decode("utf-8"))
+    return [{**_package(pin, "required", "part of the installation", licences), "type": "application"} for pin in every]
+
+
+def _licence_of(pin: Pin, licences: dict[str, str]) -> str:
+    # The demo's model comes in several packages, of which the page names the first.
+    told = licences.get(pin.name) or licences.get(re.sub(r"-part\d+$", "", pin.name))
+    if told is None:
+        raise BuildError(
+            f"resources/licences.md does not tell the licence of {pin.name}. Run python packaging/licences.py first."
+        )
+    return told
+
+
+def _licence(told: str) -> dict[str, Any]:
+    """An expression where the page gives one; otherwise the page's words, which no program has to understand."""
+    if EXPRESSION.fullmatch(told):
+        return {"expression": told}
+    return {"license": {"name": told}}
+
+
+def _model(row: dict[str, str]) -> dict[str, Any]:
+    how = row["How it comes to the user"]
+    inside = how.startswith("in `resources")
+    component = {
+        "type": "data" if inside else "machine-learning-model",
+        "bom-ref": "model:" + re.sub(r"[^a-z0-9]+", "-", row["What"].lower()).strip("-"),
+        "name": row["What"],
+        "licenses": [{"license": {"name": row["Licence"]}}],
+        "properties": [_property("comes", how.replace("`", ""))],
+    }
+    if row["Project"]:
+        component["supplier"] = {"name": row["Project"]}
+    return component
+
+
+def _property(name: str, value: str) -> dict[str, str]:
+    return {"name": f"kame-desktop:{name}", "value": value}
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()

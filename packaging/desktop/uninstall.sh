@@ -1,0 +1,47 @@
+#!/bin/sh
+# Remove the KAME Desktop that its self-extracting installer has put here. Conversations, settings and weights stay,
+# unless --purge is given or the question at the end is answered with yes.
+set -eu
+
+code=@CODE@
+command=@COMMAND@
+data=${XDG_DATA_HOME:-$HOME/.local/share}
+config=${XDG_CONFIG_HOME:-$HOME/.config}
+cache=${XDG_CACHE_HOME:-$HOME/.cache}
+id=org.kame_desktop.KameDesktop
+
+purge=no
+case "${1-}" in
+    --purge) purge=yes ;;
+    "") ;;
+    *) echo "usage: $0 [--purge]" >&2; exit 2 ;;
+esac
+
+if [ "$purge" = no ] && [ -t 0 ] && [ -t 1 ]; then
+    echo "Conversations, recordings, settings and downloaded weights are kept. Remove them too?"
+    printf 'Type "yes" to remove them, anything else to keep them: '
+    read -r answer || answer=
+    [ "$answer" = yes ] && purge=yes
+fi
+
+"$command" remove-environment || echo "The environment with the app's packages could not be removed; see above." >&2
+rm -f "$command" "$data/applications/$id.desktop" "$config/autostart/$id.desktop"
+for icon in "$data"/icons/hicolor/*/apps/kame-desktop.svg "$data"/icons/hicolor/*/apps/kame-desktop.png; do
+    rm -f "$icon"
+done
+rm -rf "$cache/kame-desktop/python"
+if command -v update-desktop-database >/dev/null 2>&1; then
+    update-desktop-database -q "$data/applications" 2>/dev/null || :
+fi
+
+if [ "$purge" = yes ]; then
+    rm -rf "$data/kame-desktop" "$config/kame-desktop" "$cache/kame-desktop" \
+        "${XDG_STATE_HOME:-$HOME/.local/state}/kame-desktop"
+fi
+rm -rf "$code"
+rmdir "$data/kame-desktop" "$cache/kame-desktop" 2>/dev/null || :
+if [ "$purge" = yes ]; then
+    echo "KAME Desktop and all its data were removed. API keys that you gave it are still in the system's keyring."
+else
+    echo "KAME Desktop was removed. Kept: $data/kame-desktop and $config/kame-desktop, where they exist."
+fi

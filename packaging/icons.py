@@ -1,0 +1,33 @@
+"""Draw the app's icon, `resources/icons/kame.svg`, in the sizes that desktops want.
+
+    python packaging/icons.py     write resources/icons/kame-SIZE.png anew
+
+Needs PySide6, which the app's environment has.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtSvg import QSvgRenderer
+
+FOLDER = Path(__file__).resolve().parent.parent / "resources" / "icons"
+SIZES = (16, 24, 32, 48, 64, 128, 256)
+
+
+def draw(size: int) -> QImage:
+    """Return the icon in one size, on nothing."""
+    image = QImage(size, size, QImage.Format.Format_ARGB32)
+    image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(image)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    QSvgRenderer(str(FOLDER / "kame.svg")).render(painter, QRectF(0, 0, size, size))
+    painter.end()
+    return image
+
+
+if __name__ == "__main__":
+    for size in SIZES:
+        draw(size).save(str(FOLDER / f"kame-{size}.png"))

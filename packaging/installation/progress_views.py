@@ -1,0 +1,187 @@
+"""Show progress and problems on a Linux desktop with what is there: Tk, zenity, or notifications."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+TITLE = "KAME Desktop"
+EXPLANATION = "KAME Desktop is being set up for its first start. This happens once."
+ICON = Path(__file__).resolve().parents[2] / "resources" / "icons" / "kame-64.png"
+WIDTH = 460
+
+
+def words_of(problem: Mapping[str, Any]) -> str:
+    """Put a problem's sentences together."""
+    return "\n\n".join(problem[part] for part in ("happened", "meaning", "remedy") if problem.get(part))
+
+
+def amount_of(report: Mapping[str, Any]) -> str:
+    """Tell how much is done: "310 of 1,240 MB"; empty if it isn't known."""
+    done, total = report.get("bytes") or 0, report.get("of") or 0
+    return f"{done / 10**6:,.0f} of {total / 10**6:,.0f} MB" if total else ""
+
+
+class View:
+    """What shows progress. This one shows nothing, where there is nothing to show it with."""
+
+    def show(self, report: Mapping[str, Any]) -> None:
+        """Show a step or a sentence."""
+
+    def is_open(self) -> bool:
+        """Tell whether the user still looks at it: closing it means to cancel. Let it redraw itself."""
+        return True
+
+    def close(self) -> None:
+        """Take it away."""
+
+    def ask_to_retry(self, problem: Mapping[str, Any]) -> bool:
+        """Show a problem; tell whether to try again."""
+        print(words_of(problem))
+        return False
+
+
+class TkView(View):
+    """A window of Tk's. Raises TclError or ImportError where there is no Tk or no screen."""
+
+    def __init__(self) -> None:
+        import tkinter
+        from tkinter import ttk
+
+        self._root = root = tkinter.Tk(className=TITLE)
+        self._open = True
+        root.title(TITLE)
+        root.resizable(False, False)
+        root.protocol("WM_DELETE_WINDOW", self._cancel)
+        self._icon = tkinter.PhotoImage(master=root, file=str(ICON))
+        root.iconphoto(True, self._icon)
+        self._frame = frame = ttk.Frame(root, padding=20)
+        frame.grid()
+        ttk.Label(frame, image=self._icon).grid(row=0, column=0, rowspan=4, padx=(0, 18), sticky="n")
+        self._heading = ttk.Label(frame, text=EXPLANATION, wraplength=WIDTH)
+        self._heading.grid(row=0, column=1, sticky="w")
+        self._step = ttk.Label(frame, wraplength=WIDTH)
+        self._step.grid(row=1, column=1, sticky="w", pady=(10, 6))
+        self._bar = ttk.Progressbar(frame, length=WIDTH, maximum=1.0)
+        self._bar.grid(row=2, column=1, sticky="we")
+        self._amount = ttk.Label(frame)
+        self._amount.grid(row=3, column=1, sticky="w", pady=(6, 0))
+        self._button = ttk.Button(frame, text="Cancel", command=self._cancel)
+        self._button.grid(row=4, column=1, sticky="e", pady=(14, 0))
+        root.eval(f"tk::PlaceWindow {root} center")
+
+    def _cancel(self) -> None:
+        self._open = False
+        self.close()
+
+    def show(self, report: Mapping[str, Any]) -> None:
+        if "say" in report:
+            self._step["text"] = report["say"]
+            return
+        fraction = report.get("fraction")
+        if self._step["text"] != report["step"]:
+            self._step["text"] = report["step"]
+            self._bar.stop()
+            if fraction is None:
+                self._bar.configure(mode="indeterminate")
+                self._bar.start(20)
+        if fraction is not None:
+            self._bar.stop()
+            self._bar.configure(mode="determinate", value=fraction)
+        self._amount["text"] = amount_of(report)
+
+    def is_open(self) -> bool:
+        if self._open:
+            self._root.update()
+        return self._open
+
+    def close(self) -> None:
+        if self._root is not None:
+            self._root.destroy()
+            self._root = None
+
+    def ask_to_retry(self, problem: Mapping[str, Any]) -> bool:
+        from tkinter import ttk
+
+        chosen = []
+        self._heading["text"] = words_of(problem)
+        for part in (self._step, self._bar, self._amount):
+            part.grid_remove()
+        self._button.configure(text="Close", command=lambda: chosen.append(False))
+        again = ttk.Button(self._frame, text="Try again", command=lambda: chosen.append(True))
+        again.grid(row=4, column=1, sticky="w", pady=(14, 0))
+        self._root.protocol("WM_DELETE_WINDOW", lambda: chosen.append(False))
+        while not chosen:
+            self._root.after(50, lambda: None)
+            self._root.tk.dooneevent()
+        self.close()
+        return chosen[0]
+
+
+class ZenityView(View):
+    """A window of zenity's, which reads percents and texts from its input."""
+
+    def __init__(self) -> None:
+        command = ["zenity", "--progress", "--title", TITLE, "--text", EXPLANATION, "--width", str(WIDTH)]
+        self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+    def show(self, report: Mapping[str, Any]) -> None:
+        text = " \\n".join(filter(None, (report.get("step") or report.get("say"), amount_of(report))))
+        fraction = report.get("fraction")
+        # At 100 it would close by itself.
+        lines = [f"# {text}"] + ([f"{min(99, fraction * 100):.0f}"] if fraction is not None else [])
+        try:
+            self._child.stdin.write("".join(f"{line}\n" for line in lines).encode())  # type: ignore[union-attr]
+            self._child.stdin.flush()  # type: ignore[union-attr]
+        except OSError:
+            pass  # it was closed: `is_open` tells
+
+    def is_open(self) -> bool:
+        return self._child.poll() is None
+
+    def close(self) -> None:
+        self._child.terminate()
+        self._child.wait()
+
+    def ask_to_retry(self, problem: Mapping[str, Any]) -> bool:
+        self.close()
+        command = ["zenity", "--question", "--no-markup", "--title", TITLE, "--width", str(WIDTH), "--text",
+                   words_of(problem), "--ok-label", "Try again", "--cancel-label", "Close"]  # fmt: skip
+        return subprocess.run(command, check=False, stderr=subprocess.DEVNULL).returncode == 0
+
+
+class NotificationView(View):
+    """Notifications of the desktop: one for each step, one for a problem."""
+
+    def __init__(self) -> None:
+        self._said = ""
+
+    def show(self, report: Mapping[str, Any]) -> None:
+        text = report.get("step") or report.get("say") or ""
+        if text != self._said:
+            self._said = text
+            self._notify("normal", text)
+
+    def ask_to_retry(self, problem: Mapping[str, Any]) -> bool:
+        self._notify("critical", words_of(problem))
+        return False
+
+    def _notify(self, urgency: str, text: str) -> None:
+        command = ["notify-send", "--app-name", TITLE, "--urgency", urgency, "--icon", str(ICON), TITLE, text]
+        subprocess.run(command, check=False, stderr=subprocess.DEVNULL)
+
+
+def make_view() -> View:
+    """Return the best view that this desktop can show."""
+    if os.environ.get("DISPLAY"):
+        try:
+            return TkView()
+        except Exception:  # no tkinter, no Tk, or no such screen: each says so in its own way
+            pass
+    if shutil.which("zenity"):
+        return ZenityView()
+    return NotificationView() if shutil.which("notify-send") else View()
