@@ -15,7 +15,8 @@ from packaging.requirements import Requirement
 from installation.problems import ToolFailed, problem_of
 from installation.sizes import normal_name
 
-LINUX_PLATFORMS = tuple(f"manylinux_2_{minor}_x86_64" for minor in (34, 31, 28, 27, 26, 24, 17, 12, 5)) + (
+LINUX_PLATFORMS = (
+    *(f"manylinux_2_{minor}_x86_64" for minor in (34, 31, 28, 27, 26, 24, 17, 12, 5)),
     "manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64", "linux_x86_64",
 )  # fmt: skip
 
