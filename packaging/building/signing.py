@@ -24,8 +24,8 @@ def with_certificate(certificate: Path, key: Path) -> Sign:
     def sign(program: bytes) -> bytes:
         def command(before: Path, after: Path) -> list[str]:
             return [
-                "osslsigncode", "sign", "-h", "sha256", "-n", "KAME Desktop", "-certs", str(certificate), "-key", str(key),
-                "-in", str(before), "-out", str(after),
+                "osslsigncode", "sign", "-h", "sha256", "-n", "KAME Desktop", "-certs", str(certificate),
+                "-key", str(key), "-in", str(before), "-out", str(after),
             ]  # fmt: skip
 
         return _run(program, command)
@@ -54,7 +54,7 @@ def _run(program: bytes, command: Callable[[Path, Path], list[str]]) -> bytes:
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode != 0 or not after.exists():
             raise BuildError(
-                f"The program could not be signed. {words[0]} said:\n{done.stdout}{done.stderr}\nCheck the certificate, "
-                "its key and the command, then build again."
+                f"The program could not be signed. {words[0]} said:\n{done.stdout}{done.stderr}\nCheck the "
+                "certificate, its key and the command, then build again."
             )
         return after.read_bytes()

@@ -13,6 +13,7 @@ from building.source import BuildError, File, Source
 from building.windows_programs import icon, numbers
 
 SCRIPT = "packaging/windows/setup.nsi"
+OUT = "kame-desktop-setup.exe"
 
 
 def script_of(files: Iterable[File]) -> str:
@@ -32,7 +33,10 @@ def script_of(files: Iterable[File]) -> str:
 
 
 def made(source: Source, kind: str, files: list[File], sizes: Mapping[str, int]) -> bytes:
-    """Return the installer. `sizes` are the bytes to tell: `download` and `unpacked` of what the first start sets up."""
+    """Return the installer.
+
+    `sizes` are the bytes of what the first start sets up, to be told: `download` and `unpacked`.
+    """
     own = sum(len(file.data) for file in files)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
@@ -49,7 +53,7 @@ def made(source: Source, kind: str, files: list[File], sizes: Mapping[str, int])
             "UNPACKED_MB": f"{sizes['unpacked'] / 10**6:,.0f}",
             "SIZE_KB": str((own + sizes["unpacked"]) // 1024),
             "SOURCE": str(work),
-            "OUT": str(work / "setup.exe"),
+            "OUT": str(work / OUT),
         }
         command = ["makensis", "-V2", "-WX", *(f"-D{name}={value}" for name, value in values.items()), "setup.nsi"]
         env = {**os.environ, "SOURCE_DATE_EPOCH": str(source.epoch), "TZ": "UTC", "LC_ALL": "C.UTF-8"}
@@ -57,8 +61,9 @@ def made(source: Source, kind: str, files: list[File], sizes: Mapping[str, int])
             done = subprocess.run(command, cwd=work, env=env, capture_output=True, text=True, check=False)
         except FileNotFoundError as error:
             raise BuildError(
-                "makensis was not found. Installers for Windows are made with NSIS; on Debian type: sudo apt-get install nsis"
+                "makensis was not found. Installers for Windows are made with NSIS; on Debian type: "
+                "sudo apt-get install nsis"
             ) from error
         if done.returncode != 0:
             raise BuildError(f"NSIS could not make the installer:\n{done.stdout}{done.stderr}")
-        return (work / "setup.exe").read_bytes()
+        return (work / OUT).read_bytes()

@@ -32,7 +32,8 @@ def python_files(given: Path, sha256: str | None) -> tuple[str, list[File]]:
     `given` is an archive, whose digest has to be the pinned one or `sha256`, or a folder, which is taken as it is.
     """
     if given.is_dir():
-        every = [File(path.relative_to(given).as_posix(), path.read_bytes()) for path in given.rglob("*") if path.is_file()]
+        paths = (path for path in given.rglob("*") if path.is_file())
+        every = [File(path.relative_to(given).as_posix(), path.read_bytes()) for path in paths]
     elif given.is_file():
         every = list(_unpack(given, sha256))
     else:
@@ -58,7 +59,7 @@ def _unpack(archive: Path, sha256: str | None) -> Iterable[File]:
             "publisher, give it with --python-sha256."
         )
     if hashlib.sha256(data).hexdigest() != wanted.lower():
-        raise BuildError(f"{archive.name} does not have the SHA-256 {wanted}, so it is not the file that was published.")
+        raise BuildError(f"The SHA-256 of {archive.name} is not {wanted}, so it is not the file that was published.")
     if archive.suffix == ".zip":
         with zipfile.ZipFile(io.BytesIO(data)) as files:
             for name in files.namelist():
