@@ -60,25 +60,24 @@ VIAddVersionKey "LegalCopyright" "${PUBLISHER}"
 !insertmacro MUI_UNPAGE_INSTFILES
 !insertmacro MUI_LANGUAGE "English"
 
-; Ask the running app to close, as its own window's cross would. Sets the error flag if it stays open.
+; Ask the running app to close, as its own window's cross would; if it stays open, ask the user.
 !macro CLOSE_APP
-  ClearErrors
-  IfFileExists "$INSTDIR\packaging\installation\running.py" 0 +6
-    nsExec::Exec '"$INSTDIR\python\python.exe" "$INSTDIR\packaging\installation\running.py" "$INSTDIR"'
-    Pop $0
-    StrCmp $0 "0" +3
-      ClearErrors
-      SetErrors
-!macroend
-
-!macro CLOSE_APP_OR_ASK LABEL
-  ${LABEL}_close:
-  !insertmacro CLOSE_APP
-  IfErrors 0 ${LABEL}_closed
+  ${Do}
+    StrCpy $0 0
+    ${If} ${FileExists} "$INSTDIR\packaging\installation\running.py"
+      nsExec::Exec '"$INSTDIR\python\python.exe" "$INSTDIR\packaging\installation\running.py" "$INSTDIR"'
+      Pop $0
+    ${EndIf}
+    ; A Python that can't start any more is no reason not to install over it.
+    ${If} $0 != 1
+      ${ExitDo}
+    ${EndIf}
     SetErrorLevel ${NOT_CLOSED}
-    MessageBox MB_RETRYCANCEL|MB_ICONEXCLAMATION "${NAME} is still open.$\r$\n$\r$\nIts files can't be changed while it runs.$\r$\n$\r$\nClose it, then press Retry." /SD IDCANCEL IDRETRY ${LABEL}_close
-    Quit
-  ${LABEL}_closed:
+    ${If} ${Cmd} `MessageBox MB_RETRYCANCEL|MB_ICONEXCLAMATION "${NAME} is still open.$\r$\n$\r$\nIts files can't be changed while it runs.$\r$\n$\r$\nClose it, then press Retry." /SD IDCANCEL IDCANCEL`
+      Quit
+    ${EndIf}
+  ${Loop}
+  SetErrorLevel 0
 !macroend
 
 Function .onInit
@@ -88,7 +87,7 @@ Function .onInit
     MessageBox MB_ICONSTOP "${NAME} can't run on this system.$\r$\n$\r$\nIt needs 64-bit Windows 10 or newer." /SD IDOK
     Quit
   ${EndIf}
-  !insertmacro CLOSE_APP_OR_ASK init
+  !insertmacro CLOSE_APP
 FunctionEnd
 
 !macro REMOVE_PROGRAM
@@ -146,7 +145,7 @@ SectionEnd
 
 Section "un.${NAME}" un.main
   SectionIn RO
-  !insertmacro CLOSE_APP_OR_ASK remove
+  !insertmacro CLOSE_APP
   !insertmacro USER_PATH remove
   Delete "$SMPROGRAMS\${NAME}.lnk"
   Delete "$DESKTOP\${NAME}.lnk"
