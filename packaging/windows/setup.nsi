@@ -1,6 +1,7 @@
 ; The installer for one user of 64-bit Windows: no administrator, no network.
 ; packaging/building/windows_installer.py defines VERSION, NUMBERS, KIND, SIZE_KB, SOURCE and OUT, and writes files.nsh.
 
+Target amd64-unicode
 Unicode true
 !include MUI2.nsh
 !include FileFunc.nsh
