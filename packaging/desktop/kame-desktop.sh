@@ -9,7 +9,9 @@ if ! [ -w "$code" ] && [ -z "$PYTHONPYCACHEPREFIX" ]; then
 fi
 
 program=$code/packaging/launcher.py
-if [ $# -eq 0 ] && ! [ -t 1 ] && [ -n "$DISPLAY$WAYLAND_DISPLAY" ]; then
+if [ "${1-}" = --check-system ]; then
+    program=$code/packaging/installation/system_check.py
+elif [ $# -eq 0 ] && ! [ -t 1 ] && [ -n "$DISPLAY$WAYLAND_DISPLAY" ]; then
     program=$code/packaging/installation/progress_window.py
 fi
 

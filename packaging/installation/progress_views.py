@@ -59,6 +59,7 @@ class TkView(View):
         root.protocol("WM_DELETE_WINDOW", self._cancel)
         self._icon = tkinter.PhotoImage(master=root, file=str(ICON))
         root.iconphoto(True, self._icon)
+        ttk.Style(root).theme_use("clam")
         self._frame = frame = ttk.Frame(root, padding=20)
         frame.grid()
         ttk.Label(frame, image=self._icon).grid(row=0, column=0, rowspan=4, padx=(0, 18), sticky="n")

@@ -22,6 +22,7 @@ HERE = Path(__file__).resolve().parent
 if str(HERE.parent) not in sys.path:
     sys.path.append(str(HERE.parent))
 
+from installation import system_check  # noqa: E402
 from installation.progress_views import View, make_view  # noqa: E402
 
 SECONDS_UNTIL_THE_APP_SHOWS = 2.5
@@ -72,6 +73,9 @@ def start(arguments: list[str]) -> int:
         if problem == "cancelled":
             return CANCELLED
         launcher.wait()
+        lacking = system_check.sentence()
+        if lacking:
+            problem = {**problem, "remedy": lacking}
         if not make_view().ask_to_retry(problem):
             return USER_CAN_FIX
 
