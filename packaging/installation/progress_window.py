@@ -37,14 +37,16 @@ class Launcher:
         command = [sys.executable, "-sE", str(HERE.parent / "launcher.py"), "--report", "start", *arguments]
         self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.reports: queue.Queue[Any] = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def _read(self) -> None:
-        for line in self._child.stdout:  # type: ignore[union-attr]
-            try:
-                self.reports.put(json.loads(line.decode("utf-8")))
-            except ValueError:
-                continue
+        with self._child.stdout as stream:  # type: ignore[union-attr]
+            for line in stream:
+                try:
+                    self.reports.put(json.loads(line.decode("utf-8")))
+                except ValueError:
+                    continue
         self.reports.put(None)
 
     def next_report(self, seconds: float) -> Any:
@@ -57,10 +59,14 @@ class Launcher:
     def cancel(self) -> None:
         """Ask for the end of the set-up, and wait for it."""
         self._child.stdin.close()  # type: ignore[union-attr]
-        self._child.wait()
+        self.wait()
 
     def wait(self) -> int:
-        return self._child.wait()
+        """Wait for the end of the launcher; return its exit code."""
+        code = self._child.wait()
+        self._child.stdin.close()  # type: ignore[union-attr]
+        self._reader.join()
+        return code
 
 
 def start(arguments: list[str]) -> int:
