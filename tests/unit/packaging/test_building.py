@@ -18,7 +18,7 @@ from building.bom import bill_of_materials, pins, tables
 from building.source import BuildError, Source, read_source
 from building.tools import uv_files
 from installation.package_managers import package_names
-from installation.system_parts import SOUND_PARTS, WINDOW_PARTS
+from installation.system_parts import MODEL_PARTS, SOUND_PARTS, WINDOW_PARTS
 from tests.unit.packaging.builds import UV, build, git, make_repository
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the packages for Linux are built on Linux")
@@ -104,7 +104,7 @@ def test_the_debian_package_asks_for_the_libraries_and_runs_nothing_of_its_own(b
     control = archive.extractfile("./control").read().decode()
     depends = re.search(r"(?m)^Depends: (.*)$", control)[1]
     asked = {name.strip().split()[0] for name in re.split(r"[,|]", depends)}
-    assert set(package_names((*WINDOW_PARTS, *SOUND_PARTS), "apt-get")) <= asked
+    assert set(package_names((*WINDOW_PARTS, *SOUND_PARTS, *MODEL_PARTS), "apt-get")) <= asked
     assert "python3 (>= 3.8)" in depends
 
 
