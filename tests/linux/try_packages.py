@@ -227,7 +227,8 @@ class Trial:
 def left(before: set[str], after: set[str]) -> list[str]:
     """The topmost of what is there now and was not before; what is KAME's, or the user's."""
     new = after - before
-    return sorted(path for path in new if os.path.dirname(path) not in new and ("kame" in path or "/home/" in path))
+    tops = {path for path in new if os.path.dirname(path) not in new or path.split("/")[-2] == "kame-desktop"}
+    return sorted(path for path in tops if "kame" in path or "/home/" in path)
 
 
 def main() -> None:
