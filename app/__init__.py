@@ -1,6 +1,11 @@
-"""KAME Desktop: a voice assistant that speaks while it thinks."""
+"""KAME Desktop: a voice assistant that speaks while it thinks.
+
+Importing it, which each of its processes does first, settles what libraries read when they are imported.
+"""
 
 import os
+
+from app.cpp_runtime import add_cpp_runtime
 
 # Numpy's linear algebra and OpenMP start a thread for each core, which then fight with the ears, the voice and
 # the brain for the same cores: a 45 ms judgement took 300. Must be said before numpy is imported.
@@ -10,3 +15,10 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 # The package moshi compiles two small functions at their first use, with a C compiler and Triton that most
 # users' machines lack, and a talk must not begin with a compiler's error. Set it to the empty string to compile.
 os.environ.setdefault("NO_TORCH_COMPILE", "1")
+
+# Libraries that report how they are used, which the app promises that nothing does: onnxruntime from its import on,
+# huggingface_hub and others with their requests. Whatever the environment said before.
+for _variable in ("ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK"):
+    os.environ[_variable] = "1"
+
+_cpp_runtime = add_cpp_runtime()

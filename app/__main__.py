@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 
+from app.streams import ready_streams
+
 
 def main() -> int:
     """Runs the command line with this process's arguments; returns the exit code."""
+    ready_streams()
     if sys.argv[1:2] == ["ptt"]:
         from app import cli_ptt
 

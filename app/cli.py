@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import dataclasses
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from app import cli_brains, cli_demo, cli_ptt, cli_talk
 from app.session.control import SessionChoice
 from app.session.errors import UserError
+from app.streams import show_unseen
 from app.terminal import Terminal
 from app.weights.catalogue import PUBLISHED
 from app.weights.fit import PRECISIONS
@@ -108,9 +108,6 @@ def _names_of(command: str) -> str:
 
 def main(argv: list[str]) -> int:
     """Runs the command line; returns the exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(AttributeError, ValueError):
-            stream.reconfigure(encoding="utf-8", errors="replace")  # a Windows console is not UTF-8
     args = build_parser().parse_args(argv)
     terminal = Terminal(args.json)
     run = {
@@ -137,6 +134,8 @@ def main(argv: list[str]) -> int:
     except UserError as error:
         terminal.note(str(error))
         terminal.document({"ok": False, "error": str(error)})
+        if not args.json:
+            show_unseen(str(error))
         return 2
     except KeyboardInterrupt:
         return 0
@@ -150,6 +149,8 @@ def main(argv: list[str]) -> int:
         )
         terminal.note(sentence)
         terminal.document({"ok": False, "error": sentence})
+        if not args.json:
+            show_unseen(sentence)
         return 1
 
 

@@ -290,7 +290,7 @@ def _keys_list(args: argparse.Namespace, terminal: Terminal, desk: Desk) -> int:
 
 def _read_key(provider: str) -> str:
     """A key from the terminal without showing it, or from standard input where that is no terminal."""
-    if sys.stdin is None or not sys.stdin.isatty():
+    if not sys.stdin.isatty():
         return _standard_input()
     import getpass
     import warnings
@@ -311,8 +311,6 @@ def _read_key(provider: str) -> str:
 
 def _standard_input() -> str:
     """All of standard input. UTF-8, whatever the console's code page is; else that code page."""
-    if sys.stdin is None:
-        return ""
     data = sys.stdin.buffer.read()
     with contextlib.suppress(UnicodeDecodeError):
         return data.decode("utf-8-sig")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import dataclasses
 import signal
 from collections.abc import Callable
@@ -389,8 +388,10 @@ def _stop_on_interrupt(talk: Any) -> None:
     def stop() -> None:
         stopping.add(loop.create_task(talk.stop()))
 
-    with contextlib.suppress(NotImplementedError):  # Windows: Ctrl-C raises KeyboardInterrupt instead
+    try:
         loop.add_signal_handler(signal.SIGINT, stop)
+    except NotImplementedError:  # Windows
+        signal.signal(signal.SIGINT, lambda *_: loop.call_soon_threadsafe(stop))
 
 
 def _replay(args: argparse.Namespace, terminal: Terminal) -> int:

@@ -156,6 +156,14 @@ class PrivateFile(RotatingFileHandler):
             os.fchmod(file.fileno(), 0o600)
         return file
 
+    def doRollover(self) -> None:
+        """Begins a new file; goes on with this one where others have it open, for then Windows renames none."""
+        try:
+            super().doRollover()
+        except PermissionError:
+            if self.stream is None:
+                self.stream = self._open()
+
     def handleError(self, record: logging.LogRecord) -> None:
         """Lets whoever writes know."""
         raise

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
@@ -17,7 +16,7 @@ from typing import Any, ClassVar, Literal
 
 import platformdirs
 
-from app.wholefile import write_json
+from app.wholefile import move_file, write_json
 
 APP_NAME = "kame-desktop"
 APP_ID = "org.kame_desktop.KameDesktop"
@@ -432,7 +431,7 @@ def _with_unit(number: float, unit: str) -> str:
 def _set_aside(path: Path) -> str:
     broken = path.with_name(path.name + ".broken")
     try:
-        os.replace(path, broken)
+        move_file(path, broken)
     except OSError as error:
         return (
             f"The settings file {path} is damaged and could not be set aside ({error.strerror}); "

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Writes files whole or not at all, and moves files that another process may be looking at."""
 
 from __future__ import annotations
 
@@ -6,11 +6,43 @@ import contextlib
 import json
 import os
 import shutil
+import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
+
+BUSY_SECONDS = 1.0
+"""How long to wait for a file that another process has open: virus scanners and search indexers look at a new file for
+some milliseconds, and meanwhile Windows neither moves nor deletes it."""
+
+
+def move_file(source: Path | str, target: Path | str) -> None:
+    """Moves a file, in place of what may be at `target`; waits where somebody else has one of them open.
+
+    Raises OSError.
+    """
+    _while_busy(lambda: os.replace(source, target))
+
+
+def delete_file(path: Path | str, *, missing_ok: bool = False) -> None:
+    """Deletes a file; waits where somebody else has it open. Raises OSError."""
+    _while_busy(lambda: Path(path).unlink(missing_ok=missing_ok))
+
+
+def _while_busy(act: Callable[[], None]) -> None:
+    """Does `act` again while Windows says that a file is in use. Elsewhere no file is."""
+    wait, give_up = 0.005, time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return act()
+        except PermissionError:
+            if sys.platform != "win32" or time.monotonic() > give_up:
+                raise
+        time.sleep(wait)
+        wait = min(2 * wait, 0.1)
 
 
 @contextmanager
@@ -30,11 +62,11 @@ def whole_file(path: Path, *, aside: Path | None = None) -> Iterator[BinaryIO]:
         if path.exists():
             shutil.copymode(path, draft)
         if aside is not None:
-            os.replace(path, aside)
-        os.replace(draft, path)
+            move_file(path, aside)
+        move_file(draft, path)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(draft)
+            delete_file(draft)
         raise
 
 

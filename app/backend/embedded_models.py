@@ -19,6 +19,7 @@ import platformdirs
 from app.backend.base import BackendError, Traits
 from app.installed import demo_command
 from app.offline_models import model_path
+from app.wholefile import delete_file, move_file
 
 _CHUNK = 1 << 20
 _joining = threading.Lock()
@@ -136,6 +137,6 @@ def join(pieces: Sequence[Path], whole: Path, digest: str) -> None:
                         out.write(block)
         if found.hexdigest() != digest:
             raise OSError("its pieces are not the ones that were tested")
-        os.replace(half, whole)
+        move_file(half, whole)
     finally:
-        half.unlink(missing_ok=True)
+        delete_file(half, missing_ok=True)

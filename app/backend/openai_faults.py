@@ -205,7 +205,7 @@ def retry_after(error: Exception) -> float:
         text = str(headers.get(name) or "")
         if re.fullmatch(r"\s*\d{1,9}(\.\d*)?\s*", text):
             return float(text) * scale
-        with contextlib.suppress(ValueError, TypeError):  # a date
+        with contextlib.suppress(ValueError, TypeError, OverflowError, OSError):  # a date, of any year
             return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
     found = re.search(r"retryDelay\W{1,6}(\d{1,9})", str(getattr(error, "body", ""))[:20_000])  # Google's way
     return float(found[1]) if found else 0.0

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 
 from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
 from app import summon
@@ -89,8 +89,6 @@ def run_window(
         mine, sentence = _bring_forward_or_be(instance)
         if not mine:
             if sentence:
-                if sys.stderr is None:  # Windows, without a console: nobody would read it
-                    QMessageBox.critical(None, "KAME", sentence)
                 raise UserError(sentence)
             return 0
         settings.notice = " ".join(filter(None, (settings.notice, sentence)))
@@ -174,7 +172,7 @@ def leave(code: int) -> int:
     """
     if DaemonExecutor.any_busy():
         for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError, AttributeError):  # a window's app may have none
+            with suppress(OSError, ValueError):
                 stream.flush()
         os._exit(code)
     return code

@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time, timedelta
+from datetime import MAXYEAR, MINYEAR
 from typing import Any
 
 from PySide6.QtCore import (
@@ -25,11 +25,13 @@ from PySide6.QtCore import (
 )
 
 from app.gui.list_steps import steps_between
+from app.local_time import local_date, local_datetime
 from app.session.history import ConversationView
 
 _Index = QModelIndex | QPersistentModelIndex
 
-_SECTIONS = ("today", "yesterday", "week", "month", "earlier")
+_SECTIONS = {"today": 0, "yesterday": 1, "week": 7, "month": 30}
+"""The list's parts, and how many days ago what is in them happened at most; all before is “earlier”."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +46,15 @@ class Days:
     """The days about `now` (seconds since 1970), in the zone of this machine."""
 
     def __init__(self, now: float) -> None:
-        self.today = datetime.fromtimestamp(now).date()
-        self._began = [_start(self.today - timedelta(days=days)) for days in (0, 1, 7, 30)]
+        self.today = local_date(now)
 
     def section(self, moment: float) -> str:
         """Which part of the list a moment belongs to; what is yet to come counts as today."""
-        for name, began in zip(_SECTIONS, self._began, strict=False):
-            if moment >= began:
+        ago = (self.today - local_date(moment)).days
+        for name, days in _SECTIONS.items():
+            if ago <= days:
                 return name
-        return _SECTIONS[-1]
+        return "earlier"
 
 
 class ConversationList(QAbstractListModel):
@@ -117,7 +119,7 @@ class ConversationList(QAbstractListModel):
 
     def grow_old(self, now: float) -> None:
         """Shows today as yesterday once it is."""
-        if datetime.fromtimestamp(now).date() != self._days.today:
+        if local_date(now) != self._days.today:
             self.show([row.view for row in self.rows if row.view is not None], now, self._locale)
 
     # -- what a row says
@@ -155,9 +157,8 @@ class ConversationList(QAbstractListModel):
         return " · ".join(filter(None, (self._when(view.changed), _brain(view))))
 
     def _when(self, moment: float) -> str:
-        try:
-            at = datetime.fromtimestamp(moment)
-        except (OverflowError, OSError, ValueError):
+        at = local_datetime(moment)
+        if at.year in (MINYEAR, MAXYEAR):
             return ""  # a file that was brought in may say anything
         day = QDate(at.year, at.month, at.day)
         clock = self._locale.toString(QTime(at.hour, at.minute), QLocale.FormatType.ShortFormat)
@@ -250,10 +251,6 @@ class ConversationList(QAbstractListModel):
 
 _HEADING = "\0"
 _UNMARKED = {2: None, 3: None}
-
-
-def _start(day: date) -> float:
-    return datetime.combine(day, time.min).timestamp()
 
 
 def _brain(view: ConversationView) -> str:

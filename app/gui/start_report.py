@@ -53,8 +53,7 @@ class StartReport(QObject):
 
     def _painted(self) -> None:
         self.mark("painted")
-        if sys.stderr is not None:
-            print(PAINTED_LINE, file=sys.stderr, flush=True)
+        print(PAINTED_LINE, file=sys.stderr, flush=True)
         self._finish()
 
     def _phase_changed(self, phase: str) -> None:

@@ -18,6 +18,7 @@ import platformdirs
 
 from app.history import schema
 from app.settings import APP_NAME
+from app.wholefile import delete_file, move_file
 
 PATIENCE_SECONDS = 2.0
 """How long another process may hold the file."""
@@ -147,10 +148,14 @@ def _open(path: Path) -> Opened:
 
 def _connect(name: str) -> sqlite3.Connection:
     connection = sqlite3.connect(name, timeout=PATIENCE_SECONDS, isolation_level=None)
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA secure_delete = ON")
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA temp_store = MEMORY")  # words are in no other file
+    try:
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA temp_store = MEMORY")  # words are in no other file
+    except BaseException:
+        connection.close()  # Windows moves no file that is open, and this one is to be set aside
+        raise
     return connection
 
 
@@ -169,7 +174,7 @@ def _check(connection: sqlite3.Connection) -> None:
 
 
 def _back_up(connection: sqlite3.Connection, path: Path) -> None:
-    path.unlink(missing_ok=True)
+    delete_file(path, missing_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     with contextlib.closing(sqlite3.connect(path)) as copy:
         connection.backup(copy)
@@ -180,8 +185,8 @@ def _set_aside(path: Path) -> Path:
     while aside.exists():
         number += 1
         aside = path.with_name(f"{path.name}.broken-{number}")
-    os.replace(path, aside)
+    move_file(path, aside)
     with contextlib.suppress(FileNotFoundError):  # what it holds may be what a rescuer needs
-        os.replace(path.with_name(path.name + "-wal"), aside.with_name(aside.name + "-wal"))
-    path.with_name(path.name + "-shm").unlink(missing_ok=True)
+        move_file(path.with_name(path.name + "-wal"), aside.with_name(aside.name + "-wal"))
+    delete_file(path.with_name(path.name + "-shm"), missing_ok=True)
     return aside

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 
 from app.history.subtitles import SPEAKERS
 from app.history.timing import TimedTurn
+from app.local_time import local_datetime
 from app.session.history import ConversationView
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&])")
@@ -52,5 +53,5 @@ def _clock(seconds: float) -> str:
 
 
 def _date(seconds: float, zone: tzinfo | None) -> str:
-    day = datetime.fromtimestamp(seconds, zone)
+    day = local_datetime(seconds, zone)
     return f"{day:%Y-%m-%d %H:%M}"

@@ -11,7 +11,7 @@ import contextlib
 import dataclasses
 import errno
 import json
-import os
+import re
 import shutil
 import threading
 from collections.abc import Callable
@@ -30,6 +30,7 @@ from app.weights.layout import (
     local_name,
     sha256_of,
 )
+from app.wholefile import delete_file, move_file
 
 HUB = "https://huggingface.co"
 ROOM_LEFT = 500_000_000
@@ -110,7 +111,7 @@ def _plan(
         found = listings[source].get(path)
         if found is not None and source == repository:
             found = dataclasses.replace(found, name=path)
-        if found is not None and (".." in found.name.split("/") or found.name.startswith("/")):
+        if found is not None and not _is_inside(found.name):
             raise WeightsError(f"{source} names a file outside of its folder (“{found.name}”). Choose other weights.")
         if found is None and wanted:
             raise WeightsError(
@@ -134,6 +135,11 @@ def _plan(
         if name and (found := find(name)) is not None:
             files.append(found)
     return files
+
+
+def _is_inside(name: str) -> bool:
+    """Whether a file's name on the hub stays inside the folder that it is fetched into, also by Windows' rules."""
+    return ":" not in name and all(part not in ("", ".", "..") for part in re.split(r"[/\\]", name))
 
 
 def _list(repository: str, hub: str, token: str | None) -> dict[str, RemoteFile]:
@@ -207,7 +213,7 @@ def _fetch_all(
     manifest = folder / MANIFEST_NAME
     draft = manifest.with_suffix(".draft")
     draft.write_text(json.dumps({"files": recorded}, indent=1) + "\n", "utf-8")
-    os.replace(draft, manifest)
+    move_file(draft, manifest)
     progress(Progress("", total, total))
     return folder
 
@@ -229,7 +235,7 @@ def _fetch(
         same_size = final.stat().st_size == file.size
         if file.sha256 and same_size and _hash(final, file, report, cancelled) == file.sha256:
             return
-        final.unlink()
+        delete_file(final)
     url = f"{hub}/{file.repository}/resolve/{file.revision}/{file.path}"
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     failures = furthest = 0
@@ -254,14 +260,14 @@ def _fetch(
                 if cancelled.wait(0.2 * 2**failures):
                     raise DownloadCancelled("The download was stopped. What has come stays.") from None
     if file.sha256 and _hash(part, file, report, cancelled) != file.sha256:
-        part.unlink()
+        delete_file(part)
         raise WeightsError(
             f"{file.name} came damaged: its SHA-256 is not the one that {httpx.URL(hub).host} names. It was "
             "deleted; start the download again."
         )
-    os.replace(part, final)
+    move_file(part, final)
     for old in final.parent.glob(f"{final.name}.*.part"):
-        old.unlink(missing_ok=True)  # of an older version
+        delete_file(old, missing_ok=True)  # of an older version
 
 
 def _hash(path: Path, file: RemoteFile, report: Callable[..., None], cancelled: threading.Event) -> str:
@@ -291,7 +297,7 @@ def _transfer(
     """One request, appended to `part`."""
     start = part.stat().st_size if part.exists() else 0
     if start > file.size:
-        part.unlink()
+        delete_file(part)
         start = 0
     if start == file.size and start:
         return
@@ -314,7 +320,7 @@ def _transfer(
                 raise _CutShort from None
     if start + came != file.size:
         if start + came > file.size:
-            part.unlink()
+            delete_file(part)
         raise _CutShort
 
 

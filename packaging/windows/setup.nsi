@@ -1,6 +1,7 @@
 ; The installer for one user of 64-bit Windows: no administrator, no network.
 ; packaging/building/windows_installer.py defines VERSION, NUMBERS, KIND, SIZE_KB, SOURCE and OUT, and writes files.nsh.
 
+Target amd64-unicode
 Unicode true
 !include MUI2.nsh
 !include FileFunc.nsh
@@ -41,6 +42,7 @@ VIAddVersionKey "LegalCopyright" "${PUBLISHER}"
 
 !define MUI_ICON "${SOURCE}\kame.ico"
 !define MUI_UNICON "${SOURCE}\kame.ico"
+!define MUI_WELCOMEFINISHPAGE_BITMAP "${SOURCE}\welcome.bmp"
 !define MUI_WELCOMEPAGE_TITLE "${NAME} ${VERSION}"
 !if "${KIND}" == "online"
   !define MUI_WELCOMEPAGE_TEXT "KAME Desktop is a voice assistant that answers while it still thinks.$\r$\n$\r$\nThe program itself needs ${SIZE_MB} MB. At its first start it fetches its packages and models from the internet: a download of ${DOWNLOAD_MB} MB, ${UNPACKED_MB} MB on the disk.$\r$\n$\r$\nIt is installed for you alone, and needs no administrator."
@@ -56,29 +58,30 @@ VIAddVersionKey "LegalCopyright" "${PUBLISHER}"
 !insertmacro MUI_PAGE_COMPONENTS
 !insertmacro MUI_PAGE_INSTFILES
 !insertmacro MUI_PAGE_FINISH
+!define MUI_COMPONENTSPAGE_TEXT_TOP "Choose what to remove. What is not checked stays."
+!define MUI_COMPONENTSPAGE_TEXT_COMPLIST "Remove:"
 !insertmacro MUI_UNPAGE_COMPONENTS
 !insertmacro MUI_UNPAGE_INSTFILES
 !insertmacro MUI_LANGUAGE "English"
 
-; Ask the running app to close, as its own window's cross would. Sets the error flag if it stays open.
+; Ask the running app to close, as its own window's cross would; if it stays open, ask the user.
 !macro CLOSE_APP
-  ClearErrors
-  IfFileExists "$INSTDIR\packaging\installation\running.py" 0 +6
-    nsExec::Exec '"$INSTDIR\python\python.exe" "$INSTDIR\packaging\installation\running.py" "$INSTDIR"'
-    Pop $0
-    StrCmp $0 "0" +3
-      ClearErrors
-      SetErrors
-!macroend
-
-!macro CLOSE_APP_OR_ASK LABEL
-  ${LABEL}_close:
-  !insertmacro CLOSE_APP
-  IfErrors 0 ${LABEL}_closed
+  ${Do}
+    StrCpy $0 0
+    ${If} ${FileExists} "$INSTDIR\packaging\installation\running.py"
+      nsExec::Exec '"$INSTDIR\python\python.exe" "$INSTDIR\packaging\installation\running.py" "$INSTDIR"'
+      Pop $0
+    ${EndIf}
+    ; A Python that can't start any more is no reason not to install over it.
+    ${If} $0 != 1
+      ${ExitDo}
+    ${EndIf}
     SetErrorLevel ${NOT_CLOSED}
-    MessageBox MB_RETRYCANCEL|MB_ICONEXCLAMATION "${NAME} is still open.$\r$\n$\r$\nIts files can't be changed while it runs.$\r$\n$\r$\nClose it, then press Retry." /SD IDCANCEL IDRETRY ${LABEL}_close
-    Quit
-  ${LABEL}_closed:
+    ${If} ${Cmd} `MessageBox MB_RETRYCANCEL|MB_ICONEXCLAMATION "${NAME} is still open.$\r$\n$\r$\nIts files can't be changed while it runs.$\r$\n$\r$\nClose it, then press Retry." /SD IDCANCEL IDCANCEL`
+      Quit
+    ${EndIf}
+  ${Loop}
+  SetErrorLevel 0
 !macroend
 
 Function .onInit
@@ -88,7 +91,6 @@ Function .onInit
     MessageBox MB_ICONSTOP "${NAME} can't run on this system.$\r$\n$\r$\nIt needs 64-bit Windows 10 or newer." /SD IDOK
     Quit
   ${EndIf}
-  !insertmacro CLOSE_APP_OR_ASK init
 FunctionEnd
 
 !macro REMOVE_PROGRAM
@@ -114,6 +116,9 @@ FunctionEnd
 
 Section "${NAME}" main
   SectionIn RO
+  !insertmacro CLOSE_APP
+  DetailPrint "Installing ${NAME} ${VERSION}"
+  SetDetailsPrint none
   ; What an older version brought must not stay among the new files. The environment stays, and is brought up to date.
   !insertmacro REMOVE_PROGRAM
   !include "${SOURCE}\files.nsh"
@@ -146,7 +151,9 @@ SectionEnd
 
 Section "un.${NAME}" un.main
   SectionIn RO
-  !insertmacro CLOSE_APP_OR_ASK remove
+  !insertmacro CLOSE_APP
+  DetailPrint "Removing ${NAME}"
+  SetDetailsPrint none
   !insertmacro USER_PATH remove
   Delete "$SMPROGRAMS\${NAME}.lnk"
   Delete "$DESKTOP\${NAME}.lnk"

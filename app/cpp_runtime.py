@@ -1,0 +1,23 @@
+"""Makes Microsoft's C++ runtime loadable on a Windows that lacks it.
+
+The wheels of soxr, onnxruntime, ctranslate2 and xllamacpp are linked to it and don't bring it; PySide6's does.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def add_cpp_runtime() -> object | None:
+    """Has Windows look for libraries in PySide6's folder, too, as PySide6 itself does in the window's process.
+
+    What is returned is to be kept for as long as libraries are loaded; None where there is nothing to do.
+    """
+    if sys.platform != "win32":
+        return None
+    for place in sys.path:
+        folder = os.path.join(os.path.abspath(place), "shiboken6")  # found by hand: every child waits for this
+        if os.path.isfile(os.path.join(folder, "msvcp140.dll")):
+            return os.add_dll_directory(folder)
+    return None

@@ -1,0 +1,51 @@
+"""Makes the standard streams usable wherever the app is started: from a terminal, a pipe, or a shortcut without either.
+
+Under `pythonw.exe`, and where the streams were closed, Python sets `sys.stdout`, `sys.stderr` and `sys.stdin` to None,
+and every `print`, `argparse`, progress bar or warning would fail. Imports little: a pressed key waits for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+
+_unseen = False
+
+
+class _Discarded(io.TextIOWrapper):
+    """Text on the null device, which Windows takes for a terminal."""
+
+    def isatty(self) -> bool:
+        return False
+
+
+def ready_streams() -> None:
+    """Replaces missing standard streams by the null device and has the others write UTF-8. For the program's start."""
+    global _unseen
+    _unseen = sys.stderr is None
+    if sys.stdin is None:
+        sys.stdin = _null("rb")
+    if sys.stdout is None:
+        sys.stdout = _null("wb")
+    if sys.stderr is None:
+        sys.stderr = _null("wb")
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError):
+            # Windows writes to pipes and files in a code page that lacks most characters.
+            stream.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
+
+
+def show_unseen(sentence: str) -> None:
+    """Shows the sentence with which the program ends in a box, on Windows where there is no error output to read."""
+    if _unseen and sys.platform == "win32":
+        import ctypes
+
+        error_icon, to_foreground = 0x10, 0x10000
+        ctypes.windll.user32.MessageBoxW(None, sentence, "KAME", error_icon | to_foreground)
+
+
+def _null(mode: str) -> io.TextIOWrapper:
+    raw = open(os.devnull, mode, buffering=0)  # noqa: SIM115  # for the life of the process
+    return _Discarded(io.BufferedReader(raw) if mode == "rb" else raw, encoding="utf-8", write_through=True)
