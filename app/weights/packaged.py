@@ -63,7 +63,10 @@ def _lock(name: str) -> Path:
 
 
 def _package_tool() -> list[str]:
-    uv = shutil.which("uv")
+    # An installer brings uv along, an environment may hold it, or it made the environment.
+    brought = Path(__file__).resolve().parents[2] / "tools"
+    places = [str(brought), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+    uv = shutil.which("uv", path=os.pathsep.join(places))
     if uv:
         return [uv, "pip", "install", "--python", sys.executable]
     if importlib.util.find_spec("pip") is not None:

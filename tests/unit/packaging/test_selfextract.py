@@ -1,5 +1,6 @@
 """What a user of the self-extracting installer relies on: checked, per user, upgraded in place, and gone again."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -38,6 +39,7 @@ class User:
     def __init__(self, home: Path) -> None:
         home.mkdir()
         self.home = home
+        self.env = {"PATH": os.environ["PATH"], "HOME": str(home), "KAME_DESKTOP_AS_ROOT": "1", "LC_ALL": "C.UTF-8"}
         self.data = home / ".local" / "share"
         self.program = self.data / "kame-desktop" / "program"
         self.command = home / ".local" / "bin" / "kame-desktop"
@@ -45,9 +47,8 @@ class User:
 
     def run(self, *command: object) -> subprocess.CompletedProcess[str]:
         """Run a command without a terminal, so that it asks nothing."""
-        env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "KAME_DESKTOP_AS_ROOT": "1", "LC_ALL": "C.UTF-8"}
         return subprocess.run(
-            [str(word) for word in command], cwd=self.home, env=env, stdin=subprocess.DEVNULL, capture_output=True,
+            [str(word) for word in command], cwd=self.home, env=self.env, stdin=subprocess.DEVNULL, capture_output=True,
             text=True, check=False,
         )  # fmt: skip
 
@@ -143,6 +144,40 @@ def test_removing_leaves_conversations_unless_told_otherwise(installer, user, op
     left = [] if options else sorted(str(file.relative_to(user.home)) for file in data)
     assert user.files() == left
     assert not (user.data / "kame-desktop" / "environment").exists()
+
+
+def on_terminal(user: User, answer: str, *command: object) -> str:
+    """Run a command on a terminal of its own and answer its question; return what it shows."""
+    import pty  # not on Windows
+
+    master, slave = pty.openpty()
+    child = subprocess.Popen(
+        [str(word) for word in command], cwd=user.home, env=user.env, stdin=slave, stdout=slave, stderr=slave,
+        start_new_session=True,
+    )  # fmt: skip
+    os.close(slave)
+    os.write(master, f"{answer}\n".encode())
+    shown = b""
+    with contextlib.suppress(OSError):  # the terminal is gone when the child is
+        while block := os.read(master, 4096):
+            shown += block
+    os.close(master)
+    assert child.wait() == 0, shown
+    return shown.decode()
+
+
+@pytest.mark.parametrize(("answer", "stays"), [("", True), ("no", True), ("yes", False)])
+def test_on_a_terminal_it_asks_whether_conversations_go_too(installer, user, answer, stays):
+    user.run("sh", installer)
+    history = user.data / "kame-desktop" / "history.sqlite3"
+    history.touch()
+    assert "Remove them too?" in on_terminal(user, answer, "sh", user.program / "uninstall.sh")
+    assert history.exists() == stays and not user.program.exists() and not user.command.exists()
+
+
+def test_on_a_terminal_it_offers_to_start(installer, user):
+    assert "start it now?" in on_terminal(user, "n", "sh", installer)
+    assert user.command.exists()
 
 
 def test_without_an_installation_there_is_nothing_to_remove(installer, user):
