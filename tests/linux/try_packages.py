@@ -3,8 +3,8 @@
     debootstrap --variant=minbase bookworm /tmp/bookworm
     python tests/linux/try_packages.py --base /tmp/bookworm --pictures FOLDER dist/kame-desktop_0.1.0_amd64.deb
 
-Takes the Debian package and the self-extracting installer. Run it as root, on a machine with Xvfb, xdotool and
-ImageMagick. The base stays as it is: what changes goes into a layer above it, which is removed at the end. Needs the
+Takes the Debian package and the self-extracting installer. Run it as root, with the tests' environment, on a machine
+with Xvfb, xdotool and ImageMagick. The base stays as it is: what changes goes into a layer above it, which is removed at the end. Needs the
 package registry and a mirror of the distribution, so continuous integration leaves it out.
 """
 
@@ -25,6 +25,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tests.support.ear import transcribe  # noqa: E402
+
 QUESTION = ROOT / "resources" / "bench" / "questions" / "151_2.flac"
 USER, UID = "kim", 1000
 DESKTOP_FILE = "org.kame_desktop.KameDesktop.desktop"
@@ -213,8 +217,8 @@ class Trial:
         words = f"{shlex.quote(self.entry())} talk --input /tmp/question.flac --output answer.wav"
         print(self.linux.run(words, user=True).strip())
         self.told("asked and answered", began)
-        size = (self.linux.folder / "home" / USER / "answer.wav").stat().st_size
-        print(f"the answer's file: {size} bytes")
+        answer = Path(shutil.copy(self.linux.folder / "home" / USER / "answer.wav", self.pictures))
+        print(f"another ear hears: {transcribe(answer)}")
 
     def removed(self, package: Path) -> None:
         """Remove the package as its readers are told to."""
