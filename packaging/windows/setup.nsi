@@ -167,6 +167,7 @@ Section "un.${NAME}" un.main
   Delete "$INSTDIR\environment.lock"
   !insertmacro REMOVE_PROGRAM
   RMDir "$INSTDIR"
+  RMDir "$LOCALAPPDATA\Programs"
   RMDir /r "${DATA}\Logs"
   RMDir /r "${DATA}\Cache"
   RMDir "${DATA}"
