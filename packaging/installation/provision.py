@@ -38,7 +38,18 @@ def wanted_locks(places: InstalledPlaces) -> dict[str, str]:
 
 def is_ready(places: InstalledPlaces) -> bool:
     """Tell whether the app can start at once. Starts no process, so that a normal start waits for nothing."""
-    return up_to_date(read_stamp(places), wanted_locks(places)) and places.python.exists()
+    stamp = read_stamp(places)
+    return up_to_date(stamp, wanted_locks(places)) and same_base(places, stamp) and places.python.exists()
+
+
+def base_version(places: InstalledPlaces) -> str:
+    """Return the version of the Python that the installation brings, which runs this; empty if it brings none."""
+    return sys.version if places.base_python.exists() else ""
+
+
+def same_base(places: InstalledPlaces, stamp: Mapping) -> bool:
+    """Tell whether the environment was made with the Python that the installation brings now."""
+    return stamp.get("base", "") == base_version(places)
 
 
 def tool_variables(places: InstalledPlaces, env: Mapping[str, str]) -> dict[str, str]:
@@ -92,8 +103,8 @@ class Provision:
 
     def _make(self, damaged: list[str]) -> None:
         places, new = self.places, self.places.new
-        version = venv_version(places, self.env)
-        if version and read_stamp(places).get("python") == version and not self._base_changed(version):
+        version, stamp = venv_version(places, self.env), read_stamp(places)
+        if version and stamp.get("python") == version and same_base(places, stamp):
             with self.steps.step("Preparing the environment"):
                 clone(places.venv, new.venv, self.steps)
                 new.stamp.unlink()
@@ -111,14 +122,11 @@ class Provision:
                 "Its Python ends with an error, although all files are there.",
                 f"Try again. If it stays so, install KAME Desktop again. All output is in {places.log}.",
             )
-        write_stamp(new, {"python": version, "locks": wanted_locks(places)}, venv=places.venv)
+        made = {"python": version, "base": base_version(places), "locks": wanted_locks(places)}
+        write_stamp(new, made, venv=places.venv)
         with self.steps.step("Putting it in place"):
             replace(places)
             remove_leftovers(places)
-
-    def _base_changed(self, version: str) -> bool:
-        """Tell whether the installation now brings another Python than the environment was made with."""
-        return self.places.base_python.exists() and version != ".".join(map(str, sys.version_info[:2]))
 
     def _make_empty(self) -> None:
         try:
