@@ -4,8 +4,8 @@
     python tests/linux/try_packages.py --base /tmp/bookworm --pictures FOLDER dist/kame-desktop_0.1.0_amd64.deb
 
 Takes the Debian package and the self-extracting installer. Run it as root, with the tests' environment, on a machine
-with Xvfb, xdotool and ImageMagick. The base stays as it is: what changes goes into a layer above it, which is removed at the end. Needs the
-package registry and a mirror of the distribution, so continuous integration leaves it out.
+with Xvfb, xdotool and ImageMagick. The base stays as it is: what changes goes into a layer above it, which is removed
+at the end. Needs the package registry and a mirror of the distribution, so continuous integration leaves it out.
 """
 
 from __future__ import annotations
