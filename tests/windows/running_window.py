@@ -12,7 +12,7 @@ from pathlib import Path
 from app.conversation import events as e
 from tests.support.screen import Screen
 from tests.support.window_talk import events_in, wait_until
-from tests.windows.installation import Installation
+from tests.windows.installation import PLACE, Installation
 from tests.windows.wine import Wine
 
 START_SECONDS, CLOSE_SECONDS = 120.0, 20.0
@@ -53,6 +53,13 @@ class RunningWindow:
         screen.close_window()
         wait_until(lambda: self.child.poll() is not None, CLOSE_SECONDS, "the app ends after its window")
         assert self.child.returncode == 0
+
+
+def picture(screen: Screen, name: str) -> None:
+    """Keeps a picture of the screen for whoever wants to look."""
+    folder = PLACE / "pictures"
+    folder.mkdir(exist_ok=True)
+    screen.shot(folder / f"{name}.png")
 
 
 def server_settings(url: str) -> dict[str, object]:

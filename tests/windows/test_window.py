@@ -15,17 +15,11 @@ from tests.support.screen import Screen
 from tests.support.servers import Script, peer
 from tests.support.virtual_audio import VirtualAudio
 from tests.support.window_talk import ANSWER, check_talk, wait_until
-from tests.windows.installation import PLACE, Installation
-from tests.windows.running_window import RunningWindow, running_window, server_settings
+from tests.windows.installation import Installation
+from tests.windows.running_window import RunningWindow, picture, running_window, server_settings
 
-PICTURES = PLACE / "pictures"
 LONG_ANSWER = " ".join([ANSWER] * 6)
 EVENT_SECONDS = 20.0
-
-
-def _picture(screen: Screen, name: str) -> None:
-    PICTURES.mkdir(exist_ok=True)
-    screen.shot(PICTURES / f"{name}.png")
 
 
 def _ask(window: RunningWindow, audio: VirtualAudio) -> None:
@@ -42,12 +36,12 @@ def test_a_question_asked_aloud_is_answered_aloud(
     """Over WASAPI; what the loudspeaker played is read back by an ear that is not the app's."""
     words = tuple(f" {word}" for word in ANSWER.split())
     with peer(Script(words)) as url, running_window(windows, **server_settings(url)) as window:
-        _picture(screen, "window")
+        picture(screen, "window")
         with audio.record_loudspeaker(tmp_path / "heard.wav") as heard:
             _ask(window, audio)
             wait_until(lambda: window.count(e.AssistantEnded) > 0, 60, "the answer ends")
             time.sleep(0.5)
-        _picture(screen, "answered")
+        picture(screen, "answered")
         check_talk(window.events, heard.path)
         assert " ".join(x.text for x in window.events if isinstance(x, e.AssistantSaid)) == ANSWER
         assert not [x for x in window.events if isinstance(x, e.Failure)]
