@@ -110,9 +110,9 @@ def command(machine: Machine, folder: Path, *words: str, seconds: float = 120.0)
 
 def check_exit_code_and_letters(machine: Machine, folder: Path) -> None:
     """The command passes on exit codes, spaces and umlauts."""
-    done = command(machine, folder, "ask", "--backend", "no such brain – übel")
+    done = command(machine, folder, "ask", "--backend", "no such brain – übel", "two words")
     assert done.code == 2, done
-    assert "no such brain" in done.printed
+    assert "“no such brain – übel”" in done.printed, done.printed
 
 
 def check_repair(machine: Machine, folder: Path) -> None:
