@@ -30,12 +30,16 @@ def main(argv: list[str]) -> int:
         os.nice(2)  # behind the frame loop, which must never be late
     from piper import PiperVoice, SynthesisConfig
     from piper.config import PiperConfig
+    from piper.phonemize_espeak import ESPEAK_DATA_DIR
 
-    model = Path(argv[0])
+    model = Path(argv[0]).absolute()
+    # Windows gives espeak-ng no file whose path has letters outside of the system's code page, such as a user's name
+    # in another script, and misreads all beyond ASCII. From where its files lie their names are plain.
+    os.chdir(ESPEAK_DATA_DIR.parent)
     import_onnxruntime().set_seed(SEED)
     session = open_onnx(model)  # one core is enough (RTF 0.07), and leaves one for everything else
     config = PiperConfig.from_dict(json.loads(model.with_name(model.name + ".json").read_text("utf-8")))
-    voice = PiperVoice(session=session, config=config)
+    voice = PiperVoice(session=session, config=config, espeak_data_dir=Path(ESPEAK_DATA_DIR.name))
     # Less of the voice's random variation: it reads more evenly, and the same way twice.
     manner = SynthesisConfig(noise_scale=0.4, noise_w_scale=0.5, volume=0.6)
     list(voice.synthesize("Ready.", manner))  # the first run is slow; have it before it matters
