@@ -21,7 +21,7 @@ class FrontEndSpec:
 
 
 PROVIDERS = {
-    "cascade": FrontEndSpec("Cascade (CPU): reads the oracle aloud"),
+    "cascade": FrontEndSpec("Embedded voice (CPU)"),
     "kame": FrontEndSpec("KAME (GPU): speaks while it thinks", weights=True),
     "moshi": FrontEndSpec("Moshi (GPU): by itself, without a brain", weights=True),
 }

@@ -19,7 +19,7 @@ LABELS = (
     tr("Embedded (this machine)"),
     tr("Another server"),
     tr("Router: by kind of question"),
-    tr("Cascade (CPU): reads the oracle aloud"),
+    tr("Embedded voice (CPU)"),
     tr("KAME (GPU): speaks while it thinks"),
     tr("Moshi (GPU): by itself, without a brain"),
 )

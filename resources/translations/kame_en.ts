@@ -76,10 +76,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Cascade (CPU): reads the oracle aloud</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Commands like “{0} ptt toggle” can&apos;t reach this window ({1}). All else works; start the app again to try anew.</source>
         <translation type="unfinished"></translation>
     </message>
@@ -97,6 +93,10 @@
     </message>
     <message>
         <source>Embedded (this machine)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Embedded voice (CPU)</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
