@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from app import nvidia
 from app.backend import PROVIDERS as BRAINS
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import require_torch
 from app.frontend.base import FrontEndError
-from app.hardware import memory_bytes, nvidia_cards
+from app.hardware import memory_bytes
 from app.session.control import BackendChoice
 from app.session.machine import FrontEndFit, MachineFinding, MachineView, State, Topic
 from app.settings import Settings
@@ -67,12 +68,16 @@ class Keys(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A graphics card; sizes in bytes. `trouble`: why it can't be used, in a sentence; then the rest may be empty."""
+    """A graphics card; sizes in bytes. `trouble`: why it can't be used, in a sentence; then the rest may be empty.
+
+    `lacks_packages`: only because packages are missing, which can be installed.
+    """
 
     name: str = ""
     total: int = 0
     free: int = 0
     trouble: str = ""
+    lacks_packages: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +121,7 @@ class Machine:
 
         report("Looking at this machine …", 0.0)
         card, room, devices, models, keyed = await asyncio.gather(
-            told("card", _within(CARD_SECONDS + 1, self._look_for_card, Card(trouble=NO_ANSWER))),
+            told("card", _within(CARD_SECONDS + 1, self._look_for_card, Card(trouble=nvidia.NO_ANSWER))),
             told("disk", _within(LOOK_SECONDS, self._free_room, None)),
             told("sound", _within(LOOK_SECONDS, self._list_devices, None)),
             told("ollama", _within(LOOK_SECONDS, lambda: ollama_models(self._settings.ollama_url), None)),
@@ -175,25 +180,20 @@ class Machine:
         return BackendChoice()
 
 
-NO_ANSWER = "The NVIDIA driver does not answer. Restart the machine, then look again."
-
-
 def find_card() -> Card | None:
     """The NVIDIA card with the most memory; None when there is no driver for any. Blocks for seconds."""
-    try:
-        rows = nvidia_cards("name", "memory.total", "memory.free", seconds=CARD_SECONDS)
-        cards = [Card(name, int(total) << 20, int(free) << 20) for name, total, free in rows]
-    except (OSError, ValueError):  # also for a card that does not tell its memory
-        return Card(trouble=NO_ANSWER)
-    if not cards:
+    driver = nvidia.look(CARD_SECONDS)
+    if driver is None:
         return None
-    card = max(cards, key=lambda card: card.total)
-    try:
-        require_torch()
-    except FrontEndError:
-        trouble = "What uses the card is not installed: set the app up again, with the card in the machine, to use it."
-        return replace(card, trouble=trouble)
-    return card
+    best = nvidia.best_card(driver)
+    trouble = nvidia.obstacle(driver)
+    lacks = False
+    if not trouble:
+        try:
+            require_torch()
+        except FrontEndError:
+            trouble, lacks = "It can run KAME, but what that needs is not installed.", True
+    return Card(best.name, best.total, best.free, trouble, lacks) if best else Card(trouble=trouble)
 
 
 def card_words() -> str:

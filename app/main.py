@@ -11,14 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app import books, brains
+from app import books, brains, nvidia
 from app.audio.endpoints import AudioSink, AudioSource, SoundEdge
 from app.audio.errors import AudioError
 from app.backend.base import Backend, BackendError
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
-from app.hardware import has_nvidia_driver
 from app.installed import completing_command
 from app.offline_models import model_path
 from app.secrets import api_key
@@ -257,7 +256,7 @@ class Weights:
             return ""
         known = PUBLISHED[key]
         words = f"{known.label}'s weights ({known.bytes / 1e9:.0f} GB) are not on this machine."
-        if not has_nvidia_driver():
+        if not nvidia.has_driver():
             words += " Nor is an NVIDIA graphics card, which they need."
         return words
 
