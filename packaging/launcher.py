@@ -2,6 +2,8 @@
 
     launcher.py [--report] [start] [arguments of the app]
     launcher.py [--report] setup | repair | remove-environment
+    launcher.py [--report] card status | install | remove
+    launcher.py restart
 
 The code lies in the folder above this one; the environment with the app's packages is elsewhere, where the user may
 write. A stamp says whether it is complete, so that a normal start waits for nothing. `--report` writes the progress
@@ -21,6 +23,8 @@ HERE = Path(__file__).resolve().parent
 if str(HERE) not in sys.path:
     sys.path.append(str(HERE))
 
+from installation.card_commands import COMMANDS as CARD_COMMANDS  # noqa: E402
+from installation.card_commands import card_status, install_card, remove_card  # noqa: E402
 from installation.children import Stopped, stop_on_signal  # noqa: E402
 from installation.environment import remove_tree  # noqa: E402
 from installation.handing_over import run_app, start_in_background  # noqa: E402
@@ -31,7 +35,7 @@ from installation.reports import EndOfInput, ReportedSteps, Reports  # noqa: E40
 from installation.steps import Steps  # noqa: E402
 from installation.variables import clean_environment  # noqa: E402
 
-COMMANDS = ("start", "setup", "repair", "remove-environment")
+COMMANDS = ("start", "setup", "repair", "remove-environment", "card", "restart")
 USER_CAN_FIX = 2
 CANCELLED = 130
 
