@@ -14,7 +14,8 @@ from typing import Any
 
 def python_module_command(module: str, *arguments: str) -> list[str]:
     """The command that runs one of the app's own modules in a new interpreter like this one."""
-    return [sys.executable, "-m", module, *arguments]
+    # -P: a folder named like one of our modules, where the app happens to be started, is not taken for it.
+    return [sys.executable, "-P", "-m", module, *arguments]
 
 
 def quiet_child() -> dict[str, Any]:

@@ -134,7 +134,8 @@ def main(argv: list[str]) -> int:
     except UserError as error:
         terminal.note(str(error))
         terminal.document({"ok": False, "error": str(error)})
-        show_unseen(str(error))
+        if not args.json:
+            show_unseen(str(error))
         return 2
     except KeyboardInterrupt:
         return 0
@@ -148,7 +149,8 @@ def main(argv: list[str]) -> int:
         )
         terminal.note(sentence)
         terminal.document({"ok": False, "error": sentence})
-        show_unseen(sentence)
+        if not args.json:
+            show_unseen(sentence)
         return 1
 
 

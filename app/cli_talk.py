@@ -389,8 +389,14 @@ def _stop_on_interrupt(talk: Any) -> None:
     def stop() -> None:
         stopping.add(loop.create_task(talk.stop()))
 
-    with contextlib.suppress(NotImplementedError):  # Windows: Ctrl-C raises KeyboardInterrupt instead
+    def interrupted(*_: object) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(stop)
+
+    try:
         loop.add_signal_handler(signal.SIGINT, stop)
+    except NotImplementedError:  # Windows
+        signal.signal(signal.SIGINT, interrupted)
 
 
 def _replay(args: argparse.Namespace, terminal: Terminal) -> int:

@@ -18,45 +18,64 @@ if str(HERE) not in sys.path:
     sys.path.append(str(HERE))
 
 from building.source import BuildError, read_source  # noqa: E402
+from installation.problems import Problem  # noqa: E402
 
 ROOT = HERE.parent
 LINUX_WHEEL = "manylinux_2_17_x86_64"
 
 
-def deb(args: argparse.Namespace) -> tuple[str, bytes]:
+def deb(args: argparse.Namespace) -> list[tuple[str, bytes]]:
     """the Debian package, for Debian 12, Ubuntu 22.04 and later"""
     from building.deb import build_deb
     from building.tools import uv_files
 
     source = read_source(ROOT)
-    return build_deb(source, uv_files(source, LINUX_WHEEL, args.uv))
+    return [build_deb(source, uv_files(source, LINUX_WHEEL, args.uv))]
 
 
-def run(args: argparse.Namespace) -> tuple[str, bytes]:
+def run(args: argparse.Namespace) -> list[tuple[str, bytes]]:
     """the self-extracting installer for one user of any other Linux"""
     from building.selfextract import build_run
     from building.tools import uv_files
 
     source = read_source(ROOT)
-    return build_run(source, uv_files(source, LINUX_WHEEL, args.uv))
+    return [build_run(source, uv_files(source, LINUX_WHEEL, args.uv))]
 
 
-def wheel(args: argparse.Namespace) -> tuple[str, bytes]:
+def wheel(args: argparse.Namespace) -> list[tuple[str, bytes]]:
     """the wheel for uv tool install and pipx"""
     from building.wheel import build_wheel
 
-    return build_wheel(read_source(ROOT))
+    return [build_wheel(read_source(ROOT))]
 
 
-def bom(args: argparse.Namespace) -> tuple[str, bytes]:
+def bom(args: argparse.Namespace) -> list[tuple[str, bytes]]:
     """the bill of materials alone, as CycloneDX JSON"""
     from building.bom import bill_of_materials
 
     source = read_source(ROOT)
-    return f"kame-desktop-{source.version}.cdx.json", bill_of_materials(source, "source", uv_shipped=False)
+    return [(f"kame-desktop-{source.version}.cdx.json", bill_of_materials(source, "source", uv_shipped=False))]
 
 
-TARGETS = {build.__name__: build for build in (deb, run, wheel, bom)}
+def windows(args: argparse.Namespace) -> list[tuple[str, bytes]]:
+    """the installers for one user of 64-bit Windows; needs --python"""
+    from building.signing import unsigned, with_certificate, with_command
+    from building.windows import KINDS, build_windows
+    from building.windows_python import python_files
+
+    if args.python is None:
+        raise BuildError("Name the Python that the installer brings along with --python; see packaging/README.md.")
+    sign = unsigned
+    if args.sign_with:
+        sign = with_certificate(*args.sign_with)
+    elif args.sign:
+        sign = with_command(args.sign)
+    kinds = KINDS if args.kind == "both" else (args.kind,)
+    python = python_files(args.python, args.python_sha256)
+    return build_windows(ROOT, read_source(ROOT), python, kinds, sign, args.uv)
+
+
+TARGETS = {build.__name__: build for build in (deb, run, windows, wheel, bom)}
 
 
 def main(words: list[str]) -> int:
@@ -69,15 +88,23 @@ def main(words: list[str]) -> int:
     parser.add_argument("target", choices=TARGETS, metavar="TARGET", help="what to build")
     parser.add_argument("--out", type=Path, default=ROOT / "dist", help="where to put it (default: dist)")
     parser.add_argument("--uv", type=Path, metavar="WHEEL", help="the wheel of uv to put in (default: pip fetches it)")
+    group = parser.add_argument_group("windows")
+    group.add_argument("--python", type=Path, metavar="PATH", help="the Python to bring along: an archive or a folder")
+    group.add_argument("--python-sha256", metavar="DIGEST", help="its publisher's digest, for one that is not pinned")
+    group.add_argument("--kind", choices=("online", "offline", "both"), default="both")
+    group.add_argument("--sign-with", nargs=2, type=Path, metavar=("CERTIFICATE", "KEY"), help="files in PEM")
+    group.add_argument("--sign", metavar="COMMAND", help="signs the program that is its last argument in place")
     args = parser.parse_args(words)
     try:
-        name, data = TARGETS[args.target](args)
+        built = TARGETS[args.target](args)
         args.out.mkdir(parents=True, exist_ok=True)
-        (args.out / name).write_bytes(data)
-    except BuildError as error:
+        for name, data in built:
+            (args.out / name).write_bytes(data)
+    except (BuildError, Problem) as error:
         print(error, file=sys.stderr)
         return 2
-    print(f"{args.out / name}  {len(data) / 10**6:.1f} MB  sha256 {hashlib.sha256(data).hexdigest()}")
+    for name, data in built:
+        print(f"{args.out / name}  {len(data) / 10**6:.1f} MB  sha256 {hashlib.sha256(data).hexdigest()}")
     return 0
 
 

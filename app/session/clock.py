@@ -14,12 +14,16 @@ from typing import Any
 
 from app.conversation.frame import end_of_frame
 
+SLEPT_SECONDS = 30.0
+"""Where frames come later than this, they are not late: time went on without the session."""
+
 
 class SessionClock:
     """Seconds since the start of frame 0, finer than a frame.
 
-    `now` is any steady clock, which `frame_ended` anchors, once, at the first frame. None: the time stands
-    still between frames, for talks that are run faster than they sound.
+    `now` is any steady clock, which `frame_ended` anchors at the first frame, and again where no frame has come for
+    very long (the computer slept). None: the time stands still between frames, for talks that are run faster than they
+    sound.
     """
 
     def __init__(self, now: Callable[[], float] | None = time.perf_counter) -> None:
@@ -30,8 +34,11 @@ class SessionClock:
     def frame_ended(self, index: int) -> None:
         """Frame `index` has just been heard whole."""
         self._frame_end = end_of_frame(index)
-        if self._zero is None and self._now is not None:
-            self._zero = self._now() - self._frame_end
+        if self._now is None:
+            return
+        zero = self._now() - self._frame_end
+        if self._zero is None or zero - self._zero > SLEPT_SECONDS:
+            self._zero = zero
 
     def __call__(self) -> float:
         """The session's time now, to the millisecond; 0 before the first frame."""

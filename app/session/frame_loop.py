@@ -37,6 +37,7 @@ from app.frontend.base import (
 )
 from app.session.clock import SessionClock
 from app.session.early import EarlyVoice
+from app.session.lost_sound import LostSound
 from app.session.mailbox import FinishedHint, Mailbox, SetDuplex, SwapFrontEnd, TalkButton, TypedWords, WordsHint
 from app.stt.base import VoiceActivity
 
@@ -412,6 +413,7 @@ class FrameThread:
         self._failed = failed
         self._over = over
         self._now = now
+        self._lost = LostSound()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="frames", daemon=True)
 
@@ -448,6 +450,8 @@ class FrameThread:
                         continue
                     samples = taken
                 index += dropped
+                lost = self._lost.missing(self._now(), index, self._source.backlog)
+                index, dropped = index + lost, dropped + lost
                 self._deliver(self._stepper.step(Frame(index, samples), dropped=dropped))
                 index += 1
         except AudioError as error:

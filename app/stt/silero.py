@@ -7,6 +7,7 @@ the frame thread: 0.4 ms a frame.
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import soxr
 
 from app.conversation.frame import SAMPLE_RATE, Frame
 from app.conversation.voice import VoiceWindow
+from app.onnx_models import open_onnx
 from app.stt.whisper_library import faster_whisper
 
 VAD_RATE = 16_000
@@ -77,15 +79,8 @@ class SileroVoiceActivity:
 
     @cached_property
     def _model(self) -> Any:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 4
         assets = faster_whisper("utils").get_assets_path()
-        return onnxruntime.InferenceSession(
-            f"{assets}/silero_vad_v6.onnx", options, providers=["CPUExecutionProvider"]
-        )
+        return open_onnx(Path(assets, "silero_vad_v6.onnx"), errors_only=True)
 
     def hear(self, frame: Frame) -> list[VoiceWindow]:
         """See `VoiceActivity.hear`."""

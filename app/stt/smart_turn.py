@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from app.onnx_models import open_onnx
 from app.stt.whisper_library import faster_whisper
 
 RATE = 16_000
@@ -20,11 +21,7 @@ class SmartTurn:
     """Loads `model` (an ONNX file). 30 to 60 ms a call on one core."""
 
     def __init__(self, model: Path) -> None:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        self._model = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        self._model = open_onnx(model)
         self._input = self._model.get_inputs()[0].name
         self._mel = faster_whisper("feature_extractor").FeatureExtractor(feature_size=80, chunk_length=SECONDS)
 

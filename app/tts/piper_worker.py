@@ -2,7 +2,7 @@
 
 Piper is GPL-3.0-or-later and is run as a program of its own, apart from the app. Speaks to its parent
 through standard input and output only: `{"text": …}` a line; back comes `{"rate": …, "bytes": …}` a
-line and that many bytes of float32, or `{"error": …}`. Knows nothing of the app.
+line and that many bytes of float32, or `{"error": …}`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from app.onnx_models import import_onnxruntime, open_onnx
+
 SEED = 20251002
 """Of the voice's random variation: the same texts in the same order are spoken the same way, run after run."""
 
@@ -26,17 +28,13 @@ def main(argv: list[str]) -> int:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     with contextlib.suppress(OSError, AttributeError):
         os.nice(2)  # behind the frame loop, which must never be late
-    import onnxruntime
     from piper import PiperVoice, SynthesisConfig
     from piper.config import PiperConfig
     from piper.phonemize_espeak import ESPEAK_DATA_DIR
 
     model = Path(argv[0]).absolute()
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # one core is enough (RTF 0.07), and leaves one for everything else
-    options.inter_op_num_threads = 1
-    onnxruntime.set_seed(SEED)
-    session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    import_onnxruntime().set_seed(SEED)
+    session = open_onnx(model)  # one core is enough (RTF 0.07), and leaves one for everything else
     config = PiperConfig.from_dict(json.loads(model.with_name(model.name + ".json").read_text("utf-8")))
     # espeak-ng opens its data with the C library's narrow file names, which on Windows can't spell every folder's
     # name ("C:\Users\Jörg"): seen from the folder above, the name is plain.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +13,8 @@ GPU_FREE_BYTES = 12 * 10**9
 GPU_LACKING = ("failed", "no room")
 
 
-def _load_nvidia() -> ModuleType:
+@functools.lru_cache(maxsize=None)
+def nvidia() -> ModuleType:
     """Load `app/nvidia.py` by its path: importing `app` needs packages that may not be installed yet."""
     path = Path(__file__).resolve().parents[2] / "app" / "nvidia.py"
     spec = importlib.util.spec_from_file_location("kame_desktop_nvidia", str(path))
@@ -22,18 +24,15 @@ def _load_nvidia() -> ModuleType:
     return module
 
 
-nvidia = _load_nvidia()
-
-
 def has_nvidia_driver() -> bool:
     """Tell whether a driver is there, without asking it."""
-    return nvidia.has_driver()
+    return nvidia().has_driver()
 
 
 def obstacle() -> str:
     """Say why KAME can't run on a card of this machine; empty if it can. Takes seconds."""
-    driver = nvidia.look()
-    return "There is no NVIDIA card with a driver." if driver is None else nvidia.obstacle(driver)
+    driver = nvidia().look()
+    return "There is no NVIDIA card with a driver." if driver is None else nvidia().obstacle(driver)
 
 
 def gpu_settled(stamp: Mapping, use_gpu: bool, gpu_lock: str) -> bool:

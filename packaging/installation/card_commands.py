@@ -30,25 +30,25 @@ def card_status(places: InstalledPlaces) -> dict[str, Any]:
     `state` is "none", "unfit", "offered", "waiting" for the app's next start, or "installed"; `download` and `room`
     are bytes still to come, which are about right if `estimated`.
     """
-    driver = nvidia.look()
+    driver = nvidia().look()
     stamp = read_stamp(places)
     there = places.site_packages
     pin = torch_pin(places.locks)
     if is_complete(places.next, places) and variant_of(read_json(places.next.stamp)).backend:
         return _status("waiting", f"What the graphics card needs is installed. {RESTART}")
     if any(one.partition("+")[0] == pin for one in installed_pins(there)):
-        trouble = nvidia.obstacle(driver) if driver else NO_CARD
+        trouble = nvidia().obstacle(driver) if driver else NO_CARD
         return _status("installed", trouble or f"What the graphics card needs is installed ({pin}).")
-    obstacle = nvidia.obstacle(driver) if driver else NO_CARD
+    obstacle = nvidia().obstacle(driver) if driver else NO_CARD
     if obstacle:
         return _status("unfit" if driver else "none", obstacle)
     build = choose_build(places.locks, driver)
     cost = cost_of(places, stamp.get("python", "3.12"), build, there)
-    card = nvidia.best_card(driver)
+    card = nvidia().best_card(driver)
     size = f"about {cost.download / 10**9:.1f} GB" if cost.download else "several GB"
     sentence = (
-        f"An {card.name} with {nvidia.gigabytes(card.total)} GB is here. KAME can run on it: what it needs "
-        f"({build.words}, {size}) isn't installed."
+        f"{'An' if card.name.startswith('NVIDIA') else 'A'} {card.name} with {nvidia().gigabytes(card.total)} GB is "
+        f"here. KAME can run on it: what it needs ({build.words}, {size}) isn't installed."
     )
     lost = stamp.get("card", {}).get("lost", "")
     told = f"{lost} It was taken away. {sentence}" if lost else sentence

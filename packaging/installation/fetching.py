@@ -29,9 +29,10 @@ class Fetching:
         cost = self._cost(variant, version)
         self._check_room(cost.unpacked - bytes_in(places.cache))
         doing = "Installing what the graphics card needs" if variant.backend else "Installing the app's packages"
+        self._tell(cost)
         try:
             amount = (lambda: (min(cost.unpacked, bytes_in(places.cache)), cost.unpacked)) if cost.unpacked else None
-            with self._steps.step(self._what(variant, cost), amount):
+            with self._steps.step(self._what(variant), amount):
                 if variant.backend and WINDOWS:
                     self._install_with_torch_for_windows(variant)
                 else:
@@ -48,13 +49,17 @@ class Fetching:
         missing = [size for pin, size in read_sizes(self._places.locks, version).items() if pin in pins]
         return Cost(sum(size.download for size in missing), sum(size.unpacked for size in missing), False)
 
-    def _what(self, variant: Variant, cost: Cost) -> str:
-        if self._places.wheels.exists() and not variant.backend:
-            return "Unpacking the app's packages and models"
-        what = "what the graphics card needs" if variant.backend else "the app's packages and models"
-        about = "about " if cost.estimated else ""
-        amount = f" (a download of {about}{cost.download / 10**6:,.0f} MB)" if cost.download else ""
-        return f"Fetching and unpacking {what}{amount}"
+    def _what(self, variant: Variant) -> str:
+        if variant.backend:
+            return "Fetching and unpacking what the graphics card needs"
+        doing = "Unpacking" if self._places.wheels.exists() else "Fetching and unpacking"
+        return f"{doing} the app's packages and models"
+
+    def _tell(self, cost: Cost) -> None:
+        if cost.download and not self._places.wheels.exists():
+            download, unpacked = (f"{size / 10**6:,.0f} MB" for size in cost[:2])
+            about = "about " if cost.estimated else ""
+            self._steps.say(f"There are {about}{download} to download, which take {about}{unpacked} on the disk.")
 
     def _check_room(self, needed: int) -> None:
         folder = self._places.venv.parent
@@ -93,10 +98,11 @@ class Fetching:
         if extra:
             self._tool("pip", "uninstall", "--python", new.python, *(pin.partition("==")[0] for pin in extra))
         rest = new.venv / "card-without-torch.txt"
+        others = [word for name in variant.locks if name != "card.txt" for word in ("-r", places.locks / name)]
         rest.write_text(split_torch((places.locks / "card.txt").read_text(encoding="utf-8"))[0], encoding="utf-8")
         self._tool(
             "pip", "install", "--require-hashes", "--only-binary", ":all:", "--no-deps", *self._sources(variant),
-            "--python", new.python, "-r", rest, *(word for name in variant.locks[1:] for word in ("-r", places.locks / name)),
+            "--python", new.python, "-r", rest, *others,
         )  # fmt: skip
         if wanted_torch not in there:
             self._tool(

@@ -14,7 +14,7 @@ from installation.problems import Problem
 from installation.steps import NO_CONSOLE
 from installation.system import WINDOWS
 
-SECONDS_TO_WATCH = 8
+SECONDS_TO_WATCH = 20
 
 
 def hand_over(command: Sequence[str], env: Mapping[str, str]) -> NoReturn:

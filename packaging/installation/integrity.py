@@ -40,8 +40,9 @@ def is_whole(path: Path, digest: str, size: str) -> bool:
             return path.exists()
         if size and path.stat().st_size != int(size):
             return False
-        wanted = digest[len("sha256=") :]
-        return base64.urlsafe_b64encode(sha256(path)).rstrip(b"=").decode() == wanted
+        found = sha256(path)
+        # Some build tools write the digest in hexadecimal instead of base64.
+        return digest[len("sha256=") :] in (base64.urlsafe_b64encode(found).rstrip(b"=").decode(), found.hex())
     except (OSError, ValueError):
         return False
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from installation.card_check import check_card
 from installation.environment import venv_version
 from installation.exclusion import only_one
+from installation.fetching import Fetching
 from installation.installed_places import InstalledPlaces
 from installation.integrity import damaged_packages, damaged_program_files
-from installation.fetching import Fetching
 from installation.packages import add_project_to_path
 from installation.problems import USERS, Problem, ToolFailed, problem_of
 from installation.pythons import candidates, find_pythons

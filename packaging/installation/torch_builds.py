@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from installation.card import nvidia
 from installation.locks import split_torch
@@ -42,7 +42,7 @@ NEWEST_FOR_CUDA_126 = (9, 0)
 
 
 class Cost(NamedTuple):
-    """Bytes to download and on disk; `estimated` if a part of them isn't known exactly."""
+    """Bytes to download and on disk, 0 if not known; `estimated` if a part of them isn't known exactly."""
 
     download: int
     unpacked: int
@@ -58,12 +58,12 @@ def locked_build(locks: Path) -> TorchBuild:
     return TorchBuild("cu" + "".join(cuda.groups()), (int(cuda.group(1)), int(cuda.group(2))))
 
 
-def choose_build(locks: Path, driver: nvidia.Driver) -> TorchBuild:  # type: ignore[name-defined]
-    """Return the build for a driver that can run KAME at all (see `nvidia.obstacle`)."""
+def choose_build(locks: Path, driver: Any) -> TorchBuild:
+    """Return the build for a driver that can run KAME at all (see `nvidia().obstacle`)."""
     if not WINDOWS:
         return locked_build(locks)
     newest, older = WINDOWS_BUILDS
-    card = nvidia.best_card(driver)
+    card = nvidia().best_card(driver)
     needs_newest = bool(card and card.capability and card.capability > NEWEST_FOR_CUDA_126)
     return newest if needs_newest or not driver.cuda or driver.cuda >= newest.cuda else older
 
@@ -74,6 +74,8 @@ def cost_of(places: Places, version: str, build: TorchBuild, there: Path | None)
     pins = pins_of(places.locks, for_card(build.backend).locks)
     torch = torch_pin(places.locks)
     known = read_sizes(places.locks, version)
+    if torch not in known and not build.download:
+        return Cost(0, 0, True)
     missing = [size for pin, size in known.items() if pin in pins and pin not in installed]
     download, unpacked = (sum(size[place] for size in missing) for place in (0, 1))
     if build.download and f"{torch}+{build.backend}" not in installed:

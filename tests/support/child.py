@@ -26,6 +26,26 @@ def say(**facts):
 """For the begin of a script: what `Child.hears` takes."""
 
 
+def is_running(pid: int) -> bool:
+    """Whether the process is there. One that has ended and that nobody has waited for still is, on Linux."""
+    if sys.platform == "win32":
+        import ctypes
+
+        synchronize, still_running = 0x100000, 0x102
+        handle = ctypes.windll.kernel32.OpenProcess(synchronize, False, pid)
+        if not handle:
+            return False
+        try:
+            return ctypes.windll.kernel32.WaitForSingleObject(handle, 0) == still_running
+        finally:
+            ctypes.windll.kernel32.CloseHandle(handle)
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 class Child:
     """Runs `script`. Whoever makes one sees to `kill`, or uses it in a `with`.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ from app.backend.base import BackendError
 from app.demo import QUESTIONS as ASKED
 from app.demo import DemoBooth
 from app.desk import Offer
+from app.offline_models import model_path
 from app.session import demo_run
 from app.session.demo import DemoOrder, DemoPlan, DemoProgress, DemoResult, chosen_brains
 from app.session.demo_report import document, lines
@@ -251,6 +253,10 @@ class Keys:
         return self._offer
 
 
+@pytest.mark.skipif(
+    sys.platform == "win32" and not model_path("second brain, piece 1").is_file(),
+    reason="the demo's second brain is not installed on Windows",
+)
 async def test_the_desk_finds_brains_and_marks_those_that_cost_money() -> None:
     models = Offer(("gemma3:4b", "nomic-embed-text", "qwen3:4b", "llama3.2", "big:cloud"), True)
     booth = DemoBooth(None, Keys(models), ())  # type: ignore[arg-type]

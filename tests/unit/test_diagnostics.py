@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -172,7 +173,7 @@ def test_the_users_folder_is_not_named(tmp_path: Path) -> None:
     log = [entry(f"can't read {home}/x", f"  File \"{home}/app.py\", line 3")]
     text = diagnostics(MACHINE, settings, TalkNotes(), log, hide=Redactor(), home=home)
     assert str(home) not in text.replace(f"{tmp_path}/anna", "")
-    assert "- weights_folder: ~/weights" in text and "can't read ~/x" in text and 'File "~/app.py"' in text
+    assert f"- weights_folder: ~{os.sep}weights" in text and "can't read ~/x" in text and 'File "~/app.py"' in text
     assert f"- tool_folders: ~ {tmp_path}/anna" in text
 
 

@@ -19,8 +19,9 @@ def _without_streams(*arguments: str) -> int:
     """The exit code of this Python with `arguments`, run without standard streams."""
     if sys.platform == "win32":
         command = [str(Path(sys.executable).with_name("pythonw.exe")), *arguments]
-    else:
-        command = ["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', sys.executable, *arguments]
+        none = subprocess.STARTUPINFO(dwFlags=subprocess.STARTF_USESTDHANDLES)
+        return subprocess.run(command, cwd=ROOT, startupinfo=none, timeout=120).returncode
+    command = ["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', sys.executable, *arguments]
     return subprocess.run(command, cwd=ROOT, timeout=120).returncode
 
 

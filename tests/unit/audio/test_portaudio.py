@@ -227,6 +227,27 @@ class TestMicrophone:
         with Microphone():
             assert fake.streams[0].options["extra_settings"] == ("wasapi", True)
 
+    def test_windows_keeps_a_microphones_sound_while_python_is_busy(self, fake: FakeSoundDevice) -> None:
+        fake.set_devices(("Mic", "Windows WASAPI", 1, 0), ("Speaker", "Windows WASAPI", 0, 2), default=(0, 1))
+        with Microphone(), Loudspeaker():
+            assert [one.options["latency"] for one in fake.streams] == [stream.WASAPI_ROOM_SECONDS, "low"]
+
+    def test_windows_has_fine_timers_while_there_is_sound(
+        self, fake: FakeSoundDevice, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        told: list[str] = []
+        winmm = SimpleNamespace(
+            timeBeginPeriod=lambda ms: told.append(f"begin {ms}"), timeEndPeriod=lambda ms: told.append(f"end {ms}")
+        )
+        monkeypatch.setattr(native.ctypes, "windll", SimpleNamespace(winmm=winmm), raising=False)
+        assert native.open_streams() == 0
+        native.count_stream(+1)
+        native.count_stream(+1)
+        native.count_stream(-1)
+        assert told == ["begin 1"]
+        native.count_stream(-1)
+        assert told == ["begin 1", "end 1"]
+
     def test_a_driver_that_hangs_on_closing(
         self, fake: FakeSoundDevice, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -326,14 +326,16 @@ async def test_what_was_removed_does_not_outlive_the_next_start(how: str, tmp_pa
 
 async def test_sound_goes_with_its_conversation_but_only_the_apps_own(tmp_path: Path) -> None:
     folders = [tmp_path / "recordings" / "one", tmp_path / "mine", tmp_path / "recordings", tmp_path / "elsewhere"]
+    own = [*folders[:3], tmp_path / "recordings" / ".." / "mine"]
     for folder in folders:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "user.wav").write_bytes(b"sound")
     link = tmp_path / "recordings" / "link"
     if os.name == "posix":
         link.symlink_to(folders[3])
+        own.append(link)
     async with kept(tmp_path) as history:
-        for number, folder in enumerate([*folders[:3], link, tmp_path / "recordings" / ".." / "mine"]):
+        for number, folder in enumerate(own):
             log = history.begin(str(number), Setup(), folder)
             for event in talk(MOON):
                 log.put(event)

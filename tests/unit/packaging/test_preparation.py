@@ -20,7 +20,7 @@ from installation import (
 )
 from installation.places import Places
 from installation.steps import Steps
-from tests.unit.packaging.fakes import LOCKS, names_in, posix_only, prepare, program, ready
+from tests.unit.packaging.fakes import LOCKS, names_in, posix_only, prepare, ready
 
 
 @posix_only

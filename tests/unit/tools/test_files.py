@@ -24,7 +24,7 @@ def notes(tmp_path: Path) -> Path:
     """A permitted folder with a few files, beside one that is not permitted."""
     folder = tmp_path / "notes"
     (folder / "trips" / "far").mkdir(parents=True)
-    (folder / "list.txt").write_text("milk\nBread and butter\n", "utf-8")
+    (folder / "list.txt").write_bytes(b"milk\nBread and butter\n")
     (folder / "trips" / "far" / "Lisbon.md").write_text("# Lisbon\n\nTake the tram to the bread museum.\n", "utf-8")
     (folder / "trips" / "old.txt").write_bytes("Café in Köln\r\nzwei".encode("cp1252"))
     (folder / "trips" / "wide.txt").write_bytes("größer".encode("utf-16"))

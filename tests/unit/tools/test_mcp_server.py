@@ -18,6 +18,7 @@ import pytest
 
 from app.tools import McpServer, Toolbox, ToolError, load_servers
 from app.tools.mcp_server import McpConnection, tool_name
+from tests.support.child import is_running
 from tests.support.servers import closed_port_url
 
 PEER = str(Path(__file__).parents[2] / "support" / "mcp_peer.py")
@@ -78,14 +79,6 @@ async def _refused(box: Toolbox, tool: str, **arguments: Any) -> str:
     return result.text
 
 
-def _is_there(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 async def _good_and_bad(box: Toolbox) -> None:
     """What holds for every way to a server."""
     assert [spec.name for spec in box.specs] == [f"peer__{name}" for name in NAMES]
@@ -124,7 +117,7 @@ async def test_a_child_process_that_hangs_in_the_end(
             for _ in range(2):
                 assert "longer than" in await _refused(box, "fail", secret="x" * 300_000)  # more than a pipe holds
             assert time.perf_counter() - began < 3
-    assert not _is_there(pid)
+    assert not is_running(pid)
     out, err = capfd.readouterr()
     assert out == "" and "not for the console" not in err
 
@@ -150,13 +143,13 @@ async def test_a_child_that_dies_is_started_again() -> None:
         specs = box.specs
         first = int(await _said(box, "pid"))
         os.kill(first, signal.SIGTERM)  # between two calls
-        while _is_there(first):
+        while is_running(first):
             await asyncio.sleep(0.01)
         assert "connected again at the next call" in await _refused(box, "add", a=1, b=1)
         second = int(await _said(box, "pid"))
         assert second != first and box.specs == specs
         assert "ended or broke off" in await _refused(box, "die")
-    assert not _is_there(second)
+    assert not is_running(second)
 
 
 async def test_servers_that_cannot_be_had_are_sentences(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -238,7 +231,9 @@ def test_the_usual_file_is_read(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"mcpServers": []}', "[" * 100_000, '{"a": "hush"'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"mcpServers": []}', pytest.param("[" * 100_000, id="deep"), '{"a": "hush"']
+)
 def test_a_broken_file_is_a_sentence(tmp_path: Path, text: str) -> None:
     servers, sentence = _load(tmp_path, text)
     assert servers == [] and "none is used" in sentence and "hush" not in sentence

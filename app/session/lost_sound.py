@@ -1,0 +1,51 @@
+"""Notices sound that was lost before it reached the app, which not every driver reports.
+
+A frame that comes late although none was waiting has been preceded by a gap: all later frames come late by as much,
+and the session's time, which counts frames, falls behind.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import takewhile
+
+from app.conversation.frame import FRAME_SECONDS
+from app.session.clock import SLEPT_SECONDS
+
+LOOK_SECONDS = 1.0
+"""For so long all frames must have been late: a thread or a driver that was only held up catches up before that."""
+
+REMEMBERED_SECONDS = 10.0
+"""What frames are compared with. Two clocks that run at different speeds drift by a thousandth of a frame meanwhile."""
+
+
+class LostSound:
+    """Is told of every frame when it comes, and says how many are missing before it."""
+
+    def __init__(self) -> None:
+        self._lags: deque[tuple[float, float]] = deque()
+        """When a frame came with none behind it, and by how much later than its number says; the oldest is first."""
+
+    def missing(self, now: float, index: int, backlog: int) -> int:
+        """How many frames were lost before the frame `index`, which has come `now` with `backlog` more behind it.
+
+        The caller is to count them as passed from now on.
+        """
+        if backlog:
+            return 0  # it waited here, and lateness says nothing about the device
+        lag = now - index * FRAME_SECONDS
+        if self._lags and lag - self._lags[-1][1] > SLEPT_SECONDS:
+            self._lags.clear()  # the clock of the session begins anew as well
+        self._lags.append((now, lag))
+        while self._lags[0][0] < now - REMEMBERED_SECONDS:
+            self._lags.popleft()
+        since = now - LOOK_SECONDS
+        before = min((lag for _, lag in takewhile(lambda one: one[0] < since, self._lags)), default=None)
+        if before is None:
+            return 0
+        lost = int((min(lag for at, lag in self._lags if at >= since) - before) / FRAME_SECONDS)
+        if lost <= 0:
+            return 0
+        self._lags.clear()
+        self._lags.append((now, lag - lost * FRAME_SECONDS))
+        return lost

@@ -1,0 +1,96 @@
+"""Fetch the wheels of the locks for one system and Python version, by their hashes."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+from packaging.requirements import Requirement
+
+from installation.problems import ToolFailed, problem_of
+from installation.sizes import normal_name
+
+LINUX_PLATFORMS = (
+    *(f"manylinux_2_{minor}_x86_64" for minor in (34, 31, 28, 27, 26, 24, 17, 12, 5)),
+    "manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64", "linux_x86_64",
+)  # fmt: skip
+
+
+class Target(NamedTuple):
+    """A system, `windows` or `linux`, and a Python version such as `3.12`."""
+
+    system: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.system}-{self.version}"
+
+    @property
+    def platforms(self) -> tuple[str, ...]:
+        """Return the platform tags of wheels that the target takes."""
+        return ("win_amd64",) if self.system == "windows" else LINUX_PLATFORMS
+
+    @property
+    def markers(self) -> dict[str, str]:
+        """Return what the conditions of requirements are evaluated with."""
+        windows = self.system == "windows"
+        return {
+            "python_version": self.version,
+            "python_full_version": f"{self.version}.0",
+            "implementation_name": "cpython",
+            "platform_python_implementation": "CPython",
+            "os_name": "nt" if windows else "posix",
+            "sys_platform": "win32" if windows else "linux",
+            "platform_system": "Windows" if windows else "Linux",
+            "platform_machine": "AMD64" if windows else "x86_64",
+            "extra": "",
+        }
+
+
+def requirements_for(lock: str, target: Target) -> dict[str, str]:
+    """Return what a lock asks for on the target: the pins, each with its line of hashes."""
+    chosen = {}
+    for block in re.split(r"(?m)^(?=[A-Za-z0-9])", lock)[1:]:
+        wanted = Requirement(block.split("\\\n")[0].strip())
+        if wanted.marker is None or wanted.marker.evaluate(target.markers):
+            hashes = " ".join(re.findall(r"--hash=\S+", block))
+            chosen[f"{normal_name(wanted.name)}{wanted.specifier}"] = hashes
+    return chosen
+
+
+def fetch(locks: list[Path], target: Target, folder: Path) -> list[Path]:
+    """Fetch the wheels of these locks into a folder; return them, sorted. What is there is not fetched again."""
+    pins: dict[str, str] = {}
+    for lock in locks:
+        pins |= requirements_for(lock.read_text("utf-8"), target)
+    folder.mkdir(parents=True, exist_ok=True)
+    listed = folder.with_suffix(".txt")
+    listed.write_text("".join(f"{pin} {hashes}\n" for pin, hashes in sorted(pins.items())), "utf-8")
+    command = [
+        sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes", "--only-binary", ":all:",
+        "--python-version", target.version, "--implementation", "cp", "--dest", str(folder), "-r", str(listed),
+        *(f"--platform={name}" for name in target.platforms),
+    ]  # fmt: skip
+    env = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env, check=False)
+    if done.returncode:
+        raise problem_of("Fetching the wheels", ToolFailed(command, done.returncode, done.stdout), listed)
+    found = {pin_of(path): path for path in folder.glob("*.whl")}
+    return sorted(found[pin] for pin in pins)
+
+
+def pin_of(wheel: Path) -> str:
+    """Return a wheel's name and version as `name==version`."""
+    name, version = wheel.name.split("-")[:2]
+    return f"{normal_name(name)}=={version}"
+
+
+def unpacked_size(wheel: Path) -> int:
+    """Return the bytes of all files in a wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        return sum(info.file_size for info in archive.infolist())

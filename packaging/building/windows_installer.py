@@ -1,0 +1,69 @@
+"""Make the installer for Windows out of its files, with NSIS."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from building.payload import write_tree
+from building.source import BuildError, File, Source
+from building.windows_programs import icon, numbers
+
+SCRIPT = "packaging/windows/setup.nsi"
+OUT = "kame-desktop-setup.exe"
+
+
+def script_of(files: Iterable[File]) -> str:
+    """Return the commands that install all files, sorted, so that the same files give the same installer."""
+    lines, folder = [], None
+    for file in sorted(files):
+        parent, _, _ = file.path.replace("/", "\\").rpartition("\\")
+        if parent != folder:
+            folder = parent
+            lines.append(f'SetOutPath "$INSTDIR\\{parent}"' if parent else 'SetOutPath "$INSTDIR"')
+        # They are compressed already.
+        stored = file.path.startswith("wheels/")
+        lines += ["SetCompress off"] if stored else []
+        lines.append(f'File "${{SOURCE}}/files/{file.path}"')
+        lines += ["SetCompress auto"] if stored else []
+    return "\n".join(lines) + "\n"
+
+
+def made(source: Source, kind: str, files: list[File], sizes: Mapping[str, int]) -> bytes:
+    """Return the installer.
+
+    `sizes` are the bytes of what the first start sets up, to be told: `download` and `unpacked`.
+    """
+    own = sum(len(file.data) for file in files)
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        write_tree(files, work / "files", source.epoch)
+        (work / "files.nsh").write_text(script_of(files), "utf-8")
+        (work / "kame.ico").write_bytes(icon(source))
+        (work / "setup.nsi").write_bytes(source.file(SCRIPT))
+        values = {
+            "VERSION": source.version,
+            "NUMBERS": numbers(source.version),
+            "KIND": kind,
+            "SIZE_MB": str(round(own / 10**6)),
+            "DOWNLOAD_MB": str(round(sizes["download"] / 10**6)),
+            "UNPACKED_MB": f"{sizes['unpacked'] / 10**6:,.0f}",
+            "SIZE_KB": str((own + sizes["unpacked"]) // 1024),
+            "SOURCE": str(work),
+            "OUT": str(work / OUT),
+        }
+        command = ["makensis", "-V2", "-WX", *(f"-D{name}={value}" for name, value in values.items()), "setup.nsi"]
+        env = {**os.environ, "SOURCE_DATE_EPOCH": str(source.epoch), "TZ": "UTC", "LC_ALL": "C.UTF-8"}
+        try:
+            done = subprocess.run(command, cwd=work, env=env, capture_output=True, text=True, check=False)
+        except FileNotFoundError as error:
+            raise BuildError(
+                "makensis was not found. Installers for Windows are made with NSIS; on Debian type: "
+                "sudo apt-get install nsis"
+            ) from error
+        if done.returncode != 0:
+            raise BuildError(f"NSIS could not make the installer:\n{done.stdout}{done.stderr}")
+        return (work / OUT).read_bytes()

@@ -1,0 +1,73 @@
+"""Take the Python that the Windows installer brings along, without what the app never uses."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import tarfile
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from building.source import BuildError, File
+
+PINNED = {
+    "python-3.12.10-embed-amd64.zip": "4acbed6dd1c744b0376e3b1cf57ce906f9dc9e95e68824584c8099a63025a3c3",
+    "cpython-3.12.14+20260901-x86_64-pc-windows-msvc-install_only_stripped.tar.gz":
+        "7c45c9622400d578709a9b2cddbe8124cc21d382409d9f13406d706d28e31b14",
+}  # fmt: skip
+"""The archives that are taken without further words: python.org's and python-build-standalone's."""
+
+LEFT_OUT = re.compile(
+    r"(Lib/)?(test|idlelib|tkinter|turtledemo|lib2to3|ensurepip|pydoc_data|site-packages)/|(include|libs|tcl|Scripts|Doc)/"
+    r"|.*(__pycache__/|\.pdb$|\.pyc$)|DLLs/(_tkinter|_test|_ctypes_test|_msi|tcl\d|tk\d)|Lib/(turtle|sitecustomize)\.py$"
+)
+NEEDED = ("python.exe", "pythonw.exe", "python3.dll")
+
+
+def python_files(given: Path, sha256: str | None) -> tuple[str, list[File]]:
+    """Return the Python's version, such as `3.12`, and its files, to be put into `python/`.
+
+    `given` is an archive, whose digest has to be the pinned one or `sha256`, or a folder, which is taken as it is.
+    """
+    if given.is_dir():
+        paths = (path for path in given.rglob("*") if path.is_file())
+        every = [File(path.relative_to(given).as_posix(), path.read_bytes()) for path in paths]
+    elif given.is_file():
+        every = list(_unpack(given, sha256))
+    else:
+        raise BuildError(f"There is no Python at {given}. Name a folder or an archive with --python.")
+    names = {file.path for file in every}
+    found = [match[1] for name in sorted(names) if (match := re.fullmatch(r"python3(\d+)\.dll", name))]
+    if not found or any(name not in names for name in NEEDED):
+        raise BuildError(
+            f"{given} does not hold a Python for Windows: {', '.join(NEEDED)} and its library have to be at its top. "
+            f"packaging/README.md tells which packages fit."
+        )
+    return f"3.{found[0]}", sorted(
+        File(f"python/{file.path}", file.data) for file in every if not LEFT_OUT.match(file.path)
+    )
+
+
+def _unpack(archive: Path, sha256: str | None) -> Iterable[File]:
+    data = archive.read_bytes()
+    wanted = sha256 or PINNED.get(archive.name)
+    if wanted is None:
+        raise BuildError(
+            f"{archive.name} is not one of the pinned Pythons: {', '.join(PINNED)}. If you know its digest from its "
+            "publisher, give it with --python-sha256."
+        )
+    if hashlib.sha256(data).hexdigest() != wanted.lower():
+        raise BuildError(f"The SHA-256 of {archive.name} is not {wanted}, so it is not the file that was published.")
+    if archive.suffix == ".zip":
+        with zipfile.ZipFile(io.BytesIO(data)) as files:
+            for name in files.namelist():
+                if not name.endswith("/"):
+                    yield File(name, files.read(name))
+        return
+    with tarfile.open(fileobj=io.BytesIO(data)) as tar:
+        for member in tar:
+            stream = tar.extractfile(member)
+            if stream is not None:
+                yield File(member.name.removeprefix("python/"), stream.read())

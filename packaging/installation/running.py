@@ -1,0 +1,73 @@
+"""Close the programs that run from a folder on Windows, so that an installer can change its files.
+
+    python running.py FOLDER      exit code 0 when nothing runs from there any more, 1 if something stays open
+
+Asks each window to close, as its cross does. Run as a script, by the installer; imports nothing of its neighbours.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import time
+from ctypes import wintypes
+
+SECONDS = 15
+WM_CLOSE = 0x10
+QUERY_LIMITED_INFORMATION = 0x1000
+
+
+def image_of(process: int) -> str:
+    """Return the path of a process's program; empty if it has gone or is another user's."""
+    kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+    kernel.OpenProcess.restype = wintypes.HANDLE
+    handle = wintypes.HANDLE(kernel.OpenProcess(QUERY_LIMITED_INFORMATION, False, process))
+    if not handle.value:
+        return ""
+    try:
+        text, length = ctypes.create_unicode_buffer(32768), wintypes.DWORD(32768)
+        return text.value if kernel.QueryFullProcessImageNameW(handle, 0, text, ctypes.byref(length)) else ""
+    finally:
+        kernel.CloseHandle(handle)
+
+
+def processes_in(folder: str) -> set:
+    """Return the numbers of the processes whose program lies in a folder, without this one and its parent."""
+    numbers, used = (wintypes.DWORD * 65536)(), wintypes.DWORD()
+    ctypes.WinDLL("psapi").EnumProcesses(numbers, ctypes.sizeof(numbers), ctypes.byref(used))
+    start = os.path.normcase(os.path.abspath(folder)) + os.sep
+    every = set(numbers[: used.value // ctypes.sizeof(wintypes.DWORD)]) - {os.getpid(), os.getppid()}
+    return {number for number in every if os.path.normcase(image_of(number)).startswith(start)}
+
+
+def close_windows(processes: set) -> None:
+    """Ask all windows of these processes to close."""
+    user = ctypes.WinDLL("user32")
+    function = ctypes.WINFUNCTYPE(wintypes.BOOL, wintypes.HWND, wintypes.LPARAM)
+
+    def ask(window: int, _nothing: int) -> bool:
+        owner = wintypes.DWORD()
+        user.GetWindowThreadProcessId(wintypes.HWND(window), ctypes.byref(owner))
+        if owner.value in processes and user.IsWindowVisible(wintypes.HWND(window)):
+            user.PostMessageW(wintypes.HWND(window), WM_CLOSE, 0, 0)
+        return True
+
+    user.EnumWindows(function(ask), 0)
+
+
+def main(folder: str) -> int:
+    """Close what runs from the folder; wait until it has ended."""
+    until = time.monotonic() + SECONDS
+    while True:
+        processes = processes_in(folder)
+        if not processes:
+            return 0
+        if time.monotonic() > until:
+            return 1
+        close_windows(processes)
+        time.sleep(0.5)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,53 @@
+"""Add a folder to the user's PATH on Windows, or take it away.
+
+    python user_path.py add|remove FOLDER
+
+Run as a script, by the installer; imports nothing of its neighbours.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ntpath
+import sys
+
+HWND_BROADCAST, WM_SETTINGCHANGE, ABORT_IF_HUNG = 0xFFFF, 0x1A, 2
+
+
+def with_folder(path: str, folder: str) -> str:
+    """Return a PATH with a folder at its end, once."""
+    return ";".join([*(part for part in without_folder(path, folder).split(";") if part), folder])
+
+
+def without_folder(path: str, folder: str) -> str:
+    """Return a PATH without a folder; all other parts stay as they are."""
+
+    def normal(part: str) -> str:
+        return ntpath.normcase(part.strip().strip('"').rstrip("\\"))
+
+    return ";".join(part for part in path.split(";") if normal(part) != normal(folder))
+
+
+def change(action: str, folder: str) -> None:
+    """Write the changed PATH to the registry, and tell running programs of it."""
+    import winreg
+
+    access = winreg.KEY_READ | winreg.KEY_WRITE
+    with winreg.CreateKeyEx(winreg.HKEY_CURRENT_USER, "Environment", 0, access) as key:
+        try:
+            before, kind = winreg.QueryValueEx(key, "Path")
+        except FileNotFoundError:
+            before, kind = "", winreg.REG_EXPAND_SZ
+        after = (with_folder if action == "add" else without_folder)(before, folder)
+        if after == before:
+            return
+        if after:
+            winreg.SetValueEx(key, "Path", 0, kind, after)
+        else:
+            winreg.DeleteValue(key, "Path")
+    send = ctypes.WinDLL("user32").SendMessageTimeoutW
+    send(HWND_BROADCAST, WM_SETTINGCHANGE, 0, "Environment", ABORT_IF_HUNG, 1000, None)
+
+
+if __name__ == "__main__":
+    change(sys.argv[1], sys.argv[2])

@@ -1,0 +1,26 @@
+/* Where the installation lies, and how its Python is started. */
+#ifndef PROGRAM_H
+#define PROGRAM_H
+
+#include <windows.h>
+
+#define PROGRAM_NAME L"KAME Desktop"
+#define LONGEST_PATH 32768
+#define LONGEST_COMMAND 32768
+
+/* What follows the program's own name on the command line, as it was typed. */
+const wchar_t *arguments(void);
+
+/* Write `"...\python.exe" -X utf8 "...\launcher.py" OPTIONS ARGUMENTS`. FALSE if Python or the script is missing. */
+BOOL launcher_command(wchar_t *command, const wchar_t *options, const wchar_t *words);
+
+/* A job that ends all its processes when its last handle is closed, also if this program is killed. */
+HANDLE make_job(void);
+
+/* Let the processes of a job go on after its last handle is closed. */
+void release_job(HANDLE job);
+
+/* Start a command in a job. `streams` are standard input, output and error. */
+BOOL start_in_job(wchar_t *command, HANDLE job, const HANDLE streams[3], DWORD flags, PROCESS_INFORMATION *started);
+
+#endif
