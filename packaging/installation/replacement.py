@@ -24,6 +24,7 @@ def recover(places: InstalledPlaces) -> None:
     for new in (places.new, places.next):
         if is_complete(new, places):
             move(new.venv, places.venv)
+            shutil.rmtree(str(places.old), ignore_errors=True)
             return
     if places.old.exists():
         move(places.old, places.venv)
