@@ -70,7 +70,8 @@ def test_on_windows_torch_comes_from_its_own_index_and_only_once(windows, tmp_pa
     places, calls = places_of(tmp_path), []
     there = places.new.site_packages
     (there / "something_old-1.0.dist-info").mkdir()
-    fetch = Fetching(places, Steps(tmp_path / "log", say=lambda _: None), lambda *words: calls.append([*map(str, words)]))
+    steps = Steps(tmp_path / "log", say=lambda text: None)
+    fetch = Fetching(places, steps, lambda *words: calls.append([*map(str, words)]))
     fetch.install(for_card("cu126"), "3.12")
     assert [call[1] for call in calls] == ["uninstall", "install", "install"]
     assert calls[0][-1] == "something-old"
@@ -88,7 +89,8 @@ def test_on_windows_torch_comes_from_its_own_index_and_only_once(windows, tmp_pa
 @pytest.mark.skipif(sys.platform == "win32", reason="asks for Linux")
 def test_on_linux_a_sync_installs_exactly_the_lock(tmp_path):
     places, calls = places_of(tmp_path), []
-    fetch = Fetching(places, Steps(tmp_path / "log", say=lambda _: None), lambda *words: calls.append([*map(str, words)]))
+    steps = Steps(tmp_path / "log", say=lambda text: None)
+    fetch = Fetching(places, steps, lambda *words: calls.append([*map(str, words)]))
     fetch.install(for_card("cu128"), "3.12")
     assert [call[:2] for call in calls] == [["pip", "sync"]]
     assert [Path(word).name for word in calls[0][-2:]] == ["card.txt", "models.txt"]
