@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import errno
 import os
 import sys
 import time
@@ -155,7 +156,10 @@ def _ask(args: argparse.Namespace, terminal: Terminal, desk: Desk) -> int:
         raise UserError("There is no question. Write it behind the options, or give “-” and pipe it in.")
     try:
         return asyncio.run(_answer(args, words.strip(), terminal, desk))
-    except BrokenPipeError:  # whoever read has had enough
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError) and (sys.platform != "win32" or error.errno != errno.EINVAL):
+            raise
+        # Whoever read has had enough.
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115  what is still in the buffer goes there at the end
         return 0
 

@@ -16,6 +16,9 @@ ROOT = Path(__file__).resolve().parent.parent
 OTHERS = {
     ".ci/run": "What continuous integration calls: the README's test command.",
     "pyproject.toml": "Name, dependencies, and the settings of tests, style and import contracts.",
+    "setup.py": "What a wheel holds: the app, and inside it the files that it reads.",
+    "packaging/README.md": "How the packages are built and tried, where they put what, and how they are removed.",
+    "packaging/desktop/": "The Linux desktop's menu entry and description, and the scripts that install and remove.",
     "packaging/locks/": "Pinned, hashed requirements for Linux and Windows.",
     "resources/licences.md": "Licences of all that is used, shipped or downloaded.",
     "resources/prices.json": "What models cost, for a million tokens.",
@@ -73,7 +76,7 @@ def _first_sentence(path: Path) -> str:
 
 def _order(item: tuple[str, str]) -> tuple[int, str]:
     top = item[0].split("/")[0]
-    tops = ["pyproject.toml", ".ci", "app", "resources", "packaging", "tests"]
+    tops = ["pyproject.toml", "setup.py", ".ci", "app", "resources", "packaging", "tests"]
     return tops.index(top), item[0]
 
 

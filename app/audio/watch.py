@@ -12,7 +12,6 @@ import dataclasses
 import json
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -24,7 +23,7 @@ from app.audio import devices, native, pulse
 from app.audio.devices import Device
 from app.audio.errors import DeviceError
 from app.audio.pulse import PulseServer, PulseState
-from app.childprocess import python_module_command, quiet_child
+from app.childprocess import killed_after, python_module_command, quiet_child
 
 POLL_SECONDS = 0.5
 """How often the system is asked where nothing tells of itself."""
@@ -154,33 +153,31 @@ class AskedChild:
 
     def __init__(self) -> None:
         """Raises `DeviceError`."""
-        self._give_up = time.monotonic() + CHILD_SECONDS
-        try:
-            # A pipe that nobody empties could stop it. `stop` closes the file.
-            self._said = tempfile.TemporaryFile()  # noqa: SIM115
-        except OSError as error:
-            raise _unread(error) from error
         try:
             self._process = subprocess.Popen(
                 python_module_command("app", "devices", "--json"),
                 stdin=subprocess.DEVNULL,
-                stdout=self._said,
+                stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 **quiet_child(),
             )
         except OSError as error:
-            self._said.close()
             raise _unread(error) from error
+        self._said = b""
+        self._reader = threading.Thread(target=self._read, name="audio-asked", daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        with killed_after(self._process, CHILD_SECONDS):
+            self._said = self._process.stdout.read()
 
     def poll(self) -> list[Device] | None:
         """What it found; None while it is still looking. Raises `DeviceError`. Not to be asked again after that."""
+        if self._reader.is_alive():
+            return None
         try:
-            if self._process.poll() is None:
-                if time.monotonic() > self._give_up:
-                    raise TimeoutError
-                return None
-            self._said.seek(0)
-            answer = json.loads(self._said.read().decode("utf-8"))
+            answer = json.loads(self._said)
             if not answer["ok"]:
                 raise DeviceError(answer["error"])
             known = {field.name for field in dataclasses.fields(Device)}
@@ -188,7 +185,7 @@ class AskedChild:
                 Device(**{key: value for key, value in row.items() if key in known} | {"index": -1})
                 for row in answer["devices"]
             ]
-        except (OSError, ValueError, LookupError, TypeError) as error:
+        except (ValueError, LookupError, TypeError) as error:
             raise _unread(error) from error
 
     def stop(self) -> None:
@@ -196,7 +193,9 @@ class AskedChild:
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
-        self._said.close()
+        self._reader.join()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
 
 
 def _unread(error: Exception) -> DeviceError:

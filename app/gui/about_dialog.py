@@ -1,24 +1,24 @@
-"""What KAME is, which version this is, and under which licences the parts are that it is made of."""
+"""Show what KAME is, which version this is, and the parts that it is made of with their licences."""
 
 from __future__ import annotations
-
-from importlib import metadata
 
 from PySide6.QtCore import qVersion
 from PySide6.QtGui import QTextOption
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
+from app.bill import read_bill
 from app.gui.panel import Panel, Quiet
+from app.installed import installed
 from app.resources import resource
 
 
 class AboutDialog(Panel):
-    """The licences are those of `resources/licences.md`."""
+    """The parts are those of the bill of materials; without one, the page `resources/licences.md` is shown."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.entitle(self.tr("About KAME"))
-        self.heading(self.tr("KAME Desktop {0}").format(version()))
+        self.heading(self.tr("KAME Desktop {0}").format(installed().version))
         self.column.addWidget(Quiet(
             self.tr(
                 "Talks with you while it thinks: a voice that answers at once, and any language model behind it whose "
@@ -33,17 +33,24 @@ class AboutDialog(Panel):
         self.licences.setTabChangesFocus(True)
         self.licences.setWordWrapMode(QTextOption.WrapMode.NoWrap)
         self.licences.setAccessibleName(self.tr("Licences"))
-        self.licences.setPlainText(resource("licences.md").read_text("utf-8"))
+        self.licences.setPlainText(self._parts())
         self.column.addWidget(self.licences, 1)
         self.close_button = self.button(self.tr("Close"))
         self.close_button.clicked.connect(self.close)
         self.foot(self.close_button)
         self.resize(720, 480)
 
-
-def version() -> str:
-    """The app's version; empty where it isn't installed as a package."""
-    try:
-        return metadata.version("kame-desktop")
-    except metadata.PackageNotFoundError:
-        return ""
+    def _parts(self) -> str:
+        page = resource("licences.md").read_text("utf-8")
+        try:
+            parts = read_bill()
+        except ValueError as error:
+            return f"{error}\n\n{page}"
+        if not parts:
+            return page
+        wanted = self.tr("only when asked for")
+        lines = [
+            f"{part.name} {part.version}".strip() + f": {part.licence}" + (f" ({wanted})" if part.optional else "")
+            for part in parts
+        ]
+        return "\n".join([*lines, "", page])

@@ -10,6 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from app.file_names import is_device
 from app.gui.errands import Errands
 from app.session.history import ConversationView, ExportFormat, HistoryDesk
 
@@ -112,4 +113,5 @@ class HistoryFiles(QObject):
     def _file_name(self, view: ConversationView) -> str:
         """A name that any file system takes, without a dot, behind which a suffix would be looked for."""
         kept = "".join(char if char.isalnum() or char in "-_'" else " " for char in view.title)
-        return " ".join(kept.split())[:LONGEST_FILE_NAME].strip() or self.tr("Conversation")
+        name = " ".join(kept.split())[:LONGEST_FILE_NAME].strip() or self.tr("Conversation")
+        return f"{name}_" if is_device(name) else name

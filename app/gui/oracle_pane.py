@@ -40,7 +40,7 @@ class OraclePane(QWidget):
     quiet_toggled = Signal(bool)
     """Whether only the revision that counts is shown, from now on."""
 
-    def __init__(self, parent: QWidget | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, parent: QWidget | None = None, *, clock: Callable[[], float] = time.perf_counter) -> None:
         super().__init__(parent)
         self.time = SessionTime(clock)
         self.header = OracleHeader(self)

@@ -43,7 +43,7 @@ class TimelinePane(QWidget):
     failed = Signal(str)
     """An image could not be written: a sentence for the user."""
 
-    def __init__(self, parent: QWidget | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, parent: QWidget | None = None, *, clock: Callable[[], float] = time.perf_counter) -> None:
         super().__init__(parent)
         self.log = TimelineLog()
         self.edge = LiveEdge(clock)

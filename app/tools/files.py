@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
+from app.file_names import is_device
 from app.tools.base import ToolError, ToolSpec, object_schema
 
 PAGE_CHARS = 3_500
@@ -38,9 +39,6 @@ LINE_CHARS = 160
 DIRECTORY_ENTRIES = 10_000
 PATH_CHARS = 1_000
 
-_DEVICES = {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"} | {
-    kind + number for kind in ("COM", "LPT") for number in "0123456789¹²³"
-}
 _PATH = {"type": "string", "description": "As list_files writes it: FOLDER/sub-folder/name"}
 
 
@@ -139,7 +137,7 @@ class Folders:
         else:
             raise ToolError(f"Begin the path with one of the permitted folders: {', '.join(self.names)}.")
         for part in parts:
-            if part.partition(".")[0].rstrip().upper() in _DEVICES:
+            if is_device(part):
                 raise ToolError(f"“{part}” is the name of a device on Windows, and is not read.")
             if _is_hidden(part):
                 raise ToolError(_HIDDEN)

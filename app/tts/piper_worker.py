@@ -33,12 +33,12 @@ def main(argv: list[str]) -> int:
     from piper.phonemize_espeak import ESPEAK_DATA_DIR
 
     model = Path(argv[0]).absolute()
+    # Windows gives espeak-ng no file whose path has letters outside of the system's code page, such as a user's name
+    # in another script, and misreads all beyond ASCII. From where its files lie their names are plain.
+    os.chdir(ESPEAK_DATA_DIR.parent)
     import_onnxruntime().set_seed(SEED)
     session = open_onnx(model)  # one core is enough (RTF 0.07), and leaves one for everything else
     config = PiperConfig.from_dict(json.loads(model.with_name(model.name + ".json").read_text("utf-8")))
-    # espeak-ng opens its data with the C library's narrow file names, which on Windows can't spell every folder's
-    # name ("C:\Users\Jörg"): seen from the folder above, the name is plain.
-    os.chdir(ESPEAK_DATA_DIR.parent)
     voice = PiperVoice(session=session, config=config, espeak_data_dir=Path(ESPEAK_DATA_DIR.name))
     # Less of the voice's random variation: it reads more evenly, and the same way twice.
     manner = SynthesisConfig(noise_scale=0.4, noise_w_scale=0.5, volume=0.6)

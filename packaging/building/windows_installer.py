@@ -10,9 +10,8 @@ from pathlib import Path
 
 from building.payload import write_tree
 from building.source import BuildError, File, Source
-from building.windows_programs import icon, numbers
+from building.windows_programs import FOLDER, icon, numbers
 
-SCRIPT = "packaging/windows/setup.nsi"
 OUT = "kame-desktop-setup.exe"
 
 
@@ -43,7 +42,8 @@ def made(source: Source, kind: str, files: list[File], sizes: Mapping[str, int])
         write_tree(files, work / "files", source.epoch)
         (work / "files.nsh").write_text(script_of(files), "utf-8")
         (work / "kame.ico").write_bytes(icon(source))
-        (work / "setup.nsi").write_bytes(source.file(SCRIPT))
+        for name in ("setup.nsi", "welcome.bmp"):
+            (work / name).write_bytes(source.file(FOLDER + name))
         values = {
             "VERSION": source.version,
             "NUMBERS": numbers(source.version),

@@ -130,6 +130,7 @@ if command -v update-desktop-database >/dev/null 2>&1; then
 fi
 
 echo "KAME Desktop @VERSION@ is installed in $target."
+"$command" --check-system || :
 echo "Start it from the menu of programs, or type: $command"
 echo "Its first start fetches about 0.5 GB of packages and models. To remove it: sh $target/uninstall.sh"
 case ":$PATH:" in

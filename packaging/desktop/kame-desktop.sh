@@ -8,8 +8,16 @@ if ! [ -w "$code" ] && [ -z "$PYTHONPYCACHEPREFIX" ]; then
     export PYTHONPYCACHEPREFIX
 fi
 
+# A key was pressed, and waits: the environment is there, since the window runs that is to hear of it.
+environment=${KAME_DESKTOP_ENVIRONMENT:-${XDG_DATA_HOME:-$HOME/.local/share}/kame-desktop/environment}
+if [ "${1-}" = ptt ] && [ -x "$environment/bin/python" ]; then
+    exec "$environment/bin/python" -P -m app "$@"
+fi
+
 program=$code/packaging/launcher.py
-if [ $# -eq 0 ] && ! [ -t 1 ] && [ -n "$DISPLAY$WAYLAND_DISPLAY" ]; then
+if [ "${1-}" = --check-system ]; then
+    program=$code/packaging/installation/system_check.py
+elif [ $# -eq 0 ] && ! [ -t 1 ] && [ -n "$DISPLAY$WAYLAND_DISPLAY" ]; then
     program=$code/packaging/installation/progress_window.py
 fi
 

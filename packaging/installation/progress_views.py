@@ -12,7 +12,8 @@ from typing import Any
 TITLE = "KAME Desktop"
 EXPLANATION = "KAME Desktop is being set up for its first start. This happens once."
 ICON = Path(__file__).resolve().parents[2] / "resources" / "icons" / "kame-64.png"
-WIDTH = 460
+WIDTH = 540
+PAPER, INK, ACCENT = "#f4f6f7", "#1c2b2e", "#0b7486"
 
 
 def words_of(problem: Mapping[str, Any]) -> str:
@@ -59,6 +60,11 @@ class TkView(View):
         root.protocol("WM_DELETE_WINDOW", self._cancel)
         self._icon = tkinter.PhotoImage(master=root, file=str(ICON))
         root.iconphoto(True, self._icon)
+        style = ttk.Style(root)
+        style.theme_use("clam")
+        style.configure(".", background=PAPER, foreground=INK)
+        style.configure("TProgressbar", background=ACCENT, lightcolor=ACCENT, darkcolor=ACCENT, troughcolor=PAPER)
+        root.configure(background=PAPER)
         self._frame = frame = ttk.Frame(root, padding=20)
         frame.grid()
         ttk.Label(frame, image=self._icon).grid(row=0, column=0, rowspan=4, padx=(0, 18), sticky="n")

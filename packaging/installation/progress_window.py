@@ -22,6 +22,7 @@ HERE = Path(__file__).resolve().parent
 if str(HERE.parent) not in sys.path:
     sys.path.append(str(HERE.parent))
 
+from installation import system_check  # noqa: E402
 from installation.progress_views import View, make_view  # noqa: E402
 
 SECONDS_UNTIL_THE_APP_SHOWS = 2.5
@@ -36,14 +37,16 @@ class Launcher:
         command = [sys.executable, "-sE", str(HERE.parent / "launcher.py"), "--report", "start", *arguments]
         self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.reports: queue.Queue[Any] = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def _read(self) -> None:
-        for line in self._child.stdout:  # type: ignore[union-attr]
-            try:
-                self.reports.put(json.loads(line.decode("utf-8")))
-            except ValueError:
-                continue
+        with self._child.stdout as stream:  # type: ignore[union-attr]
+            for line in stream:
+                try:
+                    self.reports.put(json.loads(line.decode("utf-8")))
+                except ValueError:
+                    continue
         self.reports.put(None)
 
     def next_report(self, seconds: float) -> Any:
@@ -56,10 +59,14 @@ class Launcher:
     def cancel(self) -> None:
         """Ask for the end of the set-up, and wait for it."""
         self._child.stdin.close()  # type: ignore[union-attr]
-        self._child.wait()
+        self.wait()
 
     def wait(self) -> int:
-        return self._child.wait()
+        """Wait for the end of the launcher; return its exit code."""
+        code = self._child.wait()
+        self._child.stdin.close()  # type: ignore[union-attr]
+        self._reader.join()
+        return code
 
 
 def start(arguments: list[str]) -> int:
@@ -72,6 +79,9 @@ def start(arguments: list[str]) -> int:
         if problem == "cancelled":
             return CANCELLED
         launcher.wait()
+        lacking = system_check.sentence()
+        if lacking:
+            problem = {**problem, "remedy": lacking}
         if not make_view().ask_to_retry(problem):
             return USER_CAN_FIX
 

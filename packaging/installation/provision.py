@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from installation.card_check import check_card
 from installation.environment import venv_version
@@ -20,6 +20,9 @@ from installation.stamp import read_stamp, up_to_date, write_stamp
 from installation.steps import Steps
 from installation.variants import EMBEDDED, Variant, variant_of, wanted_locks
 
+LOCKS = EMBEDDED.locks
+"""What every installation holds."""
+
 DOWNLOADED_PYTHON = "3.12"
 
 
@@ -31,7 +34,18 @@ def is_ready(places: InstalledPlaces) -> bool:
 def is_current(places: InstalledPlaces) -> bool:
     """Tell whether the environment in place holds what the locks name."""
     stamp = read_stamp(places)
-    return up_to_date(stamp, wanted_locks(places, variant_of(stamp))) and places.python.exists()
+    wanted = wanted_locks(places, variant_of(stamp))
+    return up_to_date(stamp, wanted) and same_base(places, stamp) and places.python.exists()
+
+
+def base_version(places: InstalledPlaces) -> str:
+    """Return the version of the Python that the installation brings, which runs this; empty if it brings none."""
+    return sys.version if places.base_python.exists() else ""
+
+
+def same_base(places: InstalledPlaces, stamp: Mapping) -> bool:
+    """Tell whether the environment was made with the Python that the installation brings now."""
+    return stamp.get("base", "") == base_version(places)
 
 
 def tool_variables(places: InstalledPlaces, env: Mapping[str, str]) -> dict[str, str]:
@@ -101,14 +115,14 @@ class Provision:
         clean_up(self.places)
         self.build(EMBEDDED, damaged, lost=f"{lost.happened} {lost.meaning}")
 
-    def build(self, variant: Variant, damaged: list[str] = [], lost: str = "") -> None:  # noqa: B006
+    def build(self, variant: Variant, damaged: Sequence[str] = (), lost: str = "") -> None:
         """Make a new environment beside the one in use, and check that it works.
 
         `damaged` names packages to install again; `lost` says why a card's packages are not in it any more.
         """
         places, new = self.places, self.places.new
-        version = venv_version(places, self.env)
-        if version and read_stamp(places).get("python") == version and not self._base_changed(version):
+        version, stamp = venv_version(places, self.env), read_stamp(places)
+        if version and stamp.get("python") == version and same_base(places, stamp):
             with self.steps.step("Preparing the environment"):
                 clone(places.venv, new.venv, self.steps)
                 new.stamp.unlink()
@@ -129,12 +143,8 @@ class Provision:
         if variant.backend:
             check_card(places, self.steps, self.env, self.hold)
         card = {"backend": variant.backend} if variant.backend else {"lost": lost} if lost else {}
-        content = {"python": version, "locks": wanted_locks(places, variant), "card": card}
-        write_stamp(new, content, venv=places.venv)
-
-    def _base_changed(self, version: str) -> bool:
-        """Tell whether the installation now brings another Python than the environment was made with."""
-        return self.places.base_python.exists() and version != ".".join(map(str, sys.version_info[:2]))
+        made = {"python": version, "base": base_version(places), "locks": wanted_locks(places, variant), "card": card}
+        write_stamp(new, made, venv=places.venv)
 
     def _make_empty(self) -> None:
         try:

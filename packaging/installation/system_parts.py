@@ -61,6 +61,12 @@ WINDOW_PARTS = (
 
 SOUND_PARTS = (Part("libportaudio.so.2", ("libportaudio2", "portaudio", "portaudio", "libportaudio2")),)
 
+# What the packages that run the models link to.
+MODEL_PARTS = (
+    Part("libgomp.so.1", ("libgomp1", "libgomp", "gcc-libs", "libgomp1")),
+    Part("libstdc++.so.6", ("libstdc++6", "libstdc++", "gcc-libs", "libstdc++6")),
+)
+
 TEST_PARTS = (
     Part("bin:Xvfb", ("xvfb", "xorg-x11-server-Xvfb", "xorg-server-xvfb", "xorg-x11-server-Xvfb")),
     Part("bin:xauth", ("xauth", "xorg-x11-xauth", "xorg-xauth", "xauth")),
@@ -95,7 +101,7 @@ WINDOWS_TEST_PARTS = (
 def system_parts(command: str) -> tuple:
     if not LINUX:
         return ()
-    return WINDOW_PARTS + SOUND_PARTS + (TEST_PARTS if command == "test" else ())
+    return WINDOW_PARTS + SOUND_PARTS + MODEL_PARTS + (TEST_PARTS if command == "test" else ())
 
 
 def is_there(part: Part) -> bool:

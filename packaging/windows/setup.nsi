@@ -42,6 +42,7 @@ VIAddVersionKey "LegalCopyright" "${PUBLISHER}"
 
 !define MUI_ICON "${SOURCE}\kame.ico"
 !define MUI_UNICON "${SOURCE}\kame.ico"
+!define MUI_WELCOMEFINISHPAGE_BITMAP "${SOURCE}\welcome.bmp"
 !define MUI_WELCOMEPAGE_TITLE "${NAME} ${VERSION}"
 !if "${KIND}" == "online"
   !define MUI_WELCOMEPAGE_TEXT "KAME Desktop is a voice assistant that answers while it still thinks.$\r$\n$\r$\nThe program itself needs ${SIZE_MB} MB. At its first start it fetches its packages and models from the internet: a download of ${DOWNLOAD_MB} MB, ${UNPACKED_MB} MB on the disk.$\r$\n$\r$\nIt is installed for you alone, and needs no administrator."
@@ -57,6 +58,8 @@ VIAddVersionKey "LegalCopyright" "${PUBLISHER}"
 !insertmacro MUI_PAGE_COMPONENTS
 !insertmacro MUI_PAGE_INSTFILES
 !insertmacro MUI_PAGE_FINISH
+!define MUI_COMPONENTSPAGE_TEXT_TOP "Choose what to remove. What is not checked stays."
+!define MUI_COMPONENTSPAGE_TEXT_COMPLIST "Remove:"
 !insertmacro MUI_UNPAGE_COMPONENTS
 !insertmacro MUI_UNPAGE_INSTFILES
 !insertmacro MUI_LANGUAGE "English"
@@ -88,7 +91,6 @@ Function .onInit
     MessageBox MB_ICONSTOP "${NAME} can't run on this system.$\r$\n$\r$\nIt needs 64-bit Windows 10 or newer." /SD IDOK
     Quit
   ${EndIf}
-  !insertmacro CLOSE_APP
 FunctionEnd
 
 !macro REMOVE_PROGRAM
@@ -114,6 +116,9 @@ FunctionEnd
 
 Section "${NAME}" main
   SectionIn RO
+  !insertmacro CLOSE_APP
+  DetailPrint "Installing ${NAME} ${VERSION}"
+  SetDetailsPrint none
   ; What an older version brought must not stay among the new files. The environment stays, and is brought up to date.
   !insertmacro REMOVE_PROGRAM
   !include "${SOURCE}\files.nsh"
@@ -147,6 +152,8 @@ SectionEnd
 Section "un.${NAME}" un.main
   SectionIn RO
   !insertmacro CLOSE_APP
+  DetailPrint "Removing ${NAME}"
+  SetDetailsPrint none
   !insertmacro USER_PATH remove
   Delete "$SMPROGRAMS\${NAME}.lnk"
   Delete "$DESKTOP\${NAME}.lnk"
@@ -160,6 +167,7 @@ Section "un.${NAME}" un.main
   Delete "$INSTDIR\environment.lock"
   !insertmacro REMOVE_PROGRAM
   RMDir "$INSTDIR"
+  RMDir "$LOCALAPPDATA\Programs"
   RMDir /r "${DATA}\Logs"
   RMDir /r "${DATA}\Cache"
   RMDir "${DATA}"

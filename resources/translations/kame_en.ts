@@ -554,6 +554,10 @@
         <source>Talks with you while it thinks: a voice that answers at once, and any language model behind it whose words, the oracle, reach the voice while it already speaks. After Sakana AI&apos;s tandem design KAME (arXiv 2510.02327) and Kyutai&apos;s Moshi. Uses Qt {0}.</source>
         <translation type="unfinished"></translation>
     </message>
+    <message>
+        <source>only when asked for</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>AsideDialog</name>

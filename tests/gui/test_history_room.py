@@ -388,6 +388,11 @@ async def test_sound_is_offered_only_where_it_was_kept_and_a_name_fits_any_file_
             assert any("*.wav" in known for known in all.room.files.asking.nameFilters()) is sound
         name = Path(all.room.files.asking.selectedFiles()[0]).name
         assert name == "a b v1 2 what " + "x" * 46 + ".md"
+        all.desk.views["c1"] = replace(all.desk.views["c1"], title="Con")
+        all.room.refresh()
+        await all.settle()
+        all.room.ask_export("c1")
+        assert Path(all.room.files.asking.selectedFiles()[0]).name == "Con_.md"
         all.room.files.asking.reject()
         await all.settle()
         assert all.asked("export") == [] and all.told == all.failed == []

@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
 
+from app.bill import Part
 from app.gui.choice import WindowChoices
 from app.gui.window import MainWindow
 from app.logs import Log
@@ -183,3 +184,24 @@ async def test_what_it_is_made_of_can_be_read() -> None:
         assert about is not None and "Qt" in about.licences.toPlainText()
         QTest.mouseClick(about.close_button, Qt.MouseButton.LeftButton)
         assert not about.isVisible()
+
+
+async def test_the_parts_of_an_installed_app_are_listed_from_its_bill(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = [Part("numpy", "2.2.6", "BSD-3-Clause", False), Part("torch", "2.9.1", "BSD and more", True)]
+    monkeypatch.setattr("app.gui.about_dialog.read_bill", lambda: parts)
+    async with shown(FakeFactory(), done()) as window:
+        window.panels.open_about()
+        lines = window.panels.about.licences.toPlainText().splitlines()
+        assert lines[:2] == ["numpy 2.2.6: BSD-3-Clause", "torch 2.9.1: BSD and more (only when asked for)"]
+        assert any("PySide6-Essentials" in line for line in lines)
+
+
+async def test_a_broken_bill_is_told_above_the_page_of_licences(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> list[Part]:
+        raise ValueError("The bill of materials can't be read.")
+
+    monkeypatch.setattr("app.gui.about_dialog.read_bill", broken)
+    async with shown(FakeFactory(), done()) as window:
+        window.panels.open_about()
+        text = window.panels.about.licences.toPlainText()
+        assert text.startswith("The bill of materials can't be read.") and "PySide6-Essentials" in text

@@ -3,8 +3,8 @@
     debootstrap --variant=minbase bookworm /tmp/bookworm
     python tests/linux/try_packages.py --base /tmp/bookworm --pictures FOLDER dist/kame-desktop_0.1.0_amd64.deb
 
-Takes the Debian package and the self-extracting installer. Run it as root, on a machine with Xvfb, xdotool and
-ImageMagick. The base stays as it is: what changes goes into a layer above it, which is removed at the end. Needs the
+Takes the Debian package and the self-extracting installer. Run it as root, with the tests' environment, on a machine
+with Xvfb, xdotool and ImageMagick. The base stays as it is: what changes goes into a layer above it, which is removed at the end. Needs the
 package registry and a mirror of the distribution, so continuous integration leaves it out.
 """
 
@@ -15,15 +15,20 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tests.support.ear import transcribe  # noqa: E402
+
 QUESTION = ROOT / "resources" / "bench" / "questions" / "151_2.flac"
 USER, UID = "kim", 1000
 DESKTOP_FILE = "org.kame_desktop.KameDesktop.desktop"
@@ -63,6 +68,14 @@ class Guest:
             self.command(text, user=True), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
+
+    def processes(self, words: bytes) -> Iterator[Path]:
+        """The folders in /proc of the guest's own processes whose command line ends with `words`."""
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                inside = os.readlink(process / "root") == str(self.folder)
+                if inside and (process / "cmdline").read_bytes().endswith(words):
+                    yield process
 
     def files(self) -> set[str]:
         """All files and folders of the disk."""
@@ -155,7 +168,11 @@ class Trial:
             self.linux.run(f"DEBIAN_FRONTEND=noninteractive apt-get -q -y install /tmp/{package.name}")
         else:
             print(self.linux.run(f"sh /tmp/{package.name} --check", user=True).strip())
-            print(self.linux.run(f"sh /tmp/{package.name} --autostart", user=True).strip())
+            said = self.linux.run(f"sh /tmp/{package.name} --autostart", user=True).strip()
+            print(said)
+            asks = re.search(r"Please type: sudo (.*)", said)
+            if asks:
+                self.linux.run(f"DEBIAN_FRONTEND=noninteractive {asks[1]} -q -y --no-install-recommends")
         self.told("installed", began)
 
     def entry(self) -> str:
@@ -186,7 +203,11 @@ class Trial:
 
     def closed(self, child: subprocess.Popen[bytes]) -> None:
         """Close the app politely, as a desktop does at its end."""
-        self.linux.run(f"pkill -TERM -U {UID} -f -- '-m app$'; while pgrep -U {UID} -f -- '-m app$'; do sleep 0.2; done")
+        running = list(self.linux.processes(b"-m\0app\0"))
+        for process in running:
+            os.kill(int(process.name), signal.SIGTERM)
+        while any(process.exists() for process in running):
+            time.sleep(0.1)
         child.wait()
 
     def asked(self) -> None:
@@ -196,8 +217,8 @@ class Trial:
         words = f"{shlex.quote(self.entry())} talk --input /tmp/question.flac --output answer.wav"
         print(self.linux.run(words, user=True).strip())
         self.told("asked and answered", began)
-        size = (self.linux.folder / "home" / USER / "answer.wav").stat().st_size
-        print(f"the answer's file: {size} bytes")
+        answer = Path(shutil.copy(self.linux.folder / "home" / USER / "answer.wav", self.pictures))
+        print(f"another ear hears: {transcribe(answer)}")
 
     def removed(self, package: Path) -> None:
         """Remove the package as its readers are told to."""
@@ -210,7 +231,8 @@ class Trial:
 def left(before: set[str], after: set[str]) -> list[str]:
     """The topmost of what is there now and was not before; what is KAME's, or the user's."""
     new = after - before
-    return sorted(path for path in new if os.path.dirname(path) not in new and ("kame" in path or "/home/" in path))
+    tops = {path for path in new if os.path.dirname(path) not in new or path.split("/")[-2] == "kame-desktop"}
+    return sorted(path for path in tops if "kame" in path or "/home/" in path)
 
 
 def main() -> None:
@@ -218,13 +240,12 @@ def main() -> None:
     parser.add_argument("package", type=Path)
     parser.add_argument("--base", type=Path, required=True, help="the root folder of a bare Linux")
     parser.add_argument("--pictures", type=Path, default=Path("pictures"), help="where pictures of the screen go")
-    parser.add_argument("--first", default="true", metavar="COMMAND", help="what root does before, like apt-get install")
+    parser.add_argument("--first", default="true", metavar="COMMAND", help="what root does before")
     parser.add_argument("--certificates", type=Path, default=Path("/etc/ssl/certs/ca-certificates.crt"))
     args = parser.parse_args()
     args.pictures.mkdir(parents=True, exist_ok=True)
     passed = {name: value for name, value in os.environ.items() if PASSED_ON.match(name)}
     with screen() as display, guest(args.base.resolve(), passed, args.certificates) as linux:
-        linux.run("apt-get -q -y install procps")  # to find the app's process
         linux.run(args.first)
         trial = Trial(linux, display, args.pictures)
         before = linux.files()

@@ -356,6 +356,23 @@ async def test_errors_that_nobody_catches_are_logged(kept: Log, monkeypatch: pyt
     assert [word.split()[0] for word in passed] == ["main", "main", "thread", "unraisable"]
 
 
+def test_a_file_that_can_not_be_renamed_is_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hide: Redactor
+) -> None:
+    def busy(*_: object) -> None:
+        raise PermissionError(13, "used by another process")
+
+    monkeypatch.setattr(logs, "FILE_BYTES", 1_000)
+    monkeypatch.setattr(os, "rename", busy)
+    with start_logging(tmp_path, hide=hide) as kept:
+        for number in range(50):
+            log.warning("line %d is here", number)
+        assert kept.flush(5) and kept.folder == tmp_path
+    written = (tmp_path / "kame.log").read_text("utf-8")
+    assert all(f"line {number} is here" in written for number in range(50))
+    assert [path.name for path in tmp_path.iterdir()] == ["kame.log"]
+
+
 def test_it_works_without_a_terminal(monkeypatch: pytest.MonkeyPatch, hide: Redactor) -> None:
     monkeypatch.setattr(sys, "stderr", None)  # as Windows starts an app with a window
     monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)

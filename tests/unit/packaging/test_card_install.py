@@ -16,7 +16,7 @@ from installation import replacement
 from installation.problems import Problem
 from installation.provision import is_ready
 from tests.support.driver import GTX_1080, make_driver
-from tests.unit.packaging.installation_of_tests import Index, Installation, end
+from tests.unit.packaging.card_installation import Index, Installation, end
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a library for Linux stands in for the driver's")
 APP = {"numpy_like", "model"}

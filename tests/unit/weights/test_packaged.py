@@ -29,7 +29,7 @@ def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     tool.parent.mkdir()
     tool.write_text(FAKE_UV)
     tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tool.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(packaged.sys, "executable", str(tool.with_name("python")))
     monkeypatch.setenv("FAKE_UV_SAID", str(tmp_path / "said"))
     monkeypatch.setenv("FAKE_UV_WRITES", "first")
     monkeypatch.setenv("FAKE_UV_CODE", "0")

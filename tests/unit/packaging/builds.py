@@ -1,0 +1,63 @@
+"""A small copy of the project that can be built: all its files in a repository of its own, with a stand-in for uv."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from tests.unit.packaging.fakes import ROOT
+
+UV = b"#!/bin/sh\necho uv\n"
+
+
+def git(folder: Path, *words: str) -> None:
+    quiet = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    who = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER")
+           for part, value in (("NAME", "Kim"), ("EMAIL", "kim@localhost"), ("DATE", "2026-01-02T03:04:05+00:00"))}
+    subprocess.run(["git", *words], cwd=folder, env={**os.environ, **quiet, **who}, check=True, capture_output=True)
+
+
+def make_repository(folder: Path) -> Path:
+    """Commit the project's files of now, whether they are committed here or not; return the wheel of uv for it."""
+    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True).stdout.decode()
+    for name in filter(None, names.split("\0")):
+        if (ROOT / name).is_file() and not name.startswith("tests/"):
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes((ROOT / name).read_bytes())
+    wheel = _wheel_of_uv(folder.with_name("uv-wheel"))
+    lock = folder / "packaging" / "locks" / "uv.txt"
+    pin = re.match(r"uv==\S+", lock.read_text())[0]
+    lock.write_text(f"{pin} \\\n    --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}\n")
+    git(folder, "init", "-q")
+    git(folder, "add", "-A", "-f")
+    git(folder, "commit", "-q", "-m", "All of it")
+    return wheel
+
+
+def _wheel_of_uv(folder: Path) -> Path:
+    folder.mkdir()
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        archive.writestr("uv-1.data/scripts/uv", UV)
+        archive.writestr("uv-1.dist-info/licenses/LICENSE-MIT", "MIT\n")
+    path = folder / "uv-1-py3-none-any.whl"
+    path.write_bytes(held.getvalue())
+    return path
+
+
+def build(project: Path, wheel: Path, out: Path, targets: tuple[str, ...], **env: str) -> subprocess.Popen[str]:
+    """Start the build of some targets, one after the other."""
+    steps = " && ".join(f'"$0" packaging/build.py {name} --out "$1" --uv "$2"' for name in targets)
+    umask = env.pop("UMASK", "022")
+    return subprocess.Popen(
+        ["sh", "-c", f"umask {umask}; {steps}", sys.executable, str(out), str(wheel)], cwd=project,
+        env={**os.environ, **env}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip

@@ -1,0 +1,189 @@
+"""What the builds for Linux hold, and that two builds of one commit are the same bytes."""
+
+import hashlib
+import io
+import json
+import lzma
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from building.bom import bill_of_materials, pins, tables
+from building.source import BuildError, Source, read_source
+from building.tools import uv_files
+from installation.package_managers import package_names
+from installation.system_parts import MODEL_PARTS, SOUND_PARTS, WINDOW_PARTS
+from tests.unit.packaging.builds import UV, build, git, make_repository
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the packages for Linux are built on Linux")
+
+TARGETS = ("deb", "run", "wheel", "bom")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> tuple[Path, Path]:
+    """A repository with the project's files, and a wheel with a stand-in for uv."""
+    folder = tmp_path_factory.mktemp("builds") / "project"
+    folder.mkdir()
+    return folder, make_repository(folder)
+
+
+@pytest.fixture(scope="module")
+def built(project, tmp_path_factory) -> list[dict[str, bytes]]:
+    """All targets twice: in two clones, whose builders differ in all that should not count."""
+    root, wheel = project
+    place = tmp_path_factory.mktemp("clones")
+    builders = (
+        {"UMASK": "022", "TZ": "UTC", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "1"},
+        {"UMASK": "077", "TZ": "Asia/Tokyo", "LC_ALL": "C", "PYTHONHASHSEED": "2", "SOURCE_DATE_EPOCH": "1"},
+    )
+    running = []
+    for name, builder in zip(("one", "another with a longer name"), builders, strict=True):
+        git(place, "clone", "-q", str(root), name)
+        out = place / f"out of {name}"
+        running.append((out, build(place / name, wheel, out, TARGETS, **builder)))
+    results = []
+    for out, child in running:
+        printed, _ = child.communicate()
+        assert child.returncode == 0, printed
+        results.append({path.suffix: path.read_bytes() for path in out.iterdir()})
+    return results
+
+
+@pytest.fixture(scope="module")
+def source(project) -> Source:
+    return read_source(project[0])
+
+
+def deb_members(deb: bytes) -> dict[str, tarfile.TarFile]:
+    """Read a Debian package by what its format says, without the code that wrote it."""
+    assert deb.startswith(b"!<arch>\n")
+    found, at = {}, 8
+    while at < len(deb):
+        name, size = deb[at : at + 16].decode().strip(), int(deb[at + 48 : at + 58])
+        assert deb[at + 58 : at + 60] == b"`\n"
+        found[name] = deb[at + 60 : at + 60 + size]
+        at += 60 + size + size % 2
+    assert list(found) == ["debian-binary", "control.tar.xz", "data.tar.xz"] and found["debian-binary"] == b"2.0\n"
+    return {name: tarfile.open(fileobj=io.BytesIO(lzma.decompress(found[name]))) for name in list(found)[1:]}
+
+
+@pytest.mark.parametrize("suffix", [".deb", ".run", ".whl", ".json"])
+def test_two_builds_of_a_commit_are_the_same_bytes(built, suffix):
+    first, second = (hashlib.sha256(each[suffix]).hexdigest() for each in built)
+    assert first == second
+
+
+def test_the_debian_package_holds_the_program_for_all_users(built, source):
+    data = deb_members(built[0][".deb"])["data.tar.xz"]
+    members = {member.name: member for member in data}
+    assert {(member.uid, member.gid, member.uname, member.mtime) for member in members.values()} == {
+        (0, 0, "root", source.epoch)
+    }
+    assert {member.mode for member in members.values()} == {0o644, 0o755}
+    code = "./usr/lib/kame-desktop"
+    assert members[f"{code}/tools/uv"].mode == 0o755 and data.extractfile(f"{code}/tools/uv").read() == UV
+    for name in ("app/__main__.py", "packaging/launcher.py", "packaging/locks/app.txt", "resources/bom.json"):
+        assert f"{code}/{name}" in members
+    assert not [name for name in members if "screenshots" in name or "/tests/" in name or "locks/dev" in name]
+    written = json.load(data.extractfile(f"{code}/installed.json"))
+    assert written == {"kind": "deb", "version": source.version, "commit": source.commit}
+    command = data.extractfile("./usr/bin/kame-desktop").read().decode()
+    assert "code=/usr/lib/kame-desktop\n" in command and "@" not in command.replace('"$@"', "")
+
+
+def test_the_debian_package_asks_for_the_libraries_and_runs_nothing_of_its_own(built):
+    archive = deb_members(built[0][".deb"])["control.tar.xz"]
+    assert sorted(archive.getnames()) == [".", "./control", "./md5sums"]
+    control = archive.extractfile("./control").read().decode()
+    depends = re.search(r"(?m)^Depends: (.*)$", control)[1]
+    asked = {name.strip().split()[0] for name in re.split(r"[,|]", depends)}
+    assert set(package_names((*WINDOW_PARTS, *SOUND_PARTS, *MODEL_PARTS), "apt-get")) <= asked
+    assert "python3 (>= 3.8)" in depends
+
+
+def test_the_menu_entry_has_the_name_that_the_app_gives_the_desktop(built):
+    from app.settings import APP_ID
+
+    data = deb_members(built[0][".deb"])["data.tar.xz"]
+    entry = data.extractfile(f"./usr/share/applications/{APP_ID}.desktop").read().decode()
+    assert 'Exec="/usr/bin/kame-desktop"' in entry and "@" not in entry
+    about = data.extractfile(f"./usr/share/metainfo/{APP_ID}.metainfo.xml").read().decode()
+    assert f"<id>{APP_ID}</id>" in about and "@" not in about
+    sizes = {name.split("/")[-3] for name in data.getnames() if name.endswith(("kame-desktop.png", "kame-desktop.svg"))}
+    assert {"scalable", "48x48", "256x256"} <= sizes
+
+
+def test_the_wheel_holds_the_resources_where_the_app_finds_them(built, tmp_path):
+    archive = zipfile.ZipFile(io.BytesIO(built[0][".whl"]))
+    names = archive.namelist()
+    assert not [name for name in names if "screenshots" in name or not name.startswith(("app/", "kame_desktop-"))]
+    archive.extractall(tmp_path)
+    wanted = ("licences.md", "bom.json", "prices.json", "icons/kame.svg", "routing/table.npz", "bench/questions.json",
+              "bench/questions/101_1.flac", "locks/models.txt")  # fmt: skip
+    code = "import sys; from app.resources import resource; print(*[resource(*n.split('/')) for n in sys.argv[1:]])"
+    command = [sys.executable, "-c", code, *wanted]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split()
+    assert [Path(path).is_file() for path in found] == [True] * len(wanted)
+    assert all(path.startswith(str(tmp_path)) for path in found)
+
+
+def test_the_bill_lists_every_locked_package_with_its_hashes_and_licence(source):
+    bill = json.loads(bill_of_materials(source, "deb"))
+    assert (bill["bomFormat"], bill["specVersion"], bill["version"]) == ("CycloneDX", "1.6", 1)
+    assert re.fullmatch(r"urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", bill["serialNumber"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", bill["metadata"]["timestamp"])
+    components = bill["components"]
+    references = [component["bom-ref"] for component in components]
+    assert len(references) == len(set(references))
+    kinds = {"application", "data", "library", "machine-learning-model", "platform"}
+    for component in components:
+        assert component["type"] in kinds and component["name"]
+        (licence,) = component["licenses"]
+        assert licence.get("expression") or licence["license"]["name"]
+    hashes = {
+        (component["name"], component["version"]): {each["content"] for each in component["hashes"]}
+        for component in components
+        if "purl" in component
+    }
+    for lock in ("app", "models", "models-demo", "uv"):
+        for pin in pins(source.file(f"packaging/locks/{lock}.txt").decode()):
+            assert hashes[pin.name, pin.version] == set(pin.hashes)
+    assert ("pytest", "8.4.2") not in hashes and "av" not in {name for name, _ in hashes}
+
+
+def test_a_package_whose_licence_nobody_wrote_down_stops_the_build(source):
+    page = source.file("resources/licences.md")
+    files = tuple(
+        file._replace(data=page.replace(b"| jeepney |", b"| other |")) if file.path == "resources/licences.md" else file
+        for file in source.files
+    )
+    with pytest.raises(BuildError, match="licence of jeepney"):
+        bill_of_materials(Source(source.commit, source.version, source.epoch, files), "deb")
+
+
+def test_tables_are_read_by_their_headings():
+    page = "text\n| A | B |\n|---|---|\n| 1 | 2 |\n\n| C |\n|---|\n| 3 |\n"
+    assert list(tables(page)) == [{"A": "1", "B": "2"}, {"C": "3"}]
+
+
+def test_another_uv_than_the_locked_one_is_refused(source, tmp_path):
+    other = tmp_path / "uv.whl"
+    other.write_bytes(b"other")
+    with pytest.raises(BuildError, match="by its hash"):
+        uv_files(source, "manylinux_2_17_x86_64", other)
+
+
+def test_only_a_commit_is_built(project, tmp_path):
+    git(tmp_path, "clone", "-q", str(project[0]), "changed")
+    (tmp_path / "changed" / "new").touch()
+    with pytest.raises(BuildError, match="not committed"):
+        read_source(tmp_path / "changed")
+    with pytest.raises(BuildError, match="git"):
+        read_source(Path(os.sep))

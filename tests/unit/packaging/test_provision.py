@@ -1,0 +1,167 @@
+"""Test set-up, upgrade and repair of an installed app with a fake uv."""
+
+import os
+import shutil
+
+import pytest
+
+from installation.problems import Problem
+from installation.provision import is_ready
+from tests.unit.packaging.fakes import posix_only
+from tests.unit.packaging.installation import Installation
+
+pytestmark = posix_only
+
+
+@pytest.fixture
+def installed(tmp_path):
+    return Installation(tmp_path)
+
+
+def test_a_set_up_makes_the_environment_and_leaves_no_cache(installed):
+    installed.ensure()
+    assert is_ready(installed.places)
+    assert (installed.places.site_packages / "one.py").exists()
+    assert str(installed.places.root) in (installed.places.site_packages / "kame_desktop.pth").read_text()
+    assert installed.beside() == {"environment", "environment.lock", "environment.log"}
+    assert any("0 MB to download" in line and "1 MB on the disk" in line for line in installed.said)
+    venv, sync = installed.calls()
+    assert "--relocatable" in venv and str(installed.places.base_python) in venv
+    assert "--require-hashes --only-binary :all:" in sync and "--no-index" not in sync
+
+
+def test_a_second_start_calls_no_tool(installed):
+    installed.ensure()
+    before = installed.calls()
+    installed.ensure()
+    assert installed.calls() == before
+
+
+def test_an_offline_installation_uses_its_own_wheels_and_no_index(installed):
+    installed.places.wheels.mkdir()
+    installed.ensure()
+    assert f"--offline --no-index --find-links {installed.places.wheels}" in installed.calls()[-1]
+
+
+def test_a_failed_download_is_told_and_the_next_try_goes_on(installed):
+    (installed.notes / "fail").write_text("error: Failed to fetch: dns error")
+    with pytest.raises(Problem) as caught:
+        installed.ensure()
+    assert caught.value.meaning == "The download did not go through."
+    assert "try again" in caught.value.remedy and "same command" not in str(caught.value)
+    assert "dns error" in caught.value.details
+    assert not installed.places.venv.exists() and installed.places.cache.exists()
+    (installed.notes / "fail").unlink()
+    installed.ensure()
+    assert is_ready(installed.places) and not installed.places.cache.exists()
+
+
+def test_a_failed_upgrade_leaves_the_old_environment_in_place(installed):
+    installed.ensure()
+    installed.set_locks("one==2.0", "model==1.0")
+    (installed.notes / "fail").write_text("No space left on device")
+    with pytest.raises(Problem, match="The disk is full"):
+        installed.ensure()
+    assert (installed.places.site_packages / "one-1.0.dist-info").exists()
+
+
+def test_an_upgrade_takes_what_is_there_along(installed):
+    installed.ensure()
+    kept = installed.places.site_packages / "model.py"
+    inode = kept.stat().st_ino
+    installed.set_locks("one==2.0", "model==1.0")
+    installed.ensure()
+    assert (installed.places.site_packages / "one-2.0.dist-info").exists()
+    assert (installed.places.site_packages / "model.py").stat().st_ino == inode, "linked, not fetched again"
+    assert [call.split()[0] for call in installed.calls()] == ["venv", "pip", "pip"]
+
+
+def test_another_python_of_the_installation_means_a_new_environment(installed, monkeypatch):
+    installed.ensure()
+    monkeypatch.setattr("installation.provision.sys.version", "3.13.99")
+    assert not is_ready(installed.places)
+    installed.ensure()
+    assert [call.split()[0] for call in installed.calls()] == ["venv", "pip", "venv", "pip"]
+
+
+@pytest.mark.parametrize("state", ["old only", "old and finished new", "old and unfinished new"])
+def test_a_replacement_that_was_cut_off_is_mended(installed, state):
+    installed.ensure()
+    places = installed.places
+    if state == "old and finished new":
+        shutil.copytree(places.venv, places.new.venv)
+        (places.new.venv / "is-new").touch()
+    elif state == "old and unfinished new":
+        places.new.venv.mkdir()
+    os.replace(places.venv, places.old)
+    before = installed.calls()
+    installed.ensure()
+    assert is_ready(places) and installed.calls() == before
+    assert (places.venv / "is-new").exists() == (state == "old and finished new")
+
+
+def test_what_a_killed_set_up_left_does_not_count(installed):
+    installed.places.new.venv.mkdir(parents=True)
+    (installed.places.new.venv / "half").touch()
+    (installed.places.cache / ".tmp1").mkdir(parents=True)
+    installed.ensure()
+    assert is_ready(installed.places) and not (installed.places.venv / "half").exists()
+
+
+@pytest.mark.parametrize("damage", ["deleted", "changed", "list deleted", "package deleted"])
+def test_repair_finds_and_mends_damage(installed, damage):
+    installed.ensure()
+    site = installed.places.site_packages
+    if damage == "deleted":
+        (site / "one.py").unlink()
+    elif damage == "changed":
+        (site / "one.py").write_text("version = '1.1'\n")
+    elif damage == "list deleted":
+        (site / "one-1.0.dist-info" / "RECORD").unlink()
+    else:
+        shutil.rmtree(site / "one-1.0.dist-info")
+        (site / "one.py").unlink()
+        installed.places.stamp.unlink()
+    installed.ensure(repair=True)
+    assert (installed.places.site_packages / "one.py").read_text() == "version = '1.0'\n"
+    assert is_ready(installed.places)
+
+
+def test_repair_of_a_whole_installation_changes_nothing(installed):
+    installed.ensure()
+    before = installed.calls()
+    installed.ensure(repair=True)
+    assert installed.calls() == before
+    assert "All files are as they should be.\n" in installed.said
+
+
+def test_repair_makes_an_environment_anew_whose_python_is_gone(installed):
+    installed.ensure()
+    installed.places.python.unlink()
+    installed.ensure(repair=True)
+    assert is_ready(installed.places)
+
+
+def test_damage_of_the_program_itself_needs_the_installer(installed):
+    installed.ensure()
+    (installed.places.root / "files.json").write_text('{"app/main.py": "00", "installed.json": "00"}')
+    with pytest.raises(Problem, match=r"app/main\.py, installed\.json\."):
+        installed.ensure(repair=True)
+
+
+def test_too_little_room_is_told_before_anything_is_fetched(installed, monkeypatch):
+
+    class Usage:
+        free = 50 * 10**6
+
+    monkeypatch.setattr("installation.provision.shutil.disk_usage", lambda path: Usage)
+    with pytest.raises(Problem, match="50 MB are free") as caught:
+        installed.ensure()
+    assert "101 MB" in caught.value.meaning
+    assert [call.split()[0] for call in installed.calls()] == ["venv"]
+
+
+def test_a_missing_lock_means_an_incomplete_installation(installed):
+    (installed.places.locks / "app.txt").unlink()
+    with pytest.raises(Problem, match="incomplete"):
+        installed.ensure()

@@ -1,0 +1,191 @@
+"""What a user of the self-extracting installer relies on: checked, per user, upgraded in place, and gone again."""
+
+import contextlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from building.selfextract import build_run
+from building.source import File, Source, read_source
+from tests.unit.packaging.builds import UV, make_repository
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the installer is for Linux")
+
+ID = "org.kame_desktop.KameDesktop"
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory) -> Source:
+    folder = tmp_path_factory.mktemp("run") / "project"
+    folder.mkdir()
+    make_repository(folder)
+    return read_source(folder)
+
+
+@pytest.fixture(scope="module")
+def installer(source, tmp_path_factory) -> Path:
+    name, data = build_run(source, [File("tools/uv", UV, True)])
+    path = tmp_path_factory.mktemp("downloads") / name
+    path.write_bytes(data)
+    return path
+
+
+class User:
+    """A user with an empty home, whose name has a space and an umlaut."""
+
+    def __init__(self, home: Path) -> None:
+        home.mkdir()
+        self.home = home
+        self.env = {"PATH": os.environ["PATH"], "HOME": str(home), "KAME_DESKTOP_AS_ROOT": "1", "LC_ALL": "C.UTF-8"}
+        self.data = home / ".local" / "share"
+        self.program = self.data / "kame-desktop" / "program"
+        self.command = home / ".local" / "bin" / "kame-desktop"
+        self.entry = self.data / "applications" / f"{ID}.desktop"
+
+    def run(self, *command: object) -> subprocess.CompletedProcess[str]:
+        """Run a command without a terminal, so that it asks nothing."""
+        return subprocess.run(
+            [str(word) for word in command], cwd=self.home, env=self.env, stdin=subprocess.DEVNULL, capture_output=True,
+            text=True, check=False,
+        )  # fmt: skip
+
+    def files(self) -> list[str]:
+        """What is in the home, less what Python and the shells' own tools write down for themselves."""
+        every = (path.relative_to(self.home) for path in self.home.rglob("*") if path.is_file())
+        return sorted(str(path) for path in every if path.suffix not in (".pyc", ".cache"))
+
+
+@pytest.fixture
+def user(tmp_path) -> User:
+    return User(tmp_path / "Käthe & Kim")
+
+
+def test_it_installs_program_command_menu_entry_and_icons(installer, user):
+    done = user.run("sh", installer)
+    assert done.returncode == 0, done.stderr
+    assert f"is installed in {user.program}" in done.stdout
+    assert os.access(user.command, os.X_OK) and f"code='{user.program}'\n" in user.command.read_text()
+    assert f'Exec="{user.command}"' in user.entry.read_text() and "@" not in user.entry.read_text()
+    assert (user.data / "icons" / "hicolor" / "48x48" / "apps" / "kame-desktop.png").is_file()
+    assert (user.program / "installed.json").is_file() and (user.program / "tools" / "uv").read_bytes() == UV
+    assert not (user.home / ".config").exists()
+
+
+def test_the_command_reaches_the_launcher_of_the_installed_program(installer, user):
+    user.run("sh", installer)
+    done = user.run(user.command, "remove-environment")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("damage", ["changed", "cut off"])
+def test_a_damaged_file_installs_nothing(installer, user, tmp_path, damage):
+    whole = bytearray(installer.read_bytes())
+    whole[-1000] ^= 1
+    bad = tmp_path / "bad.run"
+    bad.write_bytes(whole if damage == "changed" else whole[:-5000])
+    for options in (["--check"], []):
+        done = user.run("sh", bad, *options)
+        assert done.returncode == 2
+        assert "damaged or was not downloaded whole" in done.stderr
+    assert user.files() == []
+
+
+def test_a_check_installs_nothing(installer, user):
+    done = user.run("sh", installer, "--check")
+    assert done.returncode == 0 and "is whole" in done.stdout
+    assert user.files() == []
+
+
+def test_an_upgrade_takes_the_place_of_the_old_program_and_keeps_data(installer, user):
+    user.run("sh", installer)
+    (user.program / "app" / "gone_in_the_new_version.py").touch()
+    kept = user.data / "kame-desktop" / "history.sqlite3"
+    kept.write_text("talks")
+    assert user.run("sh", installer).returncode == 0
+    assert not (user.program / "app" / "gone_in_the_new_version.py").exists()
+    assert kept.read_text() == "talks"
+    assert sorted(path.name for path in user.program.parent.iterdir()) == ["history.sqlite3", "program"]
+
+
+def test_another_folder_is_kept_to_by_later_upgrades(installer, user):
+    target = user.home / "my programs" / "kame"
+    user.run("sh", installer, "--target", "my programs/kame")
+    assert (target / "installed.json").is_file() and not user.program.exists()
+    user.run("sh", installer)
+    assert (target / "installed.json").is_file() and not user.program.exists()
+
+
+def test_a_folder_with_other_things_in_it_is_left_alone(installer, user):
+    (user.home / "music").mkdir()
+    (user.home / "music" / "song").touch()
+    done = user.run("sh", installer, "--target", user.home / "music")
+    assert done.returncode == 2 and "is not empty" in done.stderr
+    assert user.files() == ["music/song"]
+
+
+def test_it_starts_at_login_only_where_asked_for(installer, user):
+    user.run("sh", installer, "--autostart")
+    assert (user.home / ".config" / "autostart" / f"{ID}.desktop").read_text() == user.entry.read_text()
+
+
+@pytest.mark.parametrize("options", [[], ["--purge"]])
+def test_removing_leaves_conversations_unless_told_otherwise(installer, user, options):
+    user.run("sh", installer, "--autostart")
+    data = [user.data / "kame-desktop" / "history.sqlite3", user.home / ".config" / "kame-desktop" / "settings.json"]
+    for file in data:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    (user.data / "kame-desktop" / "environment").mkdir()
+    done = user.run("sh", installer, "--uninstall", *options)
+    assert done.returncode == 0, done.stderr
+    left = [] if options else sorted(str(file.relative_to(user.home)) for file in data)
+    assert user.files() == left
+    assert not (user.data / "kame-desktop" / "environment").exists()
+
+
+def on_terminal(user: User, answer: str, *command: object) -> str:
+    """Run a command on a terminal of its own and answer its question; return what it shows."""
+    import pty  # not on Windows
+
+    master, slave = pty.openpty()
+    child = subprocess.Popen(
+        [str(word) for word in command], cwd=user.home, env=user.env, stdin=slave, stdout=slave, stderr=slave,
+        start_new_session=True,
+    )  # fmt: skip
+    os.close(slave)
+    os.write(master, f"{answer}\n".encode())
+    shown = b""
+    with contextlib.suppress(OSError):  # the terminal is gone when the child is
+        while block := os.read(master, 4096):
+            shown += block
+    os.close(master)
+    assert child.wait() == 0, shown
+    return shown.decode()
+
+
+@pytest.mark.parametrize(("answer", "stays"), [("", True), ("no", True), ("yes", False)])
+def test_on_a_terminal_it_asks_whether_conversations_go_too(installer, user, answer, stays):
+    user.run("sh", installer)
+    history = user.data / "kame-desktop" / "history.sqlite3"
+    history.touch()
+    assert "Remove them too?" in on_terminal(user, answer, "sh", user.program / "uninstall.sh")
+    assert history.exists() == stays and not user.program.exists() and not user.command.exists()
+
+
+def test_on_a_terminal_it_offers_to_start(installer, user):
+    assert "start it now?" in on_terminal(user, "n", "sh", installer)
+    assert user.command.exists()
+
+
+def test_without_an_installation_there_is_nothing_to_remove(installer, user):
+    done = user.run("sh", installer, "--uninstall")
+    assert done.returncode == 2 and "No KAME Desktop was found" in done.stderr
+
+
+def test_an_unknown_option_installs_nothing(installer, user):
+    done = user.run("sh", installer, "--nonsense")
+    assert done.returncode == 2 and "--target FOLDER" in done.stderr
+    assert user.files() == []

@@ -1,0 +1,150 @@
+"""Test the parts of the Windows build that need no compiler: Python, icon, list of files, wheels, signing, PATH."""
+
+import hashlib
+import io
+import json
+import struct
+import sys
+import tarfile
+import zipfile
+
+import pytest
+
+from building.signing import with_command
+from building.source import BuildError, File, Source
+from building.wheels import Target, requirements_for
+from building.windows_installer import script_of
+from building.windows_programs import ICON_SIZES, icon, numbers
+from building.windows_python import python_files
+from installation.locks import digest
+from installation.provision import LOCKS
+from installation.sizes import normal_name
+from installation.user_path import with_folder, without_folder
+from tests.unit.packaging.fakes import LOCKS as LOCK_FOLDER
+from tests.unit.packaging.fakes import ROOT, posix_only
+
+PYTHON = {
+    "python.exe": b"exe", "pythonw.exe": b"exe", "python3.dll": b"dll", "python312.dll": b"dll", "Lib/os.py": b"",
+    "Lib/test/test_os.py": b"", "Lib/tkinter/__init__.py": b"", "Lib/venv/scripts/nt/venvlauncher.exe": b"",
+    "Lib/__pycache__/os.pyc": b"", "tcl/tcl8.6/init.tcl": b"", "DLLs/_tkinter.pyd": b"", "DLLs/_ssl.pyd": b"",
+}  # fmt: skip
+KEPT = {
+    "python/python.exe", "python/pythonw.exe", "python/python3.dll", "python/python312.dll", "python/Lib/os.py",
+    "python/Lib/venv/scripts/nt/venvlauncher.exe", "python/DLLs/_ssl.pyd",
+}  # fmt: skip
+
+
+def zipped(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in PYTHON.items():
+            archive.writestr(name, data)
+    return path
+
+
+def tarred(path):
+    with tarfile.open(path, "w:gz") as archive:
+        for name, data in PYTHON.items():
+            entry = tarfile.TarInfo(f"python/{name}")
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    return path
+
+
+def unpacked(path):
+    for name, data in PYTHON.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("make", [zipped, tarred, unpacked])
+def test_a_python_is_taken_without_what_the_app_never_uses(tmp_path, make):
+    given = make(tmp_path / ("python.zip" if make is zipped else "python.tar.gz" if make is tarred else "python"))
+    sha256 = hashlib.sha256(given.read_bytes()).hexdigest() if given.is_file() else None
+    version, files = python_files(given, sha256)
+    assert version == "3.12"
+    assert {file.path for file in files} == KEPT
+
+
+def test_an_archive_is_taken_by_its_digest_only(tmp_path):
+    given = zipped(tmp_path / "python-3.12.10-embed-amd64.zip")
+    with pytest.raises(BuildError, match="not the file that was published"):
+        python_files(given, None)
+    with pytest.raises(BuildError, match="not one of the pinned Pythons"):
+        python_files(given.rename(tmp_path / "python-3.12.99-embed-amd64.zip"), None)
+
+
+def test_a_folder_without_a_windows_python_is_refused(tmp_path):
+    with pytest.raises(BuildError, match="does not hold a Python for Windows"):
+        python_files(tmp_path, None)
+
+
+def test_the_icon_holds_all_sizes():
+    files = tuple(
+        File(f"resources/icons/kame-{size}.png", (ROOT / "resources" / "icons" / f"kame-{size}.png").read_bytes())
+        for size in ICON_SIZES
+    )
+    data = icon(Source("", "", 0, files))
+    assert struct.unpack_from("<HHH", data) == (0, 1, len(ICON_SIZES))
+    for index, size in enumerate(ICON_SIZES):
+        width, height, *_, length, at = struct.unpack_from("<BBBBHHII", data, 6 + 16 * index)
+        assert (width or 256, height or 256) == (size, size)
+        picture = data[at : at + length]
+        assert struct.unpack_from(">II", picture, 16) == (size, size), "as the PNG says itself"
+
+
+def test_versions_have_four_numbers():
+    assert [numbers(text) for text in ("0.1.0", "1.2", "1.2.3.4")] == ["0.1.0.0", "1.2.0.0", "1.2.3.4"]
+
+
+def test_files_are_listed_in_order_and_wheels_are_stored():
+    files = [File("wheels/a.whl", b""), File("b", b""), File("app/z.py", b""), File("app/a.py", b"")]
+    assert script_of(files).splitlines() == [
+        'SetOutPath "$INSTDIR\\app"', 'File "${SOURCE}/files/app/a.py"', 'File "${SOURCE}/files/app/z.py"',
+        'SetOutPath "$INSTDIR"', 'File "${SOURCE}/files/b"',
+        'SetOutPath "$INSTDIR\\wheels"', "SetCompress off", 'File "${SOURCE}/files/wheels/a.whl"', "SetCompress auto",
+    ]  # fmt: skip
+    assert script_of(reversed(files)) == script_of(files)
+
+
+def test_what_a_lock_asks_for_is_told_for_each_system():
+    lock = (
+        "one==1.0 \\\n    --hash=sha256:aa \\\n    --hash=sha256:bb\n    # via two\n"
+        "pywin32==3 ; sys_platform == 'win32' \\\n    --hash=sha256:cc\n"
+        "Old_Thing==2 ; python_full_version < '3.12' \\\n    --hash=sha256:dd\n"
+    )
+    assert requirements_for(lock, Target("linux", "3.12")) == {"one==1.0": "--hash=sha256:aa --hash=sha256:bb"}
+    assert set(requirements_for(lock, Target("windows", "3.11"))) == {"one==1.0", "pywin32==3", "old-thing==2"}
+
+
+def test_the_sizes_are_those_of_the_present_locks():
+    sizes = json.loads((LOCK_FOLDER / "sizes.json").read_text())
+    again = "run python packaging/sizes.py"
+    assert sizes.pop("locks") == {name: digest(LOCK_FOLDER / name) for name in LOCKS}, again
+    for name, pins in sizes.items():
+        wanted = {}
+        for lock in LOCKS:
+            wanted |= requirements_for((LOCK_FOLDER / lock).read_text(), Target(*name.split("-")))
+        assert set(pins) == set(wanted), again
+        assert all(download > 0 and unpacked > 0 for download, unpacked in pins.values())
+        assert all(pin == normal_name(pin.split("==")[0]) + "==" + pin.split("==")[1] for pin in pins)
+
+
+@posix_only
+def test_a_signing_command_changes_the_program_or_stops_the_build(tmp_path):
+    signer = tmp_path / "sign it.py"
+    signer.write_text("import sys; open(sys.argv[-1], 'ab').write(b' signed')")
+    assert with_command(f'"{sys.executable}" "{signer}" --now')(b"program") == b"program signed"
+    signer.write_text("import sys; sys.exit('no card in the reader')")
+    with pytest.raises(BuildError, match="no card in the reader"):
+        with_command(f'"{sys.executable}" "{signer}"')(b"program")
+
+
+def test_the_users_path_is_changed_once_and_back():
+    path = r"C:\Tools;;%USERPROFILE%\bin;C:\Jörg Müller\x"
+    folder = r"C:\Users\Jörg\KAME Desktop"
+    added = with_folder(path, folder)
+    assert added == r"C:\Tools;%USERPROFILE%\bin;C:\Jörg Müller\x;C:\Users\Jörg\KAME Desktop"
+    assert with_folder(added, folder.upper() + "\\").count(";") == added.count(";")
+    assert without_folder(added, folder) == r"C:\Tools;%USERPROFILE%\bin;C:\Jörg Müller\x"
+    assert without_folder("", folder) == "" and with_folder("", folder) == folder
