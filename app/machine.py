@@ -21,6 +21,7 @@ from app.frontend import require_torch
 from app.frontend.base import FrontEndError
 from app.hardware import memory_bytes
 from app.session.control import BackendChoice
+from app.session.graphics import GraphicsDesk
 from app.session.machine import FrontEndFit, MachineFinding, MachineView, State, Topic
 from app.settings import Settings
 from app.weights.catalogue import DEFAULT_WEIGHTS, PUBLISHED, folder_of, weights_root
@@ -32,6 +33,8 @@ CARD_SECONDS = 10.0
 """A driver that has to wake its card first takes a few."""
 LOOK_SECONDS = 4.0
 """Whatever else takes longer is told as not answering."""
+OFFER_SECONDS = 45.0
+"""The launcher asks the card's driver once more."""
 OLLAMA_SECONDS = 2.0
 IDLE_CARD_BYTES = 1_500_000_000
 """What a desktop may hold of a card by itself."""
@@ -89,7 +92,8 @@ class OllamaModel:
 
 
 class Machine:
-    """See `MachineDesk`. Reads `settings` for where Ollama and weights are; the other arguments are for tests."""
+    """See `MachineDesk`. Reads `settings` for where Ollama and weights are; `graphics` knows what a card still
+    needs; the other arguments are for tests."""
 
     def __init__(
         self,
@@ -100,6 +104,7 @@ class Machine:
         look_for_card: Callable[[], Card | None] | None = None,
         room: Callable[[Path], int] = lambda place: shutil.disk_usage(place).free,
         memory: Callable[[], int] | None = None,
+        graphics: GraphicsDesk | None = None,
     ) -> None:
         self._settings = settings
         self._keys = keys
@@ -107,6 +112,7 @@ class Machine:
         self._look_for_card = look_for_card or find_card
         self._room = room
         self._memory = memory or memory_bytes
+        self._graphics = graphics
 
     async def look(self, report: Callable[[str, float], None]) -> MachineView:
         """See `MachineDesk.look`."""
@@ -130,6 +136,10 @@ class Machine:
         if card is not None and FRONT_ENDS[self._settings.frontend].weights:
             # The talk that runs holds most of it, and would give it back.
             card = replace(card, free=max(card.free, card.total - IDLE_CARD_BYTES))
+        offer = None
+        if card is not None and card.lacks_packages and self._graphics is not None:
+            report("Looking at what the graphics card needs …", 1.0)
+            offer = await _within(OFFER_SECONDS, self._graphics.offer, None)
         memory = self._memory()
         fits = tuple(await asyncio.to_thread(lambda: list(self._fits(card))))
         best = _best(fits)
@@ -141,7 +151,7 @@ class Machine:
             ),
             fits=fits, advice=_advice(card, best, brain), frontend=best.frontend, precision=best.precision,
             brain=brain, ollama_models=None if models is None else tuple(model.name for model in models),
-            keys=keyed or (),
+            keys=keyed or (), graphics=offer,
         )  # fmt: skip
 
     def _free_room(self) -> int:

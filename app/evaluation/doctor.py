@@ -19,8 +19,9 @@ from app.audio.devices import list_devices
 from app.audio.errors import AudioError
 from app.frontend import free_card_bytes, require_torch
 from app.frontend.base import FrontEndError
+from app.graphics_setup import GraphicsSetup
 from app.hardware import memory_bytes
-from app.installed import completing_command
+from app.installed import card_command
 from app.offline_models import model_path
 from app.weights.catalogue import PUBLISHED, folder_of, weights_root
 from app.weights.errors import WeightsError
@@ -121,12 +122,20 @@ def _card(add: Callable[[Finding], None]) -> tuple[int | None, str]:
         try:
             require_torch()
             add(Finding("CUDA", "note", "torch is here, but sees no card: its build doesn't fit the driver. Run "
-                        f"“{completing_command()}” again."))  # fmt: skip
+                        f"“{card_command()}” again."))  # fmt: skip
         except FrontEndError as error:
-            add(Finding("CUDA", "note", str(error)))
+            add(Finding("CUDA", "note", _missing_packages() or str(error)))
     elif free is not None:
         add(Finding("CUDA", "good", f"{free / 1e9:.1f} GB of the card's memory are free"))
     return free, name
+
+
+def _missing_packages() -> str:
+    """What the card still needs, and the command that installs it, in a sentence; empty if it can't be used at all."""
+    offer = GraphicsSetup().offer()
+    if offer is None or not offer.command:
+        return offer.sentence if offer is not None else ""
+    return f"{offer.sentence} “{offer.command}” installs it."
 
 
 def _disk(add: Callable[[Finding], None]) -> None:

@@ -45,3 +45,8 @@ def gpu_settled(stamp: Mapping, use_gpu: bool, gpu_lock: str) -> bool:
     if gpu["state"] == "none":
         return gpu["driver"] == has_nvidia_driver()
     return gpu["state"] in ("installed", *GPU_LACKING) and gpu["lock"] == gpu_lock
+
+
+def worth_another_try(gpu: Mapping) -> bool:
+    """Tell whether a set-up that the user asks for should look at the card again."""
+    return gpu.get("state") in GPU_LACKING or (gpu.get("state") == "none" and bool(gpu.get("driver")))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from installation.card import nvidia
@@ -28,7 +30,7 @@ def card_status(places: InstalledPlaces) -> dict[str, Any]:
     """Tell how it stands with the graphics card.
 
     `state` is "none", "unfit", "offered", "waiting" for the app's next start, or "installed"; `download` and `room`
-    are bytes still to come, which are about right if `estimated`.
+    are bytes still to come, which are about right if `estimated`; `free` are those of the disk.
     """
     driver = nvidia().look()
     stamp = read_stamp(places)
@@ -54,8 +56,13 @@ def card_status(places: InstalledPlaces) -> dict[str, Any]:
     told = f"{lost} It was taken away. {sentence}" if lost else sentence
     return {
         **_status("offered", told), "build": build.backend, "download": cost.download, "room": cost.unpacked,
-        "estimated": cost.estimated,
+        "estimated": cost.estimated, "free": shutil.disk_usage(str(existing(places.venv))).free,
     }  # fmt: skip
+
+
+def existing(folder: Path) -> Path:
+    """Return a folder, or the nearest one above it that exists."""
+    return next(path for path in (folder, *folder.parents) if path.exists())
 
 
 def _status(state: str, sentence: str) -> dict[str, Any]:
