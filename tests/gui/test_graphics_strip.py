@@ -153,7 +153,7 @@ async def test_it_goes_on_without_the_first_run_and_is_told_then() -> None:
         assert window.panels.first_run is not None
         window.panels.first_run.close()
         desk.come.set()
-        await until(lambda: "used after a restart" in " ".join(row.words.text() for row in window.messages.rows))
+        await until(lambda: "used after a restart" in " ".join(row.sentence for row in window.messages.rows))
 
 
 async def test_closing_the_window_stops_it() -> None:
