@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.gui.graphics_strip import GraphicsStrip
@@ -173,17 +172,16 @@ async def test_all_of_it_has_a_name_and_nothing_is_cut_off() -> None:
         first_run = window.panels.first_run
         assert first_run is not None
 
-        def complete() -> None:
-            QTest.qWait(1)
-            assert not cut_off(first_run)
-            assert all(control.accessibleName() for control in controls(first_run))
+        async def complete() -> None:
+            await until(lambda: not cut_off(first_run), 2.0)
+            assert [control for control in controls(first_run) if not control.accessibleName()] == []
 
-        complete()
+        await complete()
         click(strip.get_button)
-        complete()
+        await complete()
         click(strip.agree_button)
         await until(lambda: desk.asked)
-        complete()
+        await complete()
         desk.come.set()
         await until(lambda: visible(strip) == ["Restart KAME"])
-        complete()
+        await complete()
