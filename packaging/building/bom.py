@@ -23,6 +23,8 @@ LOCKS = (
 )
 """The locks with what their packages are to the app. The first one that names a package decides."""
 
+SHIPPED = "part of the installation"
+
 UNIVERSE = uuid.UUID("5d3d0d3e-6f0f-5f5e-9a39-3c3d7f2c9a10")
 """Makes serial numbers out of commits."""
 
@@ -74,15 +76,21 @@ SYSTEM_PYTHON = {
 
 
 def bill_of_materials(
-    source: Source, kind: str, *, uv_shipped: bool = True, python: dict[str, Any] = SYSTEM_PYTHON
+    source: Source,
+    kind: str,
+    *,
+    uv_shipped: bool = True,
+    packages_shipped: bool = False,
+    python: dict[str, Any] = SYSTEM_PYTHON,
 ) -> bytes:
     """Return the bill of a kind of installation of a commit.
 
+    `packages_shipped`: the app's packages and models are part of the installation instead of being fetched.
     `python`: the Python that the app runs on, as CycloneDX writes a component.
     """
     rows = list(tables(source.file("resources/licences.md").decode("utf-8")))
     licences = {_normal(row["Package"]): row["Licence"] for row in rows if "Package" in row}
-    components = list(_packages(source, licences))
+    components = list(_packages(source, licences, packages_shipped))
     if uv_shipped:
         components += _uv(source, licences)
     components += [_model(row) for row in rows if "What" in row and "tests" not in row["How it comes to the user"]]
@@ -109,14 +117,14 @@ def bill_of_materials(
     )
 
 
-def _packages(source: Source, licences: dict[str, str]) -> Iterator[dict[str, Any]]:
+def _packages(source: Source, licences: dict[str, str], shipped: bool) -> Iterator[dict[str, Any]]:
     seen: set[tuple[str, str]] = set()
     for lock, scope, how in LOCKS:
         for pin in pins(source.file(f"packaging/locks/{lock}").decode("utf-8")):
             if (pin.name, pin.version) in seen:
                 continue
             seen.add((pin.name, pin.version))
-            yield _package(pin, scope, how, licences)
+            yield _package(pin, scope, SHIPPED if shipped and scope == "required" else how, licences)
 
 
 def _package(pin: Pin, scope: str, how: str, licences: dict[str, str]) -> dict[str, Any]:
@@ -139,7 +147,7 @@ def _package(pin: Pin, scope: str, how: str, licences: dict[str, str]) -> dict[s
 
 def _uv(source: Source, licences: dict[str, str]) -> list[dict[str, Any]]:
     every = pins(source.file("packaging/locks/uv.txt").decode("utf-8"))
-    return [{**_package(pin, "required", "part of the installation", licences), "type": "application"} for pin in every]
+    return [{**_package(pin, "required", SHIPPED, licences), "type": "application"} for pin in every]
 
 
 def _licence_of(pin: Pin, licences: dict[str, str]) -> str:

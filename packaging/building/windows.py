@@ -35,7 +35,9 @@ def build_windows(
     }
     built = []
     for kind in kinds:
-        bom = File("resources/bom.json", bill_of_materials(source, f"windows-{kind}", python=_component(version)))
+        shipped = kind == "offline"
+        bill = bill_of_materials(source, f"windows-{kind}", packages_shipped=shipped, python=_component(version))
+        bom = File("resources/bom.json", bill)
         wheels = _wheels(root, version) if kind == "offline" else []
         files = payload(source, f"windows-{kind}", [*shared, bom, *wheels])
         files.append(list_of_files(files))

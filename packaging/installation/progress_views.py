@@ -86,7 +86,7 @@ class TkView(View):
 
     def show(self, report: Mapping[str, Any]) -> None:
         if "say" in report:
-            self._step["text"] = report["say"]
+            self._heading["text"] = f"{EXPLANATION} {report['say']}"
             return
         fraction = report.get("fraction")
         if self._step["text"] != report["step"]:

@@ -19,7 +19,7 @@ static const wchar_t BROKEN[] =
 
 static HWND window;
 static HANDLE job, process, input;  /* closing `input` asks launcher.py to stop */
-static BOOL has_problem, is_cancelled;
+static BOOL has_problem, is_cancelled, is_ready;
 static wchar_t *last_sentence;
 
 /* Read the reports to their end, hand each to the window, then say how the process ended. */
@@ -49,7 +49,7 @@ static void begin(void) {
     HANDLE reports, child_input, child_output, nothing;
     PROCESS_INFORMATION started;
     SECURITY_ATTRIBUTES inherited = {sizeof inherited, NULL, TRUE};
-    has_problem = is_cancelled = FALSE;
+    has_problem = is_cancelled = is_ready = FALSE;
     if (!launcher_command(command, L"--report", arguments())) {
         show_text(window, INCOMPLETE, FALSE);
         return;
@@ -82,7 +82,7 @@ static void ended(DWORD code) {
     KillTimer(window, PATIENCE);
     if (has_problem) return;
     if (is_cancelled || code == CANCELLED) PostQuitMessage(CANCELLED);
-    else if (code) show_text(window, BROKEN, TRUE);
+    else if (code || !is_ready) show_text(window, BROKEN, TRUE);
     else if (wcsncmp(arguments(), L"repair", 6) == 0)
         show_text(window, last_sentence ? last_sentence : L"KAME Desktop was repaired.", FALSE);
     else PostQuitMessage(0);
@@ -103,6 +103,7 @@ static LRESULT handle_report(UINT message, WPARAM wide, LPARAM large) {
         has_problem = TRUE;
         show_text(window, report->text ? report->text : BROKEN, TRUE);
     } else if (report->kind == READY) {
+        is_ready = TRUE;
         release_job(job);
         ShowWindow(window, SW_HIDE);
     } else if (report->kind != UNKNOWN && !is_cancelled) {

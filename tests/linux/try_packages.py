@@ -4,8 +4,8 @@
     python tests/linux/try_packages.py --base /tmp/bookworm --pictures FOLDER dist/kame-desktop_0.1.0_amd64.deb
 
 Takes the Debian package and the self-extracting installer. Run it as root, with the tests' environment, on a machine
-with Xvfb, xdotool and ImageMagick. The base stays as it is: what changes goes into a layer above it, which is removed at the end. Needs the
-package registry and a mirror of the distribution, so continuous integration leaves it out.
+with Xvfb, xdotool and ImageMagick. The base stays as it is: what changes goes into a layer above it, which is removed
+at the end. Needs the package registry and a mirror of the distribution, so continuous integration leaves it out.
 """
 
 from __future__ import annotations
@@ -111,7 +111,13 @@ def guest(base: Path, environment: Mapping[str, str], certificates: Path) -> Ite
         made = Guest(whole, {**environment, **known})
         made.run("apt-get -q update")
         made.run(f"useradd --create-home --uid {UID} {USER}")
+        undo.callback(_end_all, made)
         yield made
+
+
+def _end_all(linux: Guest) -> None:
+    for process in linux.processes(b""):
+        os.kill(int(process.name), signal.SIGKILL)
 
 
 def _mount(undo: ExitStack, *words: object) -> None:
@@ -124,7 +130,8 @@ def screen() -> Iterator[str]:
     """A virtual screen; its name."""
     read, write = os.pipe()
     child = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(write), "-ac", "-nolisten", "tcp", "-screen", "0", "1280x900x24"],
+        # Without -noreset it starts anew whenever its last client leaves, and turns those away who come meanwhile.
+        ["Xvfb", "-displayfd", str(write), "-ac", "-noreset", "-nolisten", "tcp", "-screen", "0", "1280x900x24"],
         pass_fds=(write,), stderr=subprocess.DEVNULL,
     )  # fmt: skip
     os.close(write)
@@ -244,6 +251,7 @@ def main() -> None:
     parser.add_argument("--certificates", type=Path, default=Path("/etc/ssl/certs/ca-certificates.crt"))
     args = parser.parse_args()
     args.pictures.mkdir(parents=True, exist_ok=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Stopped."))  # what is mounted is unmounted on the way out
     passed = {name: value for name, value in os.environ.items() if PASSED_ON.match(name)}
     with screen() as display, guest(args.base.resolve(), passed, args.certificates) as linux:
         linux.run(args.first)

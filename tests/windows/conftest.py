@@ -9,6 +9,7 @@ import pytest
 from tests.support.screen import Screen, virtual_screen
 from tests.support.virtual_audio import VirtualAudio, virtual_audio
 from tests.windows.installation import Installation
+from tests.windows.wine import Wine
 
 SOUND_VARIABLES = ("XDG_RUNTIME_DIR", "PULSE_RUNTIME_PATH", "PULSE_SERVER", "PULSE_STATE_PATH", "ALSA_CONFIG_PATH")
 TABLE: list[str] = []
@@ -29,12 +30,17 @@ def audio() -> Iterator[VirtualAudio]:
         yield one
 
 
+def give_desktop(wine: Wine, screen: Screen, audio: VirtualAudio) -> None:
+    """Has all programs of a Windows machine use this screen and this sound."""
+    wine.env.update({name: audio.env[name] for name in SOUND_VARIABLES}, DISPLAY=screen.display)
+
+
 @pytest.fixture(scope="session")
 def windows(screen: Screen, audio: VirtualAudio) -> Iterator[Installation]:
     """The project, set up on a Windows machine of its own."""
     installation = Installation()
-    installation.wine.env.update({name: audio.env[name] for name in SOUND_VARIABLES}, DISPLAY=screen.display)
-    installation.set_up_printed = installation.prepare()
+    give_desktop(installation.wine, screen, audio)
+    installation.prepare()
     try:
         yield installation
     finally:

@@ -15,6 +15,8 @@ from tests.windows.wine import Finished, Wine
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACE = ROOT / "build" / "windows"
+SYSTEM = PLACE / "system32"
+"""The DLLs that Wine lacks, for every prefix of the tests."""
 MADE_OF = (
     *sorted(SOURCES.iterdir()),
     *(Path(__file__).with_name(f"{name}.py") for name in ("installation", "make_python", "wine")),
@@ -33,23 +35,22 @@ class Installation:
         self.python = self._scripts / "python.exe"
         self.windowed_python = self._scripts / "pythonw.exe"
 
-    def prepare(self) -> str:
-        """Makes what is missing; returns what `bootstrap.py setup` printed, empty if nothing had to be set up."""
+    def prepare(self) -> None:
+        """Makes what is missing, and brings the project's copy up to date."""
         stamp, digest = PLACE / "made-of.txt", _digest()
         if stamp.exists() and stamp.read_text() == digest:
             self._copy_project()
-            return ""
+            return
         self.wine.end()
         shutil.rmtree(PLACE, ignore_errors=True)
         PLACE.mkdir(parents=True)
         made = WindowsPython(PLACE)
         made.build()
-        self.wine.boot(made.system)
+        self.wine.boot(SYSTEM)
         shutil.move(made.folder, self.base)
         self._copy_project()
-        printed = self._set_up()
+        self._set_up()
         stamp.write_text(digest)
-        return printed
 
     def app(self, *arguments: str, seconds: float = 120.0) -> Finished:
         """Runs the app's command line from the user's profile, as a terminal would."""
@@ -73,7 +74,7 @@ class Installation:
                 (self.project / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, self.project / name)
 
-    def _set_up(self) -> str:
+    def _set_up(self) -> None:
         """Sets the project up by its own command, and adds what only tests need."""
         done = self.wine.run(self.base / "python.exe", "packaging/bootstrap.py", "setup", seconds=580, cwd=self.project)
         assert done.code == 0, done.printed
@@ -83,7 +84,6 @@ class Installation:
             seconds=400, cwd=self.project,
         )  # fmt: skip
         assert tests.code == 0, tests.printed
-        return done.printed
 
 
 def _digest() -> str:

@@ -12,7 +12,8 @@ from pathlib import Path
 from app.conversation import events as e
 from tests.support.screen import Screen
 from tests.support.window_talk import events_in, wait_until
-from tests.windows.installation import Installation
+from tests.windows.installation import PLACE, Installation
+from tests.windows.wine import Wine
 
 START_SECONDS, CLOSE_SECONDS = 120.0, 20.0
 BLANK = (500, 400)
@@ -54,14 +55,32 @@ class RunningWindow:
         assert self.child.returncode == 0
 
 
-@contextmanager
-def running_window(installation: Installation, **settings: object) -> Iterator[RunningWindow]:
-    """The app's window behind its first run, with a talk ready to hear, and with no data from before."""
-    folder = installation.wine.home / "AppData" / "Local" / "kame-desktop"
+def picture(screen: Screen, name: str) -> None:
+    """Keeps a picture of the screen for whoever wants to look."""
+    folder = PLACE / "pictures"
+    folder.mkdir(exist_ok=True)
+    screen.shot(folder / f"{name}.png")
+
+
+def server_settings(url: str) -> dict[str, object]:
+    """Settings for a talk by button with the model of an OpenAI-compatible server."""
+    return {"provider": "openai", "openai_url": f"{url}/v1", "openai_model": "any", "duplex": False}
+
+
+def write_settings(wine: Wine, **settings: object) -> Path:
+    """Lets the app begin behind its first run, with these settings and no data from before; returns its folder."""
+    folder = wine.home / "AppData" / "Local" / "kame-desktop"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     chosen = {"keep_recordings": True, "first_run_done": True, **settings}
     (folder / "settings.json").write_text(json.dumps(chosen), "utf-8")
+    return folder
+
+
+@contextmanager
+def running_window(installation: Installation, **settings: object) -> Iterator[RunningWindow]:
+    """The app's window behind its first run, with a talk ready to hear, and with no data from before."""
+    folder = write_settings(installation.wine, **settings)
     command = (installation.windowed_python, "-P", "-m", "app")
     with installation.wine.started(*command, cwd=installation.wine.home) as child:
         window = RunningWindow(installation, child, folder)

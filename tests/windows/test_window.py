@@ -15,21 +15,11 @@ from tests.support.screen import Screen
 from tests.support.servers import Script, peer
 from tests.support.virtual_audio import VirtualAudio
 from tests.support.window_talk import ANSWER, check_talk, wait_until
-from tests.windows.installation import PLACE, Installation
-from tests.windows.running_window import RunningWindow, running_window
+from tests.windows.installation import Installation
+from tests.windows.running_window import RunningWindow, picture, running_window, server_settings
 
-PICTURES = PLACE / "pictures"
 LONG_ANSWER = " ".join([ANSWER] * 6)
 EVENT_SECONDS = 20.0
-
-
-def _server_settings(url: str) -> dict[str, object]:
-    return {"provider": "openai", "openai_url": f"{url}/v1", "openai_model": "any", "duplex": False}
-
-
-def _picture(screen: Screen, name: str) -> None:
-    PICTURES.mkdir(exist_ok=True)
-    screen.shot(PICTURES / f"{name}.png")
 
 
 def _ask(window: RunningWindow, audio: VirtualAudio) -> None:
@@ -45,13 +35,13 @@ def test_a_question_asked_aloud_is_answered_aloud(
 ) -> None:
     """Over WASAPI; what the loudspeaker played is read back by an ear that is not the app's."""
     words = tuple(f" {word}" for word in ANSWER.split())
-    with peer(Script(words)) as url, running_window(windows, **_server_settings(url)) as window:
-        _picture(screen, "window")
+    with peer(Script(words)) as url, running_window(windows, **server_settings(url)) as window:
+        picture(screen, "window")
         with audio.record_loudspeaker(tmp_path / "heard.wav") as heard:
             _ask(window, audio)
             wait_until(lambda: window.count(e.AssistantEnded) > 0, 60, "the answer ends")
             time.sleep(0.5)
-        _picture(screen, "answered")
+        picture(screen, "answered")
         check_talk(window.events, heard.path)
         assert " ".join(x.text for x in window.events if isinstance(x, e.AssistantSaid)) == ANSWER
         assert not [x for x in window.events if isinstance(x, e.Failure)]
@@ -90,7 +80,7 @@ def test_a_device_vanishes_and_the_app_is_closed_in_mid_answer(
     """The talk goes on without the headset, and what was said and recorded until the end is whole."""
     words = tuple(f" {word}" for word in LONG_ANSWER.split())
     audio.add_microphone("headset", description="Headset")
-    with peer(Script(words)) as url, running_window(windows, microphone="Headset", **_server_settings(url)) as window:
+    with peer(Script(words)) as url, running_window(windows, microphone="Headset", **server_settings(url)) as window:
         audio.remove("headset")
         wait_until(lambda: window.count(e.DeviceChanged) > 0, EVENT_SECONDS, "the lost microphone is told")
         _ask(window, audio)

@@ -105,7 +105,7 @@ class Wine:
             child.stdout.close()  # a child of it may hold the pipe: nobody waits for that
             child.wait(10)
             raise AssertionError(f"{program} took longer than {seconds} s") from None
-        return Finished(child.returncode, printed.decode("utf-8", "replace").replace("\r\n", "\n"))
+        return Finished(child.returncode, _text(printed))
 
     @contextlib.contextmanager
     def started(
@@ -151,3 +151,12 @@ def _without_display(environ: Mapping[str, str]) -> dict[str, str]:
     """The environment without this machine's screen, sound and Python."""
     ours = ("DISPLAY", "WAYLAND_DISPLAY", "QT_", "PULSE_", "ALSA_", "XDG_", "PYTHON", "VIRTUAL_ENV", "PYTEST_")
     return {name: value for name, value in environ.items() if not name.startswith(ours)}
+
+
+def _text(printed: bytes) -> str:
+    """What a program printed: UTF-8, or for Windows' own programs the console's code page."""
+    try:
+        text = printed.decode("utf-8")
+    except UnicodeDecodeError:
+        text = printed.decode("cp437")
+    return text.replace("\r\n", "\n")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -128,34 +127,6 @@ def test_processing_changes_in_mid_talk_and_keeps_step() -> None:
     early, late = (slice(round(a * SAMPLE_RATE), round(b * SAMPLE_RATE)) for a, b in ((2, 8), (12, 23)))
     assert abs(10 * np.log10(_power(heard[early]) / _power(near[early]))) < 0.5
     assert 10 * np.log10(_power(near[late]) / _power(heard[late])) > 25
-
-
-def test_it_is_quick_enough_for_the_frame_thread() -> None:
-    place = Room(frames(12), drift_ppm=100.0)
-    speech, spent, n = _speech(12), [], 0
-    taken = [(place.next_frame(), place.tap.take(), place.sink.write(speech[k : k + FRAME_SAMPLES]))[:2]
-             for k in range(0, frames(12) * FRAME_SAMPLES, FRAME_SAMPLES)]  # fmt: skip
-
-    class _Given:
-        name, overruns, backlog, rate, generation = "given", 0, 0, SAMPLE_RATE, 0
-
-        def read_frame(self, timeout: float) -> np.ndarray:
-            return taken[n][0]
-
-        def take(self) -> np.ndarray:
-            return taken[n][1]
-
-        def __enter__(self) -> None: ...
-
-        def __exit__(self, *exc: object) -> None: ...
-
-    given = _Given()
-    with CleanSource(given, given) as source:  # type: ignore[arg-type]
-        for n in range(len(taken)):  # noqa: B007 -- the source above reads it
-            begin = time.thread_time()
-            source.read_frame(0.0)
-            spent.append(time.thread_time() - begin)
-    assert np.median(spent) < 0.004, "the median frame took more than 4 ms of one core"
 
 
 def test_a_missing_package_is_told_and_the_talk_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -158,6 +158,14 @@ def test_the_bill_lists_every_locked_package_with_its_hashes_and_licence(source)
     assert ("pytest", "8.4.2") not in hashes and "av" not in {name for name, _ in hashes}
 
 
+@pytest.mark.parametrize(("shipped", "numpy"), [(True, "part of the installation"), (False, "fetched when the app")])
+def test_the_bill_tells_what_is_shipped_and_what_is_fetched(source, shipped, numpy):
+    bill = json.loads(bill_of_materials(source, "any", packages_shipped=shipped))
+    comes = {each["name"]: each["properties"][0]["value"] for each in bill["components"]}
+    assert comes["numpy"].startswith(numpy) and comes["torch"].startswith("fetched for an NVIDIA graphics card")
+    assert comes["uv"] == "part of the installation"
+
+
 def test_a_package_whose_licence_nobody_wrote_down_stops_the_build(source):
     page = source.file("resources/licences.md")
     files = tuple(

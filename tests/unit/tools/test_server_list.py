@@ -195,6 +195,7 @@ def test_a_draft_is_tried_with_the_env_that_the_file_has_for_it(path: Path) -> N
         server_of(path, ServerEntry("a"))
 
 
+@pytest.mark.skipif(" " in sys.executable, reason="this Python's own path has a space")
 def test_a_whole_command_line_in_the_command_is_noticed(path: Path, tmp_path: Path) -> None:
     line = ServerEntry("a", command=f"{sys.executable} -m server --token hush")
     for use in (lambda: server_of(path, line), lambda: change_list(path, [line])):

@@ -1,0 +1,206 @@
+"""Check the Windows installers on a Windows machine: install, set up, repair, upgrade, interrupt, uninstall.
+
+Plain functions, each of which raises AssertionError; the tests call them with a `Machine`, which runs programs.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol
+
+UNINSTALL_KEY = r"HKCU\Software\Microsoft\Windows\CurrentVersion\Uninstall\KAME Desktop"
+INSTALL_SECONDS, SET_UP_SECONDS, REMOVE_SECONDS = 180.0, 500.0, 180.0
+NOT_INSTALLED_HERE = ("environment", "environment.lock", "environment.log")
+"""What a set-up leaves beside the files of the installer."""
+
+
+class Finished(Protocol):
+    """A program that has ended."""
+
+    code: int
+    printed: str
+
+
+class Machine(Protocol):
+    """A Windows machine, or Wine: `home` is the user's profile as a path of this machine."""
+
+    home: Path
+    env: dict[str, str]
+
+    def run(
+        self, program: Path | str, *arguments: str, seconds: float = ..., cwd: Path | None = ...,
+        env: Mapping[str, str] | None = ...,
+    ) -> Finished:  # fmt: skip
+        """Run a program to its end."""
+
+    def started(self, program: Path | str, *arguments: str) -> AbstractContextManager[subprocess.Popen]:
+        """Run a program while the block does."""
+
+    def windows(self, path: Path) -> str:
+        """Return a path of this machine as Windows names it."""
+
+    def end(self) -> None:
+        """End every program, as a power failure does."""
+
+
+def folder_of(machine: Machine) -> Path:
+    """Return where the installer puts the program."""
+    return machine.home / "AppData" / "Local" / "Programs" / "KAME Desktop"
+
+
+def data_of(machine: Machine) -> Path:
+    """Return where the app keeps settings, conversations and weights."""
+    return machine.home / "AppData" / "Local" / "kame-desktop"
+
+
+def shortcut_of(machine: Machine) -> Path:
+    """Return the Start menu's shortcut."""
+    menu = machine.home / "AppData" / "Roaming" / "Microsoft" / "Windows" / "Start Menu"
+    return menu / "Programs" / "KAME Desktop.lnk"
+
+
+def install(machine: Machine, installer: Path) -> Path:
+    """Install silently; return the program's folder. All that Windows shows of it has to be there."""
+    done = machine.run(installer, "/S", seconds=INSTALL_SECONDS)
+    assert done.code == 0, done.printed
+    folder = folder_of(machine)
+    for name in ("KAME Desktop.exe", "kame-desktop.exe", "uninstall.exe", "python/python.exe", "tools/uv.exe"):
+        assert (folder / name).is_file(), f"{name} was not installed"
+    assert shortcut_of(machine).is_file()
+    entry = registry(machine, UNINSTALL_KEY)
+    assert {"DisplayName", "DisplayVersion", "Publisher", "DisplayIcon", "EstimatedSize", "ModifyPath",
+            "UninstallString", "QuietUninstallString", "InstallLocation"} <= set(entry)  # fmt: skip
+    assert entry["InstallLocation"] == machine.windows(folder)
+    assert entry["InstallLocation"] in registry(machine, r"HKCU\Environment")["Path"].split(";")
+    return folder
+
+
+def registry(machine: Machine, key: str) -> dict[str, str]:
+    """Return the values of a key of the registry; empty if there is none."""
+    done = machine.run("reg", "query", key)
+    rows = (line.split(None, 2) for line in done.printed.splitlines() if line.startswith("    "))
+    return {row[0]: row[2] if len(row) > 2 else "" for row in rows} if done.code == 0 else {}
+
+
+def set_up(machine: Machine, folder: Path) -> str:
+    """Set the environment up by the command; return what was printed. Nothing but the environment may stay."""
+    done = command(machine, folder, "setup", seconds=SET_UP_SECONDS)
+    assert done.code == 0, done.printed
+    there = {path.name for path in folder.iterdir() if path.name.startswith("environment")}
+    assert there == set(NOT_INSTALLED_HERE), there
+    return done.printed
+
+
+def command(machine: Machine, folder: Path, *words: str, seconds: float = 120.0) -> Finished:
+    """Run the command `kame-desktop` as a terminal would."""
+    return machine.run(folder / "kame-desktop.exe", *words, seconds=seconds, cwd=machine.home)
+
+
+def check_exit_code_and_letters(machine: Machine, folder: Path) -> None:
+    """The command passes on exit codes, spaces and umlauts."""
+    done = command(machine, folder, "ask", "--backend", "no such brain – übel", "Hello")
+    assert done.code == 2, done
+    assert "no such brain – übel" in done.printed, done.printed
+
+
+def check_repair(machine: Machine, folder: Path) -> None:
+    """A deleted and a changed file of the packages come back; an intact installation is left alone."""
+    site = folder / "environment" / "Lib" / "site-packages"
+    gone, changed = site / "numpy" / "__init__.py", site / "soxr" / "__init__.py"
+    before = changed.read_bytes()
+    gone.unlink()
+    # Not in place: the file may be a hard link.
+    changed.unlink()
+    changed.write_bytes(before + b"broken(\n")
+    done = command(machine, folder, "repair", seconds=SET_UP_SECONDS)
+    assert done.code == 0, done.printed
+    assert gone.is_file() and changed.read_bytes() == before
+    done = command(machine, folder, "repair", seconds=SET_UP_SECONDS)
+    assert done.code == 0 and "All files are as they should be." in done.printed, done.printed
+
+
+def check_damaged_program(machine: Machine, folder: Path, installer: Path) -> None:
+    """A deleted file of the program itself is found, and installing again brings it back."""
+    file = folder / "app" / "cli.py"
+    file.unlink()
+    done = command(machine, folder, "repair", seconds=SET_UP_SECONDS)
+    assert done.code == 2 and "app/cli.py" in done.printed, done
+    assert "Install KAME Desktop again" in done.printed
+    install(machine, installer)
+    assert file.is_file()
+
+
+def check_upgrade(machine: Machine, installer: Path) -> None:
+    """Installing over it removes the old program's files, keeps the environment, and touches nothing of the user's."""
+    folder, data = folder_of(machine), data_of(machine)
+    (folder / "app" / "old_module.py").write_text("of an older version\n")
+    mine = {data / "settings.json": b"{}", data / "weights" / "x.bin": b"weights", data / "history.sqlite3": b""}
+    for path, content in mine.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            path.write_bytes(content)
+    before = {path: path.read_bytes() for path in mine}
+    stamp = (folder / "environment" / "bootstrap.json").read_bytes()
+    install(machine, installer)
+    assert not (folder / "app" / "old_module.py").exists()
+    assert (folder / "environment" / "bootstrap.json").read_bytes() == stamp
+    assert {path: path.read_bytes() for path in mine} == before
+
+
+def check_interrupted(machine: Machine, folder: Path, after: float) -> None:
+    """A set-up that a power failure cuts off after some seconds is mended by the next one."""
+    removed = command(machine, folder, "remove-environment")
+    assert removed.code == 0, removed.printed
+    with machine.started(folder / "KAME Desktop.exe", "setup") as running:
+        deadline = time.monotonic() + after
+        while time.monotonic() < deadline and running.poll() is None:
+            time.sleep(0.05)
+        machine.end()
+    set_up(machine, folder)
+    check_imports(machine, folder)
+
+
+def check_imports(machine: Machine, folder: Path) -> None:
+    """The environment's Python loads what has native parts."""
+    code = "import numpy, onnxruntime, ctranslate2, xllamacpp, PySide6.QtWidgets; print('loaded')"
+    done = machine.run(folder / "environment" / "Scripts" / "python.exe", "-P", "-c", code, cwd=machine.home)
+    assert (done.code, done.printed.strip()) == (0, "loaded"), done.printed
+
+
+def check_without_network(machine: Machine, folder: Path) -> None:
+    """Without a way to the registry the set-up says so, leaves nothing that counts, and the next one goes on."""
+    assert command(machine, folder, "remove-environment").code == 0
+    # Nothing listens on this port.
+    nowhere = {"HTTPS_PROXY": "http://127.0.0.1:9", "ALL_PROXY": "http://127.0.0.1:9", "UV_HTTP_RETRIES": "0"}
+    done = machine.run(
+        folder / "kame-desktop.exe", "setup", seconds=SET_UP_SECONDS, cwd=machine.home, env={**machine.env, **nowhere}
+    )
+    assert done.code == 2, done
+    assert "The download did not go through." in done.printed
+    assert not (folder / "environment").exists()
+
+
+def uninstall(machine: Machine, *options: str) -> None:
+    """Uninstall silently. Nothing of the program may stay; with /PURGE nothing of the user's either."""
+    folder, data = folder_of(machine), data_of(machine)
+    before = {path.name for path in data.iterdir()} if data.exists() else set()
+    # With `_?=` the uninstaller does its work in this process, instead of in a copy that nobody can wait for.
+    done = machine.run(
+        folder / "uninstall.exe", "/S", *options, f"_?={machine.windows(folder)}", seconds=REMOVE_SECONDS
+    )
+    assert done.code == 0, done.printed
+    left = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*")) if folder.exists() else []
+    assert left in ([], ["uninstall.exe"]), left[:20]
+    assert not shortcut_of(machine).exists()
+    assert not registry(machine, UNINSTALL_KEY)
+    assert machine.windows(folder) not in registry(machine, r"HKCU\Environment").get("Path", "")
+    assert not (machine.home / "Temp" / "kame-desktop").exists()
+    if "/PURGE" in options:
+        assert not data.exists(), sorted(data.rglob("*"))
+    else:
+        kept = {path.name for path in data.iterdir()} if data.exists() else set()
+        assert kept == before - {"Logs", "Cache"}, (before, kept)

@@ -1,0 +1,125 @@
+"""The online installer on an empty Windows machine: installed, started from the menu, repaired, upgraded, removed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.conversation import events as e
+from tests.support import sounds
+from tests.support.screen import Screen
+from tests.support.servers import Script, peer
+from tests.support.virtual_audio import VirtualAudio
+from tests.support.window_talk import ANSWER, check_talk, events_in, wait_until
+from tests.windows import installer_checks as checks
+from tests.windows.conftest import TABLE, give_desktop
+from tests.windows.installation import ROOT, SYSTEM, Installation
+from tests.windows.running_window import (
+    BLANK,
+    CLOSE_SECONDS,
+    START_SECONDS,
+    picture,
+    server_settings,
+    write_settings,
+)
+from tests.windows.wine import Wine
+
+BUILD_SECONDS = 240
+
+
+@pytest.fixture(scope="module")
+def installer(windows: Installation, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The online installer of the commit that is checked out, built in a clone of its own."""
+    folder = tmp_path_factory.mktemp("installer")
+    subprocess.run(["git", "clone", "-q", str(ROOT), str(folder / "source")], check=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "packaging/build.py", "windows", "--python", str(windows.base), "--kind", "online",
+         "--out", str(folder)],
+        cwd=folder / "source", capture_output=True, text=True, timeout=BUILD_SECONDS,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    [built] = folder.glob("*-online-setup.exe")
+    TABLE.append(f"{built.name}: {built.stat().st_size / 10**6:.1f} MB")
+    return built
+
+
+@pytest.fixture(scope="module")
+def machine(
+    windows: Installation, screen: Screen, audio: VirtualAudio, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Wine]:
+    """A Windows machine on which nothing is installed, not even Python."""
+    wine = Wine(tmp_path_factory.mktemp("empty") / "prefix")
+    give_desktop(wine, screen, audio)
+    wine.boot(SYSTEM)
+    try:
+        yield wine
+    finally:
+        wine.end()
+
+
+@pytest.fixture(scope="module")
+def folder(machine: Wine, installer: Path) -> Path:
+    """The installed program's folder, with its environment."""
+    folder = checks.install(machine, installer)
+    begin = time.monotonic()
+    checks.set_up(machine, folder)
+    TABLE.append(f"installed app: environment set up by the command in {time.monotonic() - begin:.0f} s")
+    return folder
+
+
+def test_it_is_installed_and_its_command_works(machine: Wine, folder: Path) -> None:
+    checks.check_imports(machine, folder)
+    checks.check_exit_code_and_letters(machine, folder)
+
+
+def test_it_starts_from_the_start_menu_and_answers_aloud(
+    machine: Wine, folder: Path, screen: Screen, audio: VirtualAudio, tmp_path: Path
+) -> None:
+    """The shortcut opens the window; asked by voice it answers by voice, and it is closed by its shortcut."""
+    words = tuple(f" {word}" for word in ANSWER.split())
+    with peer(Script(words)) as url:
+        recordings = write_settings(machine, **server_settings(url)) / "recordings"
+        # Not by `run`, which waits for the end of what is printed: the app holds its streams until it ends.
+        with machine.started("start", machine.windows(checks.shortcut_of(machine))):
+            wait_until(lambda: bool(events_in(recordings)), START_SECONDS, "the talk is ready")
+        picture(screen, "installed")
+        with audio.record_loudspeaker(tmp_path / "heard.wav") as heard:
+            assert checks.command(machine, folder, "ptt", "press").code == 0
+            audio.play_into_microphone(sounds.question("103_2")).wait(20)
+            assert checks.command(machine, folder, "ptt", "release").code == 0
+            wait_until(lambda: _count(recordings, e.AssistantEnded) > 0, 60, "the answer ends")
+            time.sleep(0.5)
+        check_talk(events_in(recordings), heard.path)
+        screen.click(*BLANK)
+        screen.close_window()
+        wait_until(lambda: _count(recordings, e.SessionEnded) > 0, CLOSE_SECONDS, "the talk ends with its window")
+        wait_until(lambda: checks.command(machine, folder, "ptt", "release").code == 2, CLOSE_SECONDS, "the app ends")
+
+
+def test_a_damaged_environment_is_repaired(machine: Wine, folder: Path) -> None:
+    checks.check_repair(machine, folder)
+
+
+def test_an_upgrade_keeps_what_is_the_users(machine: Wine, folder: Path, installer: Path) -> None:
+    checks.check_damaged_program(machine, folder, installer)
+    checks.check_upgrade(machine, installer)
+
+
+def test_an_interrupted_set_up_is_mended_by_the_next(machine: Wine, folder: Path) -> None:
+    checks.check_interrupted(machine, folder, after=3.0)
+
+
+def test_uninstalling_leaves_only_what_is_the_users(machine: Wine, folder: Path, installer: Path) -> None:
+    """And with /PURGE not even that."""
+    checks.uninstall(machine)
+    checks.install(machine, installer)
+    checks.uninstall(machine, "/PURGE")
+
+
+def _count(recordings: Path, kind: type[e.Event]) -> int:
+    return sum(isinstance(event, kind) for event in events_in(recordings))
