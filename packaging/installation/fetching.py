@@ -29,7 +29,8 @@ class Fetching:
         cost = self._cost(variant, version)
         self._check_room(cost.unpacked - bytes_in(places.cache))
         doing = "Installing what the graphics card needs" if variant.backend else "Installing the app's packages"
-        self._tell(cost)
+        if variant.backend or not places.wheels.exists():
+            self._tell(cost)
         try:
             amount = (lambda: (min(cost.unpacked, bytes_in(places.cache)), cost.unpacked)) if cost.unpacked else None
             with self._steps.step(self._what(variant), amount):
@@ -56,7 +57,7 @@ class Fetching:
         return f"{doing} the app's packages and models"
 
     def _tell(self, cost: Cost) -> None:
-        if cost.download and not self._places.wheels.exists():
+        if cost.download:
             download, unpacked = (f"{size / 10**6:,.0f} MB" for size in cost[:2])
             about = "about " if cost.estimated else ""
             self._steps.say(f"There are {about}{download} to download, which take {about}{unpacked} on the disk.")

@@ -1,6 +1,5 @@
 """Test which build of torch a driver gets, on Linux and on Windows, and how it is installed there."""
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,13 @@ def windows(monkeypatch):
         monkeypatch.setattr(module, "WINDOWS", True)
 
 
-def test_on_linux_it_is_the_build_of_the_lock():
+@pytest.fixture
+def linux(monkeypatch):
+    for module in (torch_builds, fetching, sizes):
+        monkeypatch.setattr(module, "WINDOWS", False)
+
+
+def test_on_linux_it_is_the_build_of_the_lock(linux):
     build = choose_build(LOCKS, Driver("525", (12, 0), (ADA,)))
     assert build == locked_build(LOCKS)
     assert build.words == "torch for CUDA 12.8" and build.backend == "cu128"
@@ -50,7 +55,7 @@ def places_of(tmp_path: Path) -> InstalledPlaces:
 
 
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
-def test_the_sizes_of_what_is_locked_are_known(version, tmp_path):
+def test_the_sizes_of_what_is_locked_are_known(linux, version, tmp_path):
     cost = cost_of(places_of(tmp_path), version, locked_build(LOCKS), None)
     assert not cost.estimated and 2 * 10**9 < cost.download < 5 * 10**9
     assert 1.5 * cost.download < cost.unpacked < 4 * cost.download
@@ -86,8 +91,7 @@ def test_on_windows_torch_comes_from_its_own_index_and_only_once(windows, tmp_pa
     assert [call[1] for call in calls] == ["uninstall", "install"], "an upgrade keeps what is there"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="asks for Linux")
-def test_on_linux_a_sync_installs_exactly_the_lock(tmp_path):
+def test_on_linux_a_sync_installs_exactly_the_lock(linux, tmp_path):
     places, calls = places_of(tmp_path), []
     steps = Steps(tmp_path / "log", say=lambda text: None)
     fetch = Fetching(places, steps, lambda *words: calls.append([*map(str, words)]))
