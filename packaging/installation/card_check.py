@@ -17,7 +17,7 @@ stuck = threading.Timer(240, os._exit, [5])
 stuck.daemon = True
 stuck.start()
 import torch, safetensors, sentencepiece
-print("torch", torch.__version__, "CUDA", torch.version.cuda)
+print("torch", torch.__version__, "CUDA", torch.version.cuda, flush=True)
 if not torch.cuda.is_available():
     os._exit(3)
 one = torch.ones(1000, device="cuda")
