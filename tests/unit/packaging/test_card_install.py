@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -186,3 +187,18 @@ def test_an_environment_in_use_waits_on_and_one_that_was_cut_off_is_put_in_place
     places.next.venv.mkdir()  # one that was never finished counts for nothing
     assert installed.run("setup")[0] == 0
     assert installed.modules() == CARD and names_beside(installed) == {"environment"}
+
+
+def test_a_restart_waits_for_the_app_and_starts_what_the_menu_starts(installed: Installation) -> None:
+    program = installed.places.root / "packaging" / "installation" / "progress_window.py"
+    begun = installed.places.root / "begun"
+    program.write_text(f"import pathlib\npathlib.Path({str(begun)!r}).mkdir()\n")
+    child = installed.start("restart")
+    assert child.poll() is None and not begun.exists()
+    assert end(child, "cancel") == 0
+    waiting = threading.Event()
+    for _ in range(600):
+        if begun.exists():
+            return
+        waiting.wait(0.05)
+    raise AssertionError("it was not started")
