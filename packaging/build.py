@@ -65,14 +65,14 @@ def windows(args: argparse.Namespace) -> list[tuple[str, bytes]]:
 
     if args.python is None:
         raise BuildError("Name the Python that the installer brings along with --python; see packaging/README.md.")
-    sign = unsigned
+    source, sign = read_source(ROOT), unsigned
     if args.sign_with:
-        sign = with_certificate(*args.sign_with)
+        sign = with_certificate(*args.sign_with, source.epoch)
     elif args.sign:
         sign = with_command(args.sign)
     kinds = KINDS if args.kind == "both" else (args.kind,)
     python = python_files(args.python, args.python_sha256)
-    return build_windows(ROOT, read_source(ROOT), python, kinds, sign, args.uv)
+    return build_windows(ROOT, source, python, kinds, sign, args.uv)
 
 
 TARGETS = {build.__name__: build for build in (deb, run, windows, wheel, bom)}

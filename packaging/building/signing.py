@@ -18,14 +18,14 @@ def unsigned(program: bytes) -> bytes:
     return program
 
 
-def with_certificate(certificate: Path, key: Path) -> Sign:
-    """Sign with osslsigncode, a certificate and its key. The time is left out, so that two builds stay the same."""
+def with_certificate(certificate: Path, key: Path, epoch: int) -> Sign:
+    """Sign with osslsigncode, a certificate and its key. `epoch`: the time to write down, the same for each build."""
 
     def sign(program: bytes) -> bytes:
         def command(before: Path, after: Path) -> list[str]:
             return [
-                "osslsigncode", "sign", "-h", "sha256", "-n", "KAME Desktop", "-certs", str(certificate),
-                "-key", str(key), "-in", str(before), "-out", str(after),
+                "osslsigncode", "sign", "-h", "sha256", "-n", "KAME Desktop", "-time", str(epoch),
+                "-certs", str(certificate), "-key", str(key), "-in", str(before), "-out", str(after),
             ]  # fmt: skip
 
         return _run(program, command)

@@ -40,10 +40,10 @@ def made(source: Source, kind: str, files: list[File], sizes: Mapping[str, int])
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         write_tree(files, work / "files", source.epoch)
-        (work / "files.nsh").write_text(script_of(files), "utf-8")
-        (work / "kame.ico").write_bytes(icon(source))
-        for name in ("setup.nsi", "welcome.bmp"):
-            (work / name).write_bytes(source.file(FOLDER + name))
+        # With the commit's time, too: NSIS writes it down for the picture.
+        own_files = [File(name, source.file(FOLDER + name)) for name in ("setup.nsi", "welcome.bmp")]
+        own_files += [File("files.nsh", script_of(files).encode()), File("kame.ico", icon(source))]
+        write_tree(own_files, work, source.epoch)
         values = {
             "VERSION": source.version,
             "NUMBERS": numbers(source.version),

@@ -80,12 +80,17 @@ static void copy(HWND window) {
     if (memory) GlobalFree(memory);
 }
 
+static void press(HWND window, int button) {
+    if (button == COPY_BUTTON) copy(window);
+    else if (button == IDCANCEL) on_press(shows_text ? CLOSE_BUTTON : CANCEL_BUTTON);  /* Escape */
+    else if (button == IDOK && shows_text) press(window, GetDlgCtrlID(GetFocus()));    /* Enter; it cancels nothing */
+    else if (button >= CANCEL_BUTTON) on_press(button);
+}
+
 static LRESULT CALLBACK handle(HWND window, UINT message, WPARAM wide, LPARAM large) {
     switch (message) {
     case WM_COMMAND:
-        if (LOWORD(wide) == COPY_BUTTON) copy(window);
-        else if (LOWORD(wide) == IDCANCEL) on_press(shows_text ? CLOSE_BUTTON : CANCEL_BUTTON);
-        else if (LOWORD(wide) >= CANCEL_BUTTON) on_press(LOWORD(wide));
+        press(window, LOWORD(wide));
         return 0;
     case WM_CLOSE:
         on_press(shows_text ? CLOSE_BUTTON : CANCEL_BUTTON);
