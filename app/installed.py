@@ -47,6 +47,15 @@ def completing_command() -> str:
     return commands.get(installed().kind, "kame-desktop repair")
 
 
+def card_command() -> str:
+    """Return the command that installs what a graphics card needs."""
+    commands = {
+        CHECKOUT: "python3 packaging/bootstrap.py setup",
+        WHEEL: 'uv tool install --force "kame-desktop[embedded,gpu] @ FILE.whl"',
+    }
+    return commands.get(installed().kind, "kame-desktop card install")
+
+
 def demo_command() -> str:
     """Return the command that installs the demo's second language model."""
     here = installed().kind == CHECKOUT

@@ -14,12 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from app import nvidia
 from app.backend import PROVIDERS as BRAINS
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import require_torch
 from app.frontend.base import FrontEndError
-from app.hardware import memory_bytes, nvidia_cards
+from app.hardware import memory_bytes
 from app.session.control import BackendChoice
+from app.session.graphics import GraphicsDesk
 from app.session.machine import FrontEndFit, MachineFinding, MachineView, State, Topic
 from app.settings import Settings
 from app.weights.catalogue import DEFAULT_WEIGHTS, PUBLISHED, folder_of, weights_root
@@ -31,6 +33,8 @@ CARD_SECONDS = 10.0
 """A driver that has to wake its card first takes a few."""
 LOOK_SECONDS = 4.0
 """Whatever else takes longer is told as not answering."""
+OFFER_SECONDS = 45.0
+"""The launcher asks the card's driver once more."""
 OLLAMA_SECONDS = 2.0
 IDLE_CARD_BYTES = 1_500_000_000
 """What a desktop may hold of a card by itself."""
@@ -67,12 +71,16 @@ class Keys(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A graphics card; sizes in bytes. `trouble`: why it can't be used, in a sentence; then the rest may be empty."""
+    """A graphics card; sizes in bytes. `trouble`: why it can't be used, in a sentence; then the rest may be empty.
+
+    `lacks_packages`: only because packages are missing, which can be installed.
+    """
 
     name: str = ""
     total: int = 0
     free: int = 0
     trouble: str = ""
+    lacks_packages: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +92,8 @@ class OllamaModel:
 
 
 class Machine:
-    """See `MachineDesk`. Reads `settings` for where Ollama and weights are; the other arguments are for tests."""
+    """See `MachineDesk`. Reads `settings` for where Ollama and weights are; `graphics` knows what a card still
+    needs; the other arguments are for tests."""
 
     def __init__(
         self,
@@ -95,6 +104,7 @@ class Machine:
         look_for_card: Callable[[], Card | None] | None = None,
         room: Callable[[Path], int] = lambda place: shutil.disk_usage(place).free,
         memory: Callable[[], int] | None = None,
+        graphics: GraphicsDesk | None = None,
     ) -> None:
         self._settings = settings
         self._keys = keys
@@ -102,6 +112,7 @@ class Machine:
         self._look_for_card = look_for_card or find_card
         self._room = room
         self._memory = memory or memory_bytes
+        self._graphics = graphics
 
     async def look(self, report: Callable[[str, float], None]) -> MachineView:
         """See `MachineDesk.look`."""
@@ -116,7 +127,7 @@ class Machine:
 
         report("Looking at this machine …", 0.0)
         card, room, devices, models, keyed = await asyncio.gather(
-            told("card", _within(CARD_SECONDS + 1, self._look_for_card, Card(trouble=NO_ANSWER))),
+            told("card", _within(CARD_SECONDS + 1, self._look_for_card, Card(trouble=nvidia.NO_ANSWER))),
             told("disk", _within(LOOK_SECONDS, self._free_room, None)),
             told("sound", _within(LOOK_SECONDS, self._list_devices, None)),
             told("ollama", _within(LOOK_SECONDS, lambda: ollama_models(self._settings.ollama_url), None)),
@@ -125,6 +136,10 @@ class Machine:
         if card is not None and FRONT_ENDS[self._settings.frontend].weights:
             # The talk that runs holds most of it, and would give it back.
             card = replace(card, free=max(card.free, card.total - IDLE_CARD_BYTES))
+        offer = None
+        if card is not None and card.lacks_packages and self._graphics is not None:
+            report("Looking at what the graphics card needs …", 1.0)
+            offer = await _within(OFFER_SECONDS, self._graphics.offer, None)
         memory = self._memory()
         fits = tuple(await asyncio.to_thread(lambda: list(self._fits(card))))
         best = _best(fits)
@@ -136,7 +151,7 @@ class Machine:
             ),
             fits=fits, advice=_advice(card, best, brain), frontend=best.frontend, precision=best.precision,
             brain=brain, ollama_models=None if models is None else tuple(model.name for model in models),
-            keys=keyed or (),
+            keys=keyed or (), graphics=offer,
         )  # fmt: skip
 
     def _free_room(self) -> int:
@@ -175,25 +190,20 @@ class Machine:
         return BackendChoice()
 
 
-NO_ANSWER = "The NVIDIA driver does not answer. Restart the machine, then look again."
-
-
 def find_card() -> Card | None:
     """The NVIDIA card with the most memory; None when there is no driver for any. Blocks for seconds."""
-    try:
-        rows = nvidia_cards("name", "memory.total", "memory.free", seconds=CARD_SECONDS)
-        cards = [Card(name, int(total) << 20, int(free) << 20) for name, total, free in rows]
-    except (OSError, ValueError):  # also for a card that does not tell its memory
-        return Card(trouble=NO_ANSWER)
-    if not cards:
+    driver = nvidia.look(CARD_SECONDS)
+    if driver is None:
         return None
-    card = max(cards, key=lambda card: card.total)
-    try:
-        require_torch()
-    except FrontEndError:
-        trouble = "What uses the card is not installed: set the app up again, with the card in the machine, to use it."
-        return replace(card, trouble=trouble)
-    return card
+    best = nvidia.best_card(driver)
+    trouble = nvidia.obstacle(driver)
+    lacks = False
+    if not trouble:
+        try:
+            require_torch()
+        except FrontEndError:
+            trouble, lacks = "It can run KAME, but what that needs is not installed.", True
+    return Card(best.name, best.total, best.free, trouble, lacks) if best else Card(trouble=trouble)
 
 
 def card_words() -> str:

@@ -11,14 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app import books, brains
+from app import books, brains, nvidia
 from app.audio.endpoints import AudioSink, AudioSource, SoundEdge
 from app.audio.errors import AudioError
 from app.backend.base import Backend, BackendError
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
-from app.hardware import has_nvidia_driver
 from app.installed import completing_command
 from app.offline_models import model_path
 from app.secrets import api_key
@@ -257,7 +256,7 @@ class Weights:
             return ""
         known = PUBLISHED[key]
         words = f"{known.label}'s weights ({known.bytes / 1e9:.0f} GB) are not on this machine."
-        if not has_nvidia_driver():
+        if not nvidia.has_driver():
             words += " Nor is an NVIDIA graphics card, which they need."
         return words
 
@@ -294,6 +293,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
 
     from app.audio.watch import DeviceWatch, list_now
     from app.diagnostics import Diagnostics
+    from app.graphics_setup import GraphicsSetup
     from app.gui.app import leave, run_window
     from app.gui.choice import WindowChoices
     from app.gui.instance import Instance
@@ -312,7 +312,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
         found = list_now()
         return [d.name for d in found if d.inputs], [d.name for d in found if d.outputs]
 
-    desk = _desk()
+    desk, graphics = _desk(), GraphicsSetup()
     servers, problem = brains.tool_servers()
     choices = WindowChoices(
         frontends=tuple((key, spec.label) for key, spec in FRONT_ENDS.items()),
@@ -327,8 +327,8 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
         code = run_window(
             device_session, settings, list_devices=devices, choices=choices, weights=Weights(settings), desk=desk,
             sound_desk=SoundBooth(), history=lambda: History(history_path(), recordings_folder()),
-            machine=Machine(settings, key_store()), log=log, diagnose=diagnostics.text, watch=diagnostics.apply,
-            watch_devices=DeviceWatch, instance=Instance(),
+            machine=Machine(settings, key_store(), graphics=graphics), graphics=graphics, log=log,
+            diagnose=diagnostics.text, watch=diagnostics.apply, watch_devices=DeviceWatch, instance=Instance(),
             demo=demo_booth(order is None or order.aloud, desk), order=order, report=report, argv=sys.argv[:1],
         )  # fmt: skip
     return leave(code)

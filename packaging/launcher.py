@@ -2,6 +2,8 @@
 
     launcher.py [--report] [start] [arguments of the app]
     launcher.py [--report] setup | repair | remove-environment
+    launcher.py [--report] card status | install | remove
+    launcher.py restart
 
 The code lies in the folder above this one; the environment with the app's packages is elsewhere, where the user may
 write. A stamp says whether it is complete, so that a normal start waits for nothing. `--report` writes the progress
@@ -14,7 +16,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -31,13 +33,20 @@ from installation.reports import EndOfInput, ReportedSteps, Reports  # noqa: E40
 from installation.steps import Steps  # noqa: E402
 from installation.variables import clean_environment  # noqa: E402
 
-COMMANDS = ("start", "setup", "repair", "remove-environment")
+COMMANDS = ("start", "setup", "repair", "remove-environment", "card", "restart")
 USER_CAN_FIX = 2
 CANCELLED = 130
 
 
 def carry_out(command: str, arguments: Sequence[str], places: InstalledPlaces, steps: Steps, reports: Reports) -> int:
     """Carry out one of `COMMANDS`; `reports` is None without `--report`."""
+    if command == "card" and list(arguments) == ["status"]:
+        from installation.card_commands import card_status
+
+        # A checkout has its environment inside, and is told about, too.
+        status = card_status(places if places.is_installed else InstalledPlaces(places.root, places.root / ".venv"))
+        reports.write(card=status) if reports is not None else print(status["sentence"])
+        return 0
     if not places.is_installed:
         raise Problem(
             f"The folder {places.root} is not an installation of KAME Desktop.",
@@ -49,6 +58,13 @@ def carry_out(command: str, arguments: Sequence[str], places: InstalledPlaces, s
             remove_tree(path)
         return 0
     env = clean_environment(os.environ)
+    if command == "restart":
+        from installation.restart import wait_and_start
+
+        wait_and_start(places)
+        return 0
+    if command == "card":
+        return change_card(arguments, places, steps, env, reports)
     Provision(places, steps, env).ensure(repair=command == "repair")
     if reports is not None:
         reports.write(ready=True)
@@ -57,6 +73,26 @@ def carry_out(command: str, arguments: Sequence[str], places: InstalledPlaces, s
     if reports is not None:
         return start_in_background(places, env, arguments)
     run_app(places, env, arguments)
+
+
+def change_card(
+    arguments: Sequence[str], places: InstalledPlaces, steps: Steps, env: Mapping[str, str], reports: Reports | None
+) -> int:
+    """Install what a graphics card needs, or remove it."""
+    from installation.card_commands import COMMANDS as KNOWN
+    from installation.card_commands import install_card, remove_card
+
+    asked = " ".join(arguments)
+    if asked not in KNOWN:
+        raise Problem(
+            f"“card {asked}” is not known.", "The launcher can install what a graphics card needs, and remove it.",
+            f"Type one of: {', '.join(f'card {name}' for name in KNOWN)}",
+        )  # fmt: skip
+    sentence = (install_card if asked == "install" else remove_card)(places, steps, env)
+    steps.say(sentence)
+    if reports is not None:
+        reports.write(ready=True)
+    return 0
 
 
 def main(words: Sequence[str], root: Path | None = None) -> int:

@@ -1,11 +1,13 @@
-"""Keep `locks/sizes.json` true: how many bytes each package of the app's locks is to download and on disk.
+"""Keep `locks/sizes.json` true: the bytes of each package of the locks, to download and on disk.
 
     python packaging/sizes.py     fetch the wheels for all systems and Python versions, and write their sizes
 
-Run it after the locks have changed. The wheels, 0.5 GB for each of the six, stay in `build/wheels`.
+Run it after the locks have changed. The wheels, 10 GB in all, stay in `build/wheels`.
 """
 
+import contextlib
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -13,10 +15,12 @@ ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT / "packaging") not in sys.path:
     sys.path.append(str(ROOT / "packaging"))
 
-from building.wheels import Target, fetch, pin_of, unpacked_size  # noqa: E402
+from building.wheels import Target, fetch, pin_of, requirements_for, unpacked_size  # noqa: E402
 from installation.locks import digest  # noqa: E402
-from installation.provision import LOCKS  # noqa: E402
+from installation.sizes import FOR_CARD  # noqa: E402
+from installation.variants import EMBEDDED  # noqa: E402
 
+LOCKS = (*EMBEDDED.locks, "card.txt")
 TARGETS = tuple(Target(system, version) for system in ("linux", "windows") for version in ("3.11", "3.12", "3.13"))
 
 
@@ -25,14 +29,31 @@ def write_sizes() -> Path:
     locks = ROOT / "packaging" / "locks"
     # Their digests tell whether the sizes are those of the present locks.
     sizes: dict[str, dict] = {"locks": {name: digest(locks / name) for name in LOCKS}}
+    folders: list[Path] = []
     for target in TARGETS:
-        wheels = fetch([locks / name for name in LOCKS], target, ROOT / "build" / "wheels" / str(target))
-        sizes[str(target)] = {pin_of(wheel): [wheel.stat().st_size, unpacked_size(wheel)] for wheel in wheels}
+        folders.append(ROOT / "build" / "wheels" / str(target))
+        take_over(folders[:-1], folders[-1])
+        wheels = fetch([locks / name for name in LOCKS], target, folders[-1])
+        if target.system == "windows":
+            # The registry's torch for Windows has no CUDA, and is not what the app installs.
+            wheels = [wheel for wheel in wheels if not wheel.name.startswith("torch-")]
+        every = {pin_of(wheel): [wheel.stat().st_size, unpacked_size(wheel)] for wheel in wheels}
+        own = {pin for name in EMBEDDED.locks for pin in requirements_for((locks / name).read_text("utf-8"), target)}
+        sizes[str(target)] = {pin: size for pin, size in every.items() if pin in own}
+        sizes[f"{target}{FOR_CARD}"] = {pin: size for pin, size in every.items() if pin not in own}
     path = locks / "sizes.json"
     lines = json.dumps(sizes, indent=1, sort_keys=True)
     # One line a package.
     path.write_text(lines.replace("[\n   ", "[").replace(",\n   ", ", ").replace("\n  ]", "]") + "\n", "utf-8")
     return path
+
+
+def take_over(folders: list[Path], target: Path) -> None:
+    """Link the wheels of other targets that are for any Python into a folder, so that they aren't fetched again."""
+    target.mkdir(parents=True, exist_ok=True)
+    for wheel in (wheel for folder in folders for wheel in folder.glob("*-none-*.whl")):
+        with contextlib.suppress(FileExistsError):
+            os.link(wheel, target / wheel.name)
 
 
 if __name__ == "__main__":

@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from app import summon
+from app import nvidia, summon
 from app.audio.devices import list_devices
 from app.audio.errors import AudioError
 from app.frontend import free_card_bytes, require_torch
 from app.frontend.base import FrontEndError
-from app.hardware import has_nvidia_driver, memory_bytes, nvidia_cards
-from app.installed import completing_command
+from app.graphics_setup import GraphicsSetup
+from app.hardware import memory_bytes
+from app.installed import card_command
 from app.offline_models import model_path
 from app.weights.catalogue import PUBLISHED, folder_of, weights_root
 from app.weights.errors import WeightsError
@@ -102,28 +103,39 @@ def _memory_words() -> str:
 
 
 def _card(add: Callable[[Finding], None]) -> tuple[int | None, str]:
-    """The graphics card, by its driver's own tool and by torch; returns what torch finds free, and its name."""
+    """The graphics card, by its driver and by torch; returns what torch finds free, and the card's name."""
     name = ""
-    if has_nvidia_driver():
-        try:
-            card, total, driver = nvidia_cards("name", "memory.total", "driver_version", seconds=20)[0]
-            name = f"{card}, {total} MiB, {driver}"
-            add(Finding("graphics card", "good", name))
-        except (OSError, IndexError):
-            add(Finding("graphics card", "note", "The NVIDIA driver doesn't answer. Restart the machine."))
-    else:
+    driver = nvidia.look(20.0)
+    card = nvidia.best_card(driver) if driver is not None else None
+    if driver is None:
         add(Finding("graphics card", "note", "No NVIDIA card with a driver: KAME and Moshi need one."))
+    elif card is None:
+        add(Finding("graphics card", "note", driver.trouble))
+    else:
+        name = f"{card.name}, {card.total >> 20} MiB, driver {driver.version}"
+        if driver.cuda:
+            name += f" for CUDA {'.'.join(map(str, driver.cuda))}"
+        trouble = nvidia.obstacle(driver)
+        add(Finding("graphics card", "note" if trouble else "good", f"{name}. {trouble}" if trouble else name))
     free = free_card_bytes()
     if name and free is None:
         try:
             require_torch()
             add(Finding("CUDA", "note", "torch is here, but sees no card: its build doesn't fit the driver. Run "
-                        f"“{completing_command()}” again."))  # fmt: skip
+                        f"“{card_command()}” again."))  # fmt: skip
         except FrontEndError as error:
-            add(Finding("CUDA", "note", str(error)))
+            add(Finding("CUDA", "note", _missing_packages() or str(error)))
     elif free is not None:
         add(Finding("CUDA", "good", f"{free / 1e9:.1f} GB of the card's memory are free"))
     return free, name
+
+
+def _missing_packages() -> str:
+    """What the card still needs, and the command that installs it, in a sentence; empty if it can't be used at all."""
+    offer = GraphicsSetup().offer()
+    if offer is None or not offer.command:
+        return offer.sentence if offer is not None else ""
+    return f"{offer.sentence} “{offer.command}” installs it."
 
 
 def _disk(add: Callable[[Finding], None]) -> None:

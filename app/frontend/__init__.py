@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.conversation.events import Manner
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
-from app.installed import completing_command
+from app.installed import card_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def require_torch() -> None:
     if missing:
         raise FrontEndError(
             f"KAME and Moshi need packages that aren't installed ({', '.join(missing)}). On a machine with an NVIDIA "
-            f"card, “{completing_command()}” installs them; elsewhere choose the embedded voice (cascade)."
+            f"card, “{card_command()}” installs them; elsewhere choose the embedded voice (cascade)."
         )
 
 

@@ -34,6 +34,7 @@ from app.session.control import SessionFactory, WeightsStore
 from app.session.demo import DemoDesk, DemoOrder
 from app.session.desks import BrainDesk, SoundDesk
 from app.session.errors import UserError
+from app.session.graphics import GraphicsDesk
 from app.session.history import HistoryDesk
 from app.session.machine import MachineDesk
 from app.settings import APP_ID, APP_NAME, Settings
@@ -60,6 +61,7 @@ def run_window(
     sound_desk: SoundDesk | None = None,
     history: Callable[[], HistoryDesk] | None = None,
     machine: MachineDesk | None = None,
+    graphics: GraphicsDesk | None = None,
     log: LogSource | None = None,
     diagnose: DiagnoseAll | None = None,
     watch: Callable[[Event], None] = lambda event: None,
@@ -102,8 +104,8 @@ def run_window(
         apply_theme(app, settings.theme, settings.font_scale)
         window = MainWindow(
             factory, settings, list_devices=list_devices, choices=choices, weights=weights, desk=desk,
-            sound_desk=sound_desk, history=history() if history is not None else None, machine=machine, log=log,
-            diagnose=diagnose, watch=watch, demo=demo,
+            sound_desk=sound_desk, history=history() if history is not None else None, machine=machine,
+            graphics=graphics, log=log, diagnose=diagnose, watch=watch, demo=demo,
         )  # fmt: skip
         if report is not None:
             report.watch(window)

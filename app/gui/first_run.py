@@ -22,6 +22,7 @@ from app.gui.first_run_signs import Steps
 from app.gui.first_run_sound import SoundPage
 from app.gui.first_run_talk import TalkPage
 from app.gui.first_run_voice import VoicePage
+from app.gui.graphics_keeper import GraphicsKeeper
 from app.gui.model_lists import ModelLists
 from app.gui.panel import Panel, Quiet
 from app.gui.sound_room import DeviceLister
@@ -66,6 +67,7 @@ class FirstRun(Panel):
         *,
         list_devices: DeviceLister,
         weights: WeightsKeeper | None = None,
+        graphics: GraphicsKeeper | None = None,
         desk: BrainDesk | None = None,
         sound_desk: SoundDesk | None = None,
     ) -> None:
@@ -75,7 +77,7 @@ class FirstRun(Panel):
         self._again = self._over = False
         self._waiting: tuple[str, str] | None = None
         """The front-end that was chosen, and is to be used once its weights are here."""
-        self.machine = MachinePage(machine, errands, self)
+        self.machine = MachinePage(machine, errands, self, graphics=graphics)
         self.voice = VoicePage(choices.frontends, self)
         self.brain = BrainPage(settings, lists, desk, errands, self)
         self.sound = SoundPage(sound_desk, list_devices, errands, self)

@@ -8,6 +8,8 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QProgressBar, QP
 from app.gui.errands import Errands
 from app.gui.first_run_parts import Boxed, Page
 from app.gui.first_run_signs import Mark
+from app.gui.graphics_keeper import GraphicsKeeper
+from app.gui.graphics_strip import GraphicsStrip
 from app.gui.panel import Quiet
 from app.session.machine import MachineDesk, MachineView
 
@@ -21,7 +23,9 @@ class MachinePage(Page):
     failed = Signal()
     """It could not be looked at; the page itself says why."""
 
-    def __init__(self, machine: MachineDesk, errands: Errands, parent: QWidget) -> None:
+    def __init__(
+        self, machine: MachineDesk, errands: Errands, parent: QWidget, *, graphics: GraphicsKeeper | None = None
+    ) -> None:
         self.title = self.tr("This machine")
         self.words = self.tr("What is here, and what fits it. The embedded voice is ready in any case.")
         super().__init__(parent)
@@ -51,8 +55,10 @@ class MachinePage(Page):
         self.again.setAutoDefault(False)
         self.column.addWidget(self.bar)
         self.column.addWidget(self.progress)
+        self.graphics = GraphicsStrip(graphics, self)
         self.column.addLayout(self.rows)
         self.column.addSpacing(4)
+        self.column.addWidget(self.graphics)
         self.column.addWidget(self.box)
         row = QHBoxLayout()
         row.addWidget(self.again)
@@ -100,6 +106,7 @@ class MachinePage(Page):
             for column, widget in enumerate((mark, topic, words)):
                 self.rows.addWidget(widget, row, column, top)
         self.advice.setText(view.advice)
+        self.graphics.show_offer(view.graphics)
         self._show(looking=False)
         self.found.emit(view)
 

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QWidget
 from app.conversation import events as e
 from app.gui.choice import WindowChoices
 from app.gui.errands import Errands
+from app.gui.graphics_keeper import GraphicsKeeper
 from app.gui.live_settings import LiveSettings
 from app.gui.log_model import LogSource
 from app.gui.menu import TalkMenu
@@ -60,6 +61,7 @@ class Panels(QObject):
         list_devices: DeviceLister,
         machine: MachineDesk | None = None,
         weights: WeightsKeeper | None = None,
+        graphics: GraphicsKeeper | None = None,
         desk: BrainDesk | None = None,
         sound_desk: SoundDesk | None = None,
         log: LogSource | None = None,
@@ -74,6 +76,7 @@ class Panels(QObject):
         self._window = window
         self._parts = (choices, lists, errands)
         self._desks = (weights, desk, sound_desk)
+        self._graphics = graphics
         self._list_devices = list_devices
         self._machine = machine
         self._log = (log, diagnose)
@@ -157,7 +160,8 @@ class Panels(QObject):
             weights, desk, sound_desk = self._desks
             self.first_run = FirstRun(
                 self._settings, self._machine, choices, lists, errands, self._window,
-                list_devices=self._list_devices, weights=weights, desk=desk, sound_desk=sound_desk,
+                list_devices=self._list_devices, weights=weights, graphics=self._graphics, desk=desk,
+                sound_desk=sound_desk,
             )  # fmt: skip
             run, live = self.first_run, self._live
             run.frontend_chosen.connect(live.pick_frontend)

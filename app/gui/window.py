@@ -24,6 +24,7 @@ from app.gui.demo_room import DemoRoom
 from app.gui.dialogs import Dialogs
 from app.gui.errands import Errands
 from app.gui.event_pump import EventPump
+from app.gui.graphics_keeper import GraphicsKeeper
 from app.gui.keeper import SessionKeeper
 from app.gui.latency_room import LatencyRoom
 from app.gui.list_room import ListRoom
@@ -53,6 +54,7 @@ from app.gui.weights_keeper import WeightsKeeper
 from app.session.control import ROUTER, BackendChoice, SessionFactory, WeightsStore
 from app.session.demo import DemoDesk, DemoOrder
 from app.session.desks import BrainDesk, SoundDesk
+from app.session.graphics import GraphicsDesk
 from app.session.history import ConversationView, HistoryDesk, KeptTalk
 from app.session.machine import MachineDesk
 from app.settings import Settings, default_path
@@ -79,6 +81,7 @@ class MainWindow(QMainWindow):
         sound_desk: SoundDesk | None = None,
         history: HistoryDesk | None = None,
         machine: MachineDesk | None = None,
+        graphics: GraphicsDesk | None = None,
         log: LogSource | None = None,
         diagnose: DiagnoseAll | None = None,
         demo: DemoDesk | None = None,
@@ -98,6 +101,7 @@ class MainWindow(QMainWindow):
         self.setup = SetupBar(settings, choices, self.lists, with_desk=desk is not None, parent=self)
         self.model = ModelBar(settings, self)
         self.weights = WeightsKeeper(weights, self) if weights is not None else None
+        self.graphics = GraphicsKeeper(graphics, self) if graphics is not None else None
         self.messages = MessageBar(self)
         self.messages.with_desk, self.messages.with_log = desk is not None, log is not None
         self.conversations = ConversationsPane(self)
@@ -137,8 +141,8 @@ class MainWindow(QMainWindow):
         )
         self.panels = Panels(
             settings, self.keep, self.live, self.sound, self.setup, self.menu, choices, self.lists, self.errands, self,
-            list_devices=list_devices, machine=machine, weights=self.weights, desk=desk, sound_desk=sound_desk,
-            log=log, diagnose=diagnose,
+            list_devices=list_devices, machine=machine, weights=self.weights, graphics=self.graphics, desk=desk,
+            sound_desk=sound_desk, log=log, diagnose=diagnose,
         )  # fmt: skip
         self.demo = DemoRoom(demo, self.keeper, self.errands, self) if demo is not None else None
         self.menu.demo_action.setVisible(demo is not None)
@@ -176,8 +180,8 @@ class MainWindow(QMainWindow):
     async def finish(self, seconds: float = 1.0) -> None:
         """Ends the session and all that is under way."""
         self.starter.cancel()
-        if self.weights is not None:
-            await self.weights.close()
+        for fetching in filter(None, (self.weights, self.graphics)):
+            await fetching.close()
         self._close_dialogs()
         self.keys.hush()
         await self.sound.close()
@@ -206,6 +210,13 @@ class MainWindow(QMainWindow):
         words = self.tr("{0} is downloaded, and can hear and speak from now on.").format(name)
         offer = (self.tr("Use it"), lambda: self._use_frontend(key, precision))
         self.messages.say(words, offer=offer, topic="frontend", level="notice")
+
+    def _offer_restart(self) -> None:
+        """What a graphics card needs has come while nobody watched."""
+        words = self.tr("What the graphics card needs is installed, and is used after a restart of KAME.")
+        assert self.graphics is not None
+        offer = (self.tr("Restart KAME"), self.graphics.restart)
+        self.messages.say(words, offer=offer, topic="graphics", level="notice")
 
     def _use_frontend(self, key: str, precision: str) -> None:
         self.messages.clear_topic("frontend")
@@ -535,6 +546,9 @@ class MainWindow(QMainWindow):
         self.oracle.quiet_toggled.connect(lambda quiet: self.live.change("oracle_quiet", quiet))
         self.panels.frontend_arrived.connect(self._offer_frontend)
         self.panels.talk_wanted.connect(self._begin_talking)
+        if self.graphics is not None:
+            self.graphics.restarting.connect(self.close)
+            self.graphics.arrived_unseen.connect(self._offer_restart)
         self.replay.failed.connect(self.messages.say)
         self.timeline.failed.connect(self.messages.say)
         self.messages.log_wanted.connect(lambda: self.panels.open_log(fault=True))

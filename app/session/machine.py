@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from app.session.control import BackendChoice
+from app.session.graphics import GraphicsOffer
 
 Topic = Literal["card", "processor", "disk", "microphone", "loudspeaker", "ollama", "keys"]
 State = Literal["good", "fair", "missing"]
@@ -42,6 +43,7 @@ class MachineView:
 
     `fits`: of each front-end with weights one for each precision, the largest first. `ollama_models`: those that
     converse, of an Ollama that runs here; None: none runs. `keys`: the providers that there is a key for.
+    `graphics`: what can be installed so that the card is used.
     """
 
     findings: tuple[MachineFinding, ...]
@@ -52,6 +54,7 @@ class MachineView:
     brain: BackendChoice = field(default_factory=BackendChoice)
     ollama_models: tuple[str, ...] | None = None
     keys: tuple[str, ...] = ()
+    graphics: GraphicsOffer | None = None
 
     def fits_of(self, frontend: str) -> tuple[FrontEndFit, ...]:
         """What is known of one front-end."""

@@ -19,7 +19,7 @@ LOCKS = (
     ("app.txt", "required", "fetched when the app is set up"),
     ("models.txt", "required", "fetched when the app is set up"),
     ("models-demo.txt", "optional", "fetched for the demo, when the user asks for it"),
-    ("gpu.txt", "optional", "fetched for an NVIDIA graphics card, when the user agrees"),
+    ("card.txt", "optional", "fetched for an NVIDIA graphics card, when the user agrees"),
 )
 """The locks with what their packages are to the app. The first one that names a package decides."""
 
@@ -119,12 +119,9 @@ def bill_of_materials(
 
 def _packages(source: Source, licences: dict[str, str], shipped: bool) -> Iterator[dict[str, Any]]:
     seen: set[tuple[str, str]] = set()
-    tests = {pin.name for pin in pins(source.file("packaging/locks/dev.txt").decode("utf-8"))}
-    tests -= {pin.name for pin in pins(source.file("packaging/locks/app.txt").decode("utf-8"))}
     for lock, scope, how in LOCKS:
         for pin in pins(source.file(f"packaging/locks/{lock}").decode("utf-8")):
-            # The graphics card's lock names the tests' packages too.
-            if (pin.name, pin.version) in seen or pin.name in tests:
+            if (pin.name, pin.version) in seen:
                 continue
             seen.add((pin.name, pin.version))
             yield _package(pin, scope, SHIPPED if shipped and scope == "required" else how, licences)

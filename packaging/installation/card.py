@@ -1,31 +1,38 @@
-"""Find an NVIDIA graphics card."""
+"""Find an NVIDIA graphics card, by the same module as the app does."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
+import functools
+import importlib.util
 from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
 
 GPU_FREE_BYTES = 12 * 10**9
 
 GPU_LACKING = ("failed", "no room")
 
 
+@functools.lru_cache(maxsize=None)
+def nvidia() -> ModuleType:
+    """Load `app/nvidia.py` by its path: importing `app` needs packages that may not be installed yet."""
+    path = Path(__file__).resolve().parents[2] / "app" / "nvidia.py"
+    spec = importlib.util.spec_from_file_location("kame_desktop_nvidia", str(path))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def has_nvidia_driver() -> bool:
-    return shutil.which("nvidia-smi") is not None
+    """Tell whether a driver is there, without asking it."""
+    return nvidia().has_driver()
 
 
-def has_nvidia_card(env: Mapping[str, str]) -> bool:
-    if not has_nvidia_driver():
-        return False
-    try:
-        answer = subprocess.run(
-            ["nvidia-smi", "-L"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            env=dict(env), timeout=30, check=False,
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return answer.returncode == 0 and b"GPU" in answer.stdout
+def obstacle() -> str:
+    """Say why KAME can't run on a card of this machine; empty if it can. Takes seconds."""
+    driver = nvidia().look()
+    return "There is no NVIDIA card with a driver." if driver is None else nvidia().obstacle(driver)
 
 
 def gpu_settled(stamp: Mapping, use_gpu: bool, gpu_lock: str) -> bool:
@@ -38,3 +45,8 @@ def gpu_settled(stamp: Mapping, use_gpu: bool, gpu_lock: str) -> bool:
     if gpu["state"] == "none":
         return gpu["driver"] == has_nvidia_driver()
     return gpu["state"] in ("installed", *GPU_LACKING) and gpu["lock"] == gpu_lock
+
+
+def worth_another_try(gpu: Mapping) -> bool:
+    """Tell whether a set-up that the user asks for should look at the card again."""
+    return gpu.get("state") in GPU_LACKING or (gpu.get("state") == "none" and bool(gpu.get("driver")))

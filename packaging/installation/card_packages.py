@@ -14,8 +14,13 @@ from installation.system import WINDOWS
 def install_gpu(setup: Setup, use_gpu: bool) -> dict:
     """Install what an NVIDIA card needs, if there is one; never stop the app for it."""
     state = {"driver": card.has_nvidia_driver(), "lock": digest(setup.places.locks / "gpu.txt")}
-    if not use_gpu or not card.has_nvidia_card(setup.env):
-        return {**state, "state": "none" if use_gpu else "declined"}
+    if not use_gpu:
+        return {**state, "state": "declined"}
+    obstacle = card.obstacle() if state["driver"] else "none"
+    if obstacle:
+        if state["driver"]:
+            setup.steps.say(f"{obstacle} The app starts on the embedded voice.")
+        return {**state, "state": "none"}
     free = shutil.disk_usage(str(setup.places.root)).free
     if free < card.GPU_FREE_BYTES:
         setup.steps.say(
@@ -38,8 +43,8 @@ def install_gpu_locks(setup: Setup) -> None:
     if not WINDOWS:
         setup.install_lock(uv, "gpu.txt")
         return
-    # The registry's torch for Windows has no CUDA: take all but torch by hash, then let uv choose
-    # the build of the same version that fits the driver.
+    # The registry's torch for Windows has no CUDA: take all but torch by hash, then the build of the same version
+    # that fits the driver, from torch's own index.
     text = (setup.places.locks / "gpu.txt").read_text(encoding="utf-8")
     rest, torch = split_torch(text)
     partial = setup.places.venv / "gpu-without-torch.txt"

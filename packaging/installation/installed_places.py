@@ -30,7 +30,8 @@ class InstalledPlaces(Places):
     """Where everything is after an installation.
 
     A new environment is made in `new` and then takes the place of `venv`, so that one that is half made never
-    counts. All that a set-up leaves has a name that starts with the environment's.
+    counts. One that was made while the app runs waits in `next` for the app's next start. All that a set-up leaves has
+    a name that starts with the environment's.
     """
 
     def __init__(self, root: Path, environment: Path) -> None:
@@ -38,6 +39,7 @@ class InstalledPlaces(Places):
         suffix = ".exe" if WINDOWS else ""
         beside = environment.with_name
         self.new = Places(root, beside(environment.name + ".new"))
+        self.next = Places(root, beside(environment.name + ".next"))
         self.old = beside(environment.name + ".old")
         self.cache = beside(environment.name + ".cache")
         self.pythons = beside(environment.name + ".python")
@@ -55,5 +57,6 @@ class InstalledPlaces(Places):
 
     def traces(self) -> list[Path]:
         """Return all that set-ups have made and that is there."""
-        every = (self.venv, self.new.venv, self.old, self.cache, self.pythons, self.log, self.set_up_lock)
+        environments = (self.venv, self.new.venv, self.next.venv, self.old)
+        every = (*environments, self.cache, self.pythons, self.log, self.set_up_lock)
         return [path for path in every if path.exists() or path.is_symlink()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from installation.card import GPU_LACKING, gpu_settled
+from installation.card import gpu_settled, worth_another_try
 from installation.card_packages import install_gpu
 from installation.command import write_launcher
 from installation.completion import check_window, complete_system
@@ -33,7 +33,7 @@ def is_ready(places: Places, env: Mapping[str, str], command: str, use_gpu: bool
         ) from error
     if not up_to_date(stamp, wanted) or not gpu_settled(stamp, use_gpu, gpu_lock):
         return False
-    if command == "setup" and use_gpu and stamp["gpu"]["state"] in GPU_LACKING:
+    if command == "setup" and use_gpu and worth_another_try(stamp["gpu"]):
         return False
     version = venv_version(places, env)
     return version is not None and version == stamp.get("python")
@@ -78,7 +78,7 @@ def set_up(setup: Setup, command: str, use_gpu: bool) -> None:
         locks.update({inner: digest(places.locks / inner) for inner in INCLUDES.get(name, ())})
     add_project_to_path(places)
     gpu = before.get("gpu", {})
-    again = command == "setup" and use_gpu and gpu.get("state") in GPU_LACKING
+    again = command == "setup" and use_gpu and worth_another_try(gpu)
     if again or not gpu_settled(before, use_gpu, digest(places.locks / "gpu.txt")):
         gpu = install_gpu(setup, use_gpu)
     write_stamp(places, {"python": python, "locks": locks, "gpu": gpu, "missing": before.get("missing", [])})

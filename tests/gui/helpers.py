@@ -21,6 +21,7 @@ from app.gui.window import MainWindow
 from app.session.control import WeightsStore
 from app.session.demo import DemoDesk
 from app.session.desks import BrainDesk, SoundDesk
+from app.session.graphics import GraphicsDesk
 from app.session.history import HistoryDesk
 from app.session.machine import MachineDesk
 from app.settings import Settings
@@ -52,6 +53,7 @@ async def shown(
     sound_desk: SoundDesk | None = None,
     history: HistoryDesk | None = None,
     machine: MachineDesk | None = None,
+    graphics: GraphicsDesk | None = None,
     log: LogSource | None = None,
     demo: DemoDesk | None = None,
     running: bool = True,
@@ -64,8 +66,8 @@ async def shown(
             factory, settings, list_devices=list_devices,
             choices=choices or (WindowChoices() if desk is None else WindowChoices(brains=desk.providers)),
             weights=weights(settings) if weights is not None else None, desk=desk, sound_desk=sound_desk,
-            history=history, machine=machine, log=log, diagnose=diagnosed if log is not None else None,
-            demo=demo,
+            history=history, machine=machine, graphics=graphics, log=log,
+            diagnose=diagnosed if log is not None else None, demo=demo,
         )  # fmt: skip
         before = asyncio.all_tasks()
         try:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import sys
 import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -15,10 +13,13 @@ from typing import Any
 import pytest
 
 from app import machine as looked
+from app import nvidia
 from app.audio.devices import Device
 from app.frontend.base import FrontEndError
 from app.hardware import memory_bytes
 from app.machine import Card, Machine, find_card
+from app.nvidia import Card as NvidiaCard
+from app.nvidia import Driver
 from app.secrets import key_store
 from app.session.control import BackendChoice
 from app.session.machine import MachineView
@@ -144,49 +145,39 @@ def test_weights_of_the_users_own_have_nothing_to_come(tmp_path: Path) -> None:
     assert view.advice.startswith("24 GB card: KAME in bf16. ")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a script stands in for the driver's tool")
 @pytest.mark.parametrize(
-    ("script", "found"),
+    ("driver", "found"),
     [
-        ("echo 'NVIDIA T4, 15360, 15100'; echo 'NVIDIA H100, PCIe, 81559, 81000'",
-         Card("NVIDIA H100, PCIe", 81559 << 20, 81000 << 20)),
-        ("echo 'NVIDIA-SMI has failed'; exit 9", Card(trouble=looked.NO_ANSWER)),
-        ("echo 'Some card, [N/A], [N/A]'", Card(trouble=looked.NO_ANSWER)),
-        ("sleep 30", Card(trouble=looked.NO_ANSWER)),
-        ("true", None),
+        (None, None),
+        (Driver("580", (13, 0), (NvidiaCard("T4", 15 * GB, 14 * GB), NvidiaCard("L4", 22 * GB, 21 * GB))),
+         Card("L4", 22 * GB, 21 * GB)),
+        (Driver(trouble="It is stuck."), Card(trouble="It is stuck.")),
+        (Driver("470", (11, 4), (NvidiaCard("L4", 22 * GB, 21 * GB),)),
+         Card("L4", 22 * GB, 21 * GB, trouble=nvidia.OLD_DRIVER.format("470"))),
     ],
 )  # fmt: skip
-def test_the_drivers_tool_is_understood(
-    script: str, found: Card | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_card_is_what_the_driver_tells(
+    driver: Driver | None, found: Card | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tool = tmp_path / "nvidia-smi"
-    tool.write_text(f"#!/bin/sh\n{script}\n")
-    tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(looked, "CARD_SECONDS", 0.5)
+    monkeypatch.setattr(nvidia, "look", lambda seconds: driver)
     monkeypatch.setattr(looked, "require_torch", lambda: None)
     assert find_card() == found
 
 
-def test_without_the_drivers_tool_or_what_drives_the_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert find_card() is None
-
+def test_a_card_whose_packages_are_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> None:
         raise FrontEndError("not installed")
 
-    if sys.platform != "win32":
-        tool = tmp_path / "nvidia-smi"
-        tool.write_text("#!/bin/sh\necho 'NVIDIA L4, 23034, 22500'\n")
-        tool.chmod(0o755)
-        monkeypatch.setattr(looked, "require_torch", refuse)
-        card = find_card()
-        assert card is not None and card.name == "NVIDIA L4"
-        view = look(made(card))
-        state, sentence = said(view, "card")
-        assert state == "fair" and sentence.startswith("NVIDIA L4, 22 GB. What uses the card is not installed")
-        assert view.frontend == "cascade" and not view.fits_of("kame")[0].fits
-        assert view.advice.startswith("KAME speaks with the embedded voice")
+    l4 = NvidiaCard("NVIDIA L4", 22 * GB, 21 * GB)
+    monkeypatch.setattr(nvidia, "look", lambda seconds: Driver("580", (13, 0), (l4,)))
+    monkeypatch.setattr(looked, "require_torch", refuse)
+    card = find_card()
+    assert card is not None and card.name == "NVIDIA L4" and card.lacks_packages
+    view = look(made(card))
+    state, sentence = said(view, "card")
+    assert state == "fair" and sentence.startswith("NVIDIA L4, 22 GB. It can run KAME, but what that needs is not")
+    assert view.frontend == "cascade" and not view.fits_of("kame")[0].fits
+    assert view.advice.startswith("KAME speaks with the embedded voice")
 
 
 def test_devices_disk_and_keys_are_told() -> None:

@@ -15,5 +15,7 @@ LEFT_OUT = {
     "tests/session/test_swaps.py::test_two_hundred_random_swaps_in_an_hour": _ARITHMETIC,
     "tests/unit/packaging/test_locks.py::"
     "test_a_lock_lacks_nothing_that_its_packages_need_but_what_is_left_out_on_purpose[gpu.txt]": _TORCH,
+    "tests/unit/packaging/test_locks.py::"
+    "test_a_lock_lacks_nothing_that_its_packages_need_but_what_is_left_out_on_purpose[card.txt]": _TORCH,
 }
 """Files and folders, or single tests (with "::")."""

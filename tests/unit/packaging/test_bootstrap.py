@@ -21,6 +21,8 @@ def copy_script(root: Path) -> Path:
     copy = root / "packaging" / "bootstrap.py"
     shutil.copy(ROOT / "packaging" / "bootstrap.py", copy)
     shutil.copytree(ROOT / "packaging" / "installation", copy.parent / "installation")
+    (root / "app").mkdir(exist_ok=True)
+    shutil.copy(ROOT / "app" / "nvidia.py", root / "app")
     return copy
 
 

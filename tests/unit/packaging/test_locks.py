@@ -38,6 +38,7 @@ def test_every_pin_has_hashes_and_no_lock_names_a_place(path):
     [
         ("app.txt", ["", "embedded"]),
         ("dev.txt", ["", "embedded", "dev"]),
+        ("card.txt", ["", "embedded", "gpu"]),
         ("gpu.txt", ["", "embedded", "dev", "gpu"]),
     ],
 )
@@ -57,11 +58,12 @@ def test_the_graphics_libraries_stay_out_of_the_app():
 
 def test_all_locks_share_one_resolution():
     everything = licences.pins("gpu.txt")
-    for lock in ("app.txt", "dev.txt"):
+    for lock in ("app.txt", "card.txt", "dev.txt"):
         assert licences.pins(lock).items() <= everything.items()
+    assert licences.pins("app.txt").items() <= licences.pins("card.txt").items()
 
 
-@pytest.mark.parametrize("lock", ["app.txt", "dev.txt", "gpu.txt"])
+@pytest.mark.parametrize("lock", ["app.txt", "card.txt", "dev.txt", "gpu.txt"])
 def test_a_lock_lacks_nothing_that_its_packages_need_but_what_is_left_out_on_purpose(lock):
     pinned = licences.pins(lock)
     lacking = set()

@@ -20,7 +20,7 @@ from installation import (
 )
 from installation.places import Places
 from installation.steps import Steps
-from tests.unit.packaging.fakes import LOCKS, names_in, posix_only, prepare, program, ready
+from tests.unit.packaging.fakes import LOCKS, names_in, posix_only, prepare, ready
 
 
 @posix_only
@@ -161,7 +161,7 @@ def test_a_tools_failure_becomes_sentences(tmp_path, printed, meaning):
 @posix_only
 def test_a_graphics_card_adds_its_lock_and_may_fail(machine, monkeypatch, capsys):
     monkeypatch.setattr(card, "has_nvidia_driver", lambda: True)
-    monkeypatch.setattr(card, "has_nvidia_card", lambda env: True)
+    monkeypatch.setattr(card, "obstacle", lambda: "")
     monkeypatch.setattr(card, "GPU_FREE_BYTES", 0)
     machine.set_uv("gpu.txt", "error: timed out")
     prepare(machine)
@@ -178,7 +178,7 @@ def test_a_graphics_card_adds_its_lock_and_may_fail(machine, monkeypatch, capsys
 @posix_only
 def test_without_room_the_graphics_part_is_left_out(machine, monkeypatch, capsys):
     monkeypatch.setattr(card, "has_nvidia_driver", lambda: True)
-    monkeypatch.setattr(card, "has_nvidia_card", lambda env: True)
+    monkeypatch.setattr(card, "obstacle", lambda: "")
     monkeypatch.setattr(card, "GPU_FREE_BYTES", 10**18)
     prepare(machine)
     assert "gpu.txt" not in machine.installs()
@@ -186,12 +186,13 @@ def test_without_room_the_graphics_part_is_left_out(machine, monkeypatch, capsys
 
 
 @posix_only
-def test_a_driver_without_a_card_is_no_card(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    program(tmp_path / "nvidia-smi", "echo 'No devices were found'; exit 6")
-    assert not card.has_nvidia_card(os.environ)
-    program(tmp_path / "nvidia-smi", "echo 'GPU 0: NVIDIA H100'")
-    assert card.has_nvidia_card(os.environ)
+def test_a_card_that_is_too_old_is_told_and_gets_nothing(machine, monkeypatch, capsys):
+    monkeypatch.setattr(card, "has_nvidia_driver", lambda: True)
+    monkeypatch.setattr(card, "obstacle", lambda: "The card is too old.")
+    prepare(machine)
+    assert "gpu.txt" not in machine.installs()
+    assert "The card is too old. The app starts on the embedded voice." in capsys.readouterr().out
+    assert ready(machine), "it isn't looked for at each start"
 
 
 def test_windows_gets_all_of_the_gpu_lock_but_torch():

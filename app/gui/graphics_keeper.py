@@ -1,0 +1,44 @@
+"""Has what a graphics card needs installed for the window, and the app restarted to use it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from app.gui.fetch_keeper import FetchKeeper
+from app.session.errors import UserError
+from app.session.graphics import GraphicsDesk
+
+
+class GraphicsKeeper(FetchKeeper):
+    """`done` tells that it is installed, `arrived_unseen` that it is while no `watcher` is there to show it.
+
+    `restarting`: the app is to be closed now, and starts by itself again.
+    """
+
+    done = Signal()
+    arrived_unseen = Signal()
+    restarting = Signal()
+
+    def __init__(self, desk: GraphicsDesk, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._desk = desk
+        self.watched = False
+        """Whether the user sees how it goes."""
+
+    def install(self) -> None:
+        """Begins to fetch and install it, or goes on with that."""
+        self._begin(self._desk.install, self._installed)
+
+    def restart(self) -> None:
+        """Starts the app anew."""
+        try:
+            self._desk.restart()
+        except UserError as error:
+            self.failed.emit(str(error))
+        else:
+            self.restarting.emit()
+
+    def _installed(self) -> None:
+        self.done.emit()
+        if not self.watched:
+            self.arrived_unseen.emit()

@@ -1,0 +1,125 @@
+"""Install what an NVIDIA card needs beside the app that runs, take it away again, and tell how it stands."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from installation.card import nvidia
+from installation.card_check import CardFailed
+from installation.environment import remove_tree
+from installation.exclusion import only_one
+from installation.installed_places import InstalledPlaces
+from installation.problems import Problem
+from installation.provision import Provision, is_current
+from installation.replacement import clean_up, is_complete, move, recover, remove_leftovers
+from installation.sizes import installed_pins
+from installation.stamp import read_json, read_stamp
+from installation.steps import Steps
+from installation.torch_builds import choose_build, cost_of, torch_pin
+from installation.variants import EMBEDDED, Variant, for_card, variant_of
+
+COMMANDS = ("status", "install", "remove")
+RESTART = "Restart KAME Desktop to use it."
+NO_CARD = "There is no NVIDIA card with a driver. The embedded voice needs none."
+
+
+def card_status(places: InstalledPlaces) -> dict[str, Any]:
+    """Tell how it stands with the graphics card.
+
+    `state` is "none", "unfit", "offered", "waiting" for the app's next start, or "installed"; `download` and `room`
+    are bytes still to come, which are about right if `estimated`; `free` are those of the disk.
+    """
+    driver = nvidia().look()
+    stamp = read_stamp(places)
+    there = places.site_packages
+    pin = torch_pin(places.locks)
+    if is_complete(places.next, places) and variant_of(read_json(places.next.stamp)).backend:
+        return _status("waiting", f"What the graphics card needs is installed. {RESTART}")
+    if any(one.partition("+")[0] == pin for one in installed_pins(there)):
+        trouble = nvidia().obstacle(driver) if driver else NO_CARD
+        return _status("installed", trouble or f"What the graphics card needs is installed ({pin}).")
+    obstacle = nvidia().obstacle(driver) if driver else NO_CARD
+    if obstacle:
+        return _status("unfit" if driver else "none", obstacle)
+    build = choose_build(places.locks, driver)
+    cost = cost_of(places, stamp.get("python", "3.12"), build, there)
+    card = nvidia().best_card(driver)
+    size = f"about {cost.download / 10**9:.1f} GB" if cost.download else "several GB"
+    sentence = (
+        f"{'An' if card.name.startswith('NVIDIA') else 'A'} {card.name} with {nvidia().gigabytes(card.total)} GB is "
+        f"here. KAME can run on it: what it needs ({build.words}, {size}) isn't installed."
+    )
+    lost = stamp.get("card", {}).get("lost", "")
+    told = f"{lost} It was taken away. {sentence}" if lost else sentence
+    return {
+        **_status("offered", told), "build": build.backend, "download": cost.download, "room": cost.unpacked,
+        "estimated": cost.estimated, "free": shutil.disk_usage(str(existing(places.venv))).free,
+    }  # fmt: skip
+
+
+def existing(folder: Path) -> Path:
+    """Return a folder, or the nearest one above it that exists."""
+    return next(path for path in (folder, *folder.parents) if path.exists())
+
+
+def _status(state: str, sentence: str) -> dict[str, Any]:
+    return {"state": state, "sentence": sentence, "build": "", "download": 0, "room": 0, "estimated": False}
+
+
+def install_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) -> str:
+    """Make an environment with a card's packages, which the app's next start uses; return a sentence.
+
+    Whatever happens, the environment in use stays as it is. Raise Problem if it can't be done.
+    """
+    provision = Provision(places, steps, env)
+    with only_one(places.set_up_lock, steps) as hold:
+        provision.hold = hold
+        recover(places)
+        with steps.step("Looking at the graphics card"):
+            status = card_status(places)
+        if status["state"] in ("installed", "waiting"):
+            return status["sentence"]
+        if status["state"] != "offered":
+            raise Problem(status["sentence"], "Nothing was installed.", "KAME goes on with the embedded voice.")
+        _build_next(provision, for_card(status["build"]))
+    return f"What the graphics card needs is installed. {RESTART}"
+
+
+def remove_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) -> str:
+    """Take a card's packages away, from the app's next start on; return a sentence."""
+    provision = Provision(places, steps, env)
+    with only_one(places.set_up_lock, steps) as hold:
+        provision.hold = hold
+        recover(places)
+        if places.next.venv.exists():
+            remove_tree(places.next.venv)
+        if variant_of(read_stamp(places)).backend:
+            _build_next(provision, EMBEDDED)
+            return "What the graphics card needed goes with the next start of KAME Desktop."
+        remove_leftovers(places)
+    return "Nothing is installed for a graphics card."
+
+
+def _build_next(provision: Provision, variant: Variant) -> None:
+    places = provision.places
+    if not is_current(places):
+        raise Problem(
+            "KAME Desktop itself is not set up completely.", "The card's packages are added to what is there.",
+            "Start KAME Desktop once, then try again.",
+        )  # fmt: skip
+    clean_up(places)
+    if places.next.venv.exists():
+        remove_tree(places.next.venv)
+    try:
+        provision.build(variant)
+        move(places.new.venv, places.next.venv)
+    except BaseException as error:
+        # What was fetched stays for another try, but for packages that don't work here.
+        clean_up(places)
+        if isinstance(error, CardFailed):
+            remove_leftovers(places)
+        raise
+    remove_leftovers(places)

@@ -1,0 +1,96 @@
+"""Know which build of torch fits a driver, and how many bytes it takes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from installation.card import nvidia
+from installation.locks import split_torch
+from installation.places import Places
+from installation.sizes import installed_pins, read_sizes
+from installation.system import WINDOWS
+from installation.variants import for_card
+
+
+class TorchBuild(NamedTuple):
+    """A build of torch by uv's name for it and its CUDA version.
+
+    `download` and `unpacked` are estimates in bytes for a build that the sizes of the locks don't hold.
+    """
+
+    backend: str
+    cuda: tuple
+    download: int = 0
+    unpacked: int = 0
+
+    @property
+    def words(self) -> str:
+        """Name it for the user."""
+        return "torch for CUDA " + ".".join(map(str, self.cuda))
+
+
+# The package registry has no torch with CUDA for Windows: these are on torch's own index, of which the sizes of
+# version 2.9 are estimated. One for the same CUDA as on Linux is taken where the driver has it.
+WINDOWS_BUILDS = (
+    TorchBuild("cu128", (12, 8), 2_900_000_000, 5_000_000_000),
+    TorchBuild("cu126", (12, 6), 2_600_000_000, 4_500_000_000),
+)
+NEWEST_FOR_CUDA_126 = (9, 0)
+"""The newest cards by their compute capability (Hopper) that a build for CUDA 12.6 runs on."""
+
+
+class Cost(NamedTuple):
+    """Bytes to download and on disk, 0 if not known; `estimated` if a part of them isn't known exactly."""
+
+    download: int
+    unpacked: int
+    estimated: bool
+
+
+def locked_build(locks: Path) -> TorchBuild:
+    """Return the build that the lock names for Linux."""
+    text = (locks / "card.txt").read_text(encoding="utf-8")
+    cuda = re.search(r"(?m)^nvidia-cuda-runtime(?:-cu\d+)?==(\d+)\.(\d+)", text)
+    if cuda is None:
+        raise ValueError("The lock for a card names no CUDA runtime.")
+    return TorchBuild("cu" + "".join(cuda.groups()), (int(cuda.group(1)), int(cuda.group(2))))
+
+
+def choose_build(locks: Path, driver: Any) -> TorchBuild:
+    """Return the build for a driver that can run KAME at all (see `nvidia().obstacle`)."""
+    if not WINDOWS:
+        return locked_build(locks)
+    newest, older = WINDOWS_BUILDS
+    card = nvidia().best_card(driver)
+    needs_newest = bool(card and card.capability and card.capability > NEWEST_FOR_CUDA_126)
+    return newest if needs_newest or not driver.cuda or driver.cuda >= newest.cuda else older
+
+
+def cost_of(places: Places, version: str, build: TorchBuild, there: Path | None) -> Cost:
+    """Add up what a card's packages take that aren't installed in the folder `there` yet."""
+    installed = installed_pins(there)
+    pins = pins_of(places.locks, for_card(build.backend).locks)
+    torch = torch_pin(places.locks)
+    known = read_sizes(places.locks, version)
+    if torch not in known and not build.download:
+        return Cost(0, 0, True)
+    missing = [size for pin, size in known.items() if pin in pins and pin not in installed]
+    download, unpacked = (sum(size[place] for size in missing) for place in (0, 1))
+    if build.download and f"{torch}+{build.backend}" not in installed:
+        download, unpacked = download + build.download, unpacked + build.unpacked
+    return Cost(download, unpacked, bool(build.download))
+
+
+def torch_pin(locks: Path) -> str:
+    """Return the pin of torch, such as `torch==2.9.1`."""
+    return split_torch((locks / "card.txt").read_text(encoding="utf-8"))[1]
+
+
+def pins_of(locks: Path, names: tuple) -> set[str]:
+    """Return all pins of these locks, without the registry's torch on Windows, which is not used there."""
+    found: set[str] = set()
+    for name in names:
+        found |= set(re.findall(r"(?m)^[A-Za-z0-9][\w.-]*==[^\s;\\]+", (locks / name).read_text(encoding="utf-8")))
+    return {pin for pin in found if not (WINDOWS and pin.startswith("torch=="))}

@@ -1,0 +1,43 @@
+"""Name what an environment may hold: the app alone, or also what an NVIDIA card needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from installation.locks import digest
+from installation.places import Places
+from installation.problems import Problem
+
+
+class Variant(NamedTuple):
+    """The locks that an environment is made from, and uv's name for the build of torch; empty without a card."""
+
+    locks: tuple
+    backend: str = ""
+
+
+EMBEDDED = Variant(("app.txt", "models.txt"))
+
+
+def for_card(backend: str) -> Variant:
+    """Return what holds the packages for a card, which are all of the app's and more."""
+    return Variant(("card.txt", "models.txt"), backend)
+
+
+def variant_of(stamp: Mapping) -> Variant:
+    """Return what the user has chosen, as an environment's stamp tells: an upgrade keeps it."""
+    backend = stamp.get("card", {}).get("backend", "")
+    return for_card(backend) if backend else EMBEDDED
+
+
+def wanted_locks(places: Places, variant: Variant) -> dict[str, str]:
+    """Return the digests of a variant's locks."""
+    try:
+        return {name: digest(places.locks / name) for name in variant.locks}
+    except OSError as error:
+        raise Problem(
+            f"A file of KAME Desktop is missing: {error}.",
+            "The installation is incomplete.",
+            "Install KAME Desktop again over it; your settings and conversations stay.",
+        ) from error

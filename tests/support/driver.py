@@ -1,0 +1,21 @@
+"""Make a library that answers as the one of NVIDIA's driver does, from `fake_nvml.c`."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+SOURCE = Path(__file__).with_name("fake_nvml.c")
+RTX_4070 = "NVIDIA GeForce RTX 4070;12878610432;12305039360;8;9"
+GTX_1080 = "NVIDIA GeForce GTX 1080;8589934592;8400000000;6;1"
+GTX_1650 = "NVIDIA GeForce GTX 1650;4294967296;4200000000;7;5"
+
+
+def make_driver(folder: Path) -> Path:
+    """Compile the library into a folder; with that folder in LD_LIBRARY_PATH it is found as the driver's own."""
+    compiler = shutil.which("g++") or shutil.which("c++")
+    assert compiler, "The test needs a C compiler (on Debian: apt-get install g++)."
+    library = folder / "libnvidia-ml.so.1"
+    subprocess.run([compiler, "-x", "c", "-shared", "-fPIC", "-o", str(library), str(SOURCE)], check=True, timeout=60)
+    return library

@@ -1,0 +1,214 @@
+"""An installed copy of the app with tiny packages, an index on loopback to fetch them from, and a driver's library."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import http.server
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import threading
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from installation.installed_places import OVERRIDE, InstalledPlaces
+from installation.variables import clean_environment
+from tests.support.driver import RTX_4070
+from tests.unit.packaging.fakes import ROOT
+
+UV = Path(sysconfig.get_path("scripts")) / "uv"
+TORCH = """
+import os
+if os.environ["FAKE_TORCH"] == "broken":
+    raise ImportError("libcudart.so.12: cannot open shared object file")
+__version__ = "2.9.1+cu128"
+class version:
+    cuda = "12.8"
+class cuda:
+    is_available = staticmethod(lambda: os.environ["FAKE_TORCH"] != "blind")
+class Ones:
+    def __init__(self, value): self.value = value
+    def __add__(self, other): return Ones(self.value + other.value)
+    def sum(self): return self
+    def cpu(self): return self.value
+def ones(count, device):
+    assert device == "cuda"
+    return Ones(float(count) if os.environ["FAKE_TORCH"] != "wrong" else 0.0)
+"""
+
+
+def make_wheel(name: str, version: str, code: str) -> tuple[str, bytes]:
+    """Return the file name and content of a wheel with one module."""
+    module = name.replace("-", "_")
+    metadata = f"{module}-{version}.dist-info"
+    files = {
+        f"{module}.py": code,
+        f"{metadata}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{metadata}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = []
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for path, text in files.items():
+            archive.writestr(path, text)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+            record.append(f"{path},sha256={digest},{len(text.encode())}")
+        archive.writestr(f"{metadata}/RECORD", "\n".join([*record, f"{metadata}/RECORD,,", ""]))
+    return f"{module}-{version}-py3-none-any.whl", content.getvalue()
+
+
+class Index:
+    """A package index on loopback; what is asked for is noted, and `held` packages come only after `release`."""
+
+    def __init__(self) -> None:
+        self.wheels: dict[str, bytes] = {}
+        self.asked: list[str] = []
+        self.held = ""
+        self.reached, self.release = threading.Event(), threading.Event()
+        index = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                index.answer(self)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}/simple"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def add(self, name: str, version: str, code: str = "") -> str:
+        """Offer a package; return its line of a lock."""
+        file, content = make_wheel(name, version, code)
+        self.wheels[file] = content
+        return f"{name}=={version} --hash=sha256:{hashlib.sha256(content).hexdigest()}\n"
+
+    def answer(self, request: http.server.BaseHTTPRequestHandler) -> None:
+        *_, last = request.path.rstrip("/").split("/")
+        if last.endswith(".whl"):
+            self.asked.append(last)
+            if self.held and last.startswith(self.held):
+                self.reached.set()
+                self.release.wait(60)
+            body, kind = self.wheels[last], "application/octet-stream"
+        else:
+            files = [name for name in self.wheels if name.startswith(last.replace("-", "_") + "-")]
+            body, kind = "".join(f'<a href="/files/{name}">{name}</a>' for name in files).encode(), "text/html"
+        try:
+            request.send_response(200)
+            request.send_header("Content-Type", kind)
+            request.send_header("Content-Length", str(len(body)))
+            request.end_headers()
+            request.wfile.write(body)
+        except OSError:
+            pass  # the one who asked was cancelled
+
+    def close(self) -> None:
+        self.release.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class Installation:
+    """An installed copy in a folder, whose launcher is run as other programs run it."""
+
+    def __init__(self, folder: Path, index: Index, library: Path) -> None:
+        self.index = index
+        root = folder / "code"
+        (root / "packaging").mkdir(parents=True)
+        shutil.copy(ROOT / "packaging" / "launcher.py", root / "packaging")
+        no_cache = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / "packaging" / "installation", root / "packaging" / "installation", ignore=no_cache)
+        (root / "app").mkdir()
+        shutil.copy(ROOT / "app" / "nvidia.py", root / "app")
+        (root / "tools").mkdir()
+        (root / "tools" / "uv").symlink_to(UV)
+        (root / "python" / "bin").mkdir(parents=True)
+        python = getattr(sys, "_base_executable", sys.executable)
+        (root / "python" / "bin" / "python3").symlink_to(os.path.realpath(python))
+        (root / "installed.json").write_text(json.dumps({"version": "1", "kind": "run", "commit": ""}))
+        self.places = InstalledPlaces(root, folder / "data" / "environment")
+        self.places.locks.mkdir()
+        self.lock = {"numpy-like": index.add("numpy-like", "1.0"), "model": index.add("model", "1.0")}
+        self.card = {
+            "torch": index.add("torch", "2.9.1", TORCH),
+            "nvidia-cuda-runtime-cu12": index.add("nvidia-cuda-runtime-cu12", "12.8.90"),
+            "safetensors": index.add("safetensors", "0.7.0"),
+            "sentencepiece": index.add("sentencepiece", "0.2.3"),
+        }
+        self.write_locks()
+        self.write_sizes()
+        self.variables = {
+            **clean_environment(os.environ), OVERRIDE: str(self.places.venv), "UV_DEFAULT_INDEX": index.url,
+            "UV_CONCURRENT_DOWNLOADS": "1", "LD_LIBRARY_PATH": str(library.parent), "FAKE_NVML_CARDS": RTX_4070,
+            "FAKE_TORCH": "fine", "HOME": str(folder), "PATH": "/usr/bin:/bin",
+        }  # fmt: skip
+
+    def write_locks(self) -> None:
+        """Write the locks as an upgrade would bring them."""
+        locks = self.places.locks
+        (locks / "app.txt").write_text(self.lock["numpy-like"])
+        (locks / "models.txt").write_text(self.lock["model"])
+        (locks / "card.txt").write_text(self.lock["numpy-like"] + "".join(self.card.values()))
+
+    def write_sizes(self, torch: int = 900_000) -> None:
+        version = ".".join(map(str, sys.version_info[:2]))
+        app = {"numpy-like==1.0": [500, 1000], "model==1.0": [500, 1000]}
+        card = {"torch==2.9.1": [torch, 2 * torch], "nvidia-cuda-runtime-cu12==12.8.90": [100_000, 200_000]}
+        sizes = {f"linux-{version}": app, f"linux-{version}-card": card}
+        (self.places.locks / "sizes.json").write_text(json.dumps(sizes))
+
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        """Start the launcher with these words and --report."""
+        launcher = self.places.root / "packaging" / "launcher.py"
+        return subprocess.Popen(
+            [sys.executable, str(launcher), "--report", *words], env=self.variables, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def run(self, *words: str) -> tuple[int, list[dict[str, Any]]]:
+        """Run the launcher to its end; return its exit code and its reports."""
+        child = self.start(*words)
+        # Its input stays open: closing it means to cancel.
+        assert child.stdout is not None and child.stderr is not None
+        printed = child.stdout.read()
+        errors = child.stderr.read().decode()
+        code = child.wait(60)
+        for stream in (child.stdin, child.stdout, child.stderr):
+            stream.close()  # type: ignore[union-attr]
+        assert "Traceback" not in errors, errors
+        return code, [json.loads(line) for line in printed.splitlines()]
+
+    def status(self) -> dict[str, Any]:
+        """Return what `card status` reports."""
+        code, reports = self.run("card", "status")
+        assert code == 0
+        return reports[0]["card"]
+
+    def modules(self) -> set[str]:
+        """Return the names of the modules in the environment in use."""
+        folder = self.places.site_packages
+        assert folder is not None
+        return {path.stem for path in folder.glob("*.py")} - {"_virtualenv"}
+
+
+def end(child: subprocess.Popen[bytes], how: str) -> int:
+    """End a launcher by closing its input, politely or firmly; return its exit code."""
+    if how == "cancel":
+        assert child.stdin is not None
+        child.stdin.close()
+    else:
+        child.send_signal(signal.SIGTERM if how == "ask" else signal.SIGKILL)
+    child.wait(60)
+    for stream in (child.stdin, child.stdout, child.stderr):
+        stream.close()  # type: ignore[union-attr]
+    return child.returncode

@@ -1,0 +1,100 @@
+"""Test which build of torch a driver gets, on Linux and on Windows, and how it is installed there."""
+
+from pathlib import Path
+
+import pytest
+
+from app.nvidia import Card, Driver
+from installation import fetching, sizes, torch_builds
+from installation.fetching import Fetching
+from installation.installed_places import InstalledPlaces
+from installation.steps import Steps
+from installation.torch_builds import choose_build, cost_of, locked_build, torch_pin
+from installation.variants import for_card
+from tests.unit.packaging.fakes import LOCKS, ROOT
+
+ADA, BLACKWELL = Card("Ada", 12 << 30, 11 << 30, (8, 9)), Card("Blackwell", 16 << 30, 15 << 30, (12, 0))
+
+
+@pytest.fixture
+def windows(monkeypatch):
+    for module in (torch_builds, fetching, sizes):
+        monkeypatch.setattr(module, "WINDOWS", True)
+
+
+@pytest.fixture
+def linux(monkeypatch):
+    for module in (torch_builds, fetching, sizes):
+        monkeypatch.setattr(module, "WINDOWS", False)
+
+
+def test_on_linux_it_is_the_build_of_the_lock(linux):
+    build = choose_build(LOCKS, Driver("525", (12, 0), (ADA,)))
+    assert build == locked_build(LOCKS)
+    assert build.words == "torch for CUDA 12.8" and build.backend == "cu128"
+
+
+@pytest.mark.parametrize(
+    ("driver", "backend"),
+    [
+        (Driver("580", (13, 0), (ADA,)), "cu128"),
+        (Driver("571", (12, 8), (BLACKWELL,)), "cu128"),
+        (Driver("552", (12, 4), (ADA,)), "cu126"),
+        (Driver("552", (12, 4), (ADA, BLACKWELL)), "cu128"),
+        (Driver("552", (), (ADA,)), "cu128"),
+    ],
+)
+def test_on_windows_it_follows_driver_and_card(windows, driver, backend):
+    assert choose_build(LOCKS, driver).backend == backend
+
+
+def places_of(tmp_path: Path) -> InstalledPlaces:
+    places = InstalledPlaces(ROOT, tmp_path / "environment")
+    (places.new.venv / "Lib" / "site-packages").mkdir(parents=True)
+    return places
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+def test_the_sizes_of_what_is_locked_are_known(linux, version, tmp_path):
+    cost = cost_of(places_of(tmp_path), version, locked_build(LOCKS), None)
+    assert not cost.estimated and 2 * 10**9 < cost.download < 5 * 10**9
+    assert 1.5 * cost.download < cost.unpacked < 4 * cost.download
+
+
+def test_on_windows_the_size_of_torch_is_an_estimate(windows, tmp_path):
+    places = places_of(tmp_path)
+    build = choose_build(LOCKS, Driver("580", (13, 0), (ADA,)))
+    cost = cost_of(places, "3.12", build, None)
+    assert cost.estimated and cost.download > build.download
+    there = places.new.site_packages
+    (there / f"{torch_pin(LOCKS).replace('==', '-')}+cu128.dist-info").mkdir()
+    assert cost_of(places, "3.12", build, there).download == cost.download - build.download
+
+
+def test_on_windows_torch_comes_from_its_own_index_and_only_once(windows, tmp_path):
+    places, calls = places_of(tmp_path), []
+    there = places.new.site_packages
+    (there / "something_old-1.0.dist-info").mkdir()
+    steps = Steps(tmp_path / "log", say=lambda text: None)
+    fetch = Fetching(places, steps, lambda *words: calls.append([*map(str, words)]))
+    fetch.install(for_card("cu126"), "3.12")
+    assert [call[1] for call in calls] == ["uninstall", "install", "install"]
+    assert calls[0][-1] == "something-old"
+    assert "--require-hashes" in calls[1] and calls[1].count("-r") == 2
+    rest = Path(calls[1][calls[1].index("-r") + 1]).read_text()
+    assert "\ntorch==" not in rest and "\nmoshi==" in rest
+    assert calls[2][-1] == torch_pin(LOCKS) and calls[2][calls[2].index("--torch-backend") + 1] == "cu126"
+
+    (there / f"{torch_pin(LOCKS).replace('==', '-')}+cu126.dist-info").mkdir()
+    del calls[:]
+    fetch.install(for_card("cu126"), "3.12")
+    assert [call[1] for call in calls] == ["uninstall", "install"], "an upgrade keeps what is there"
+
+
+def test_on_linux_a_sync_installs_exactly_the_lock(linux, tmp_path):
+    places, calls = places_of(tmp_path), []
+    steps = Steps(tmp_path / "log", say=lambda text: None)
+    fetch = Fetching(places, steps, lambda *words: calls.append([*map(str, words)]))
+    fetch.install(for_card("cu128"), "3.12")
+    assert [call[:2] for call in calls] == [["pip", "sync"]]
+    assert [Path(word).name for word in calls[0][-2:]] == ["card.txt", "models.txt"]
