@@ -231,13 +231,13 @@ def test_qts_own_words_follow_only_with_the_apps(in_english: QApplication, tmp_p
 def test_the_window_opens_in_the_systems_language(
     languages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bundled = tmp_path / "resources" / "translations"
-    bundled.mkdir(parents=True)
-    shutil.copy(languages / "kame_eo.qm", bundled)
+    shutil.copy(languages / "kame_eo.qm", tmp_path)
     for name, value in (("LC_ALL", "C.UTF-8"), ("LANG", "C.UTF-8"), ("LANGUAGE", "eo")):
         monkeypatch.setenv(name, value)
     script = f"""
-    sys._MEIPASS = {str(tmp_path)!r}  # as in a bundle
+    import pathlib
+    from app.gui import translation
+    translation.resource = lambda *parts: pathlib.Path({str(tmp_path)!r})
     def look():
         print(window().menuBar().actions()[0].text(), window().windowTitle(), flush=True)
         window().close()
