@@ -94,6 +94,7 @@ WINDOWS_TEST_PARTS = (
          ("fonts-wine", "wine-fonts", "wine", "wine")),
     Part("bin:x86_64-w64-mingw32-gcc", ("gcc-mingw-w64-x86-64-posix", "mingw64-gcc", "mingw-w64-gcc", "mingw64-gcc")),
     Part("bin:gendef", ("mingw-w64-tools", "mingw-w64-tools", "mingw-w64-tools", "mingw-w64-tools")),
+    Part("bin:osslsigncode", ("osslsigncode", "osslsigncode", "osslsigncode", "osslsigncode")),
     Part("bin:makensis", ("nsis", "mingw32-nsis", "nsis", "nsis")),
 )  # fmt: skip
 

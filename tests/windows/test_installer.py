@@ -17,6 +17,7 @@ from tests.support.servers import Script, peer
 from tests.support.virtual_audio import VirtualAudio
 from tests.support.window_talk import ANSWER, check_talk, events_in, wait_until
 from tests.windows import installer_checks as checks
+from tests.windows.certificate import make_certificate
 from tests.windows.conftest import TABLE, give_desktop
 from tests.windows.installation import ROOT, SYSTEM, Installation
 from tests.windows.running_window import (
@@ -33,13 +34,21 @@ BUILD_SECONDS = 240
 
 
 @pytest.fixture(scope="module")
-def installer(windows: Installation, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The online installer of the commit that is checked out, built in a clone of its own."""
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A certificate for signing programs, and its key."""
+    return make_certificate(tmp_path_factory.mktemp("certificate"))
+
+
+@pytest.fixture(scope="module")
+def installer(
+    windows: Installation, certificate: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The online installer of the commit that is checked out, built in a clone of its own, and signed."""
     folder = tmp_path_factory.mktemp("installer")
     subprocess.run(["git", "clone", "-q", str(ROOT), str(folder / "source")], check=True, timeout=60)
     done = subprocess.run(
         [sys.executable, "packaging/build.py", "windows", "--python", str(windows.base), "--kind", "online",
-         "--out", str(folder)],
+         "--sign-with", *map(str, certificate), "--out", str(folder)],
         cwd=folder / "source", capture_output=True, text=True, timeout=BUILD_SECONDS,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
@@ -70,6 +79,17 @@ def folder(machine: Wine, installer: Path) -> Path:
     checks.set_up(machine, folder)
     TABLE.append(f"installed app: environment set up by the command in {time.monotonic() - begin:.0f} s")
     return folder
+
+
+def test_installer_and_programs_are_signed(
+    installer: Path, folder: Path, certificate: tuple[Path, Path]
+) -> None:
+    for program in (installer, folder / "KAME Desktop.exe", folder / "kame-desktop.exe"):
+        done = subprocess.run(
+            ["osslsigncode", "verify", "-CAfile", str(certificate[0]), "-in", str(program)],
+            capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert done.returncode == 0 and "Signature verification: ok" in done.stdout, done.stdout + done.stderr
 
 
 def test_it_is_installed_and_its_command_works(machine: Wine, folder: Path) -> None:
