@@ -160,6 +160,7 @@ Section "un.${NAME}" un.main
   Delete "$SMSTARTUP\${NAME}.lnk"
   RMDir /r "$INSTDIR\environment"
   RMDir /r "$INSTDIR\environment.new"
+  RMDir /r "$INSTDIR\environment.next"
   RMDir /r "$INSTDIR\environment.old"
   RMDir /r "$INSTDIR\environment.cache"
   RMDir /r "$INSTDIR\environment.python"
@@ -184,6 +185,7 @@ SectionEnd
 
 Section /o "un.Downloaded weights" un.weights
   RMDir /r "${DATA}\weights"
+  RMDir /r "${DATA}\models"
   RMDir "${DATA}"
 SectionEnd
 

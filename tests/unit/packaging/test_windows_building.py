@@ -16,6 +16,7 @@ from building.wheels import Target, requirements_for
 from building.windows_installer import script_of
 from building.windows_programs import ICON_SIZES, icon, numbers
 from building.windows_python import python_files
+from installation.installed_places import InstalledPlaces
 from installation.locks import digest
 from installation.provision import LOCKS
 from installation.sizes import FOR_CARD, normal_name
@@ -153,3 +154,13 @@ def test_the_users_path_is_changed_once_and_back():
     assert with_folder(added, folder.upper() + "\\").count(";") == added.count(";")
     assert without_folder(added, folder) == r"C:\Tools;%USERPROFILE%\bin;C:\Jörg Müller\x"
     assert without_folder("", folder) == "" and with_folder("", folder) == folder
+
+
+def test_the_uninstaller_removes_all_that_set_ups_leave(tmp_path):
+    script = (ROOT / "packaging" / "windows" / "setup.nsi").read_text("utf-8")
+    places = InstalledPlaces(tmp_path, tmp_path / "environment")
+    folders = (places.venv, places.new.venv, places.next.venv, places.old, places.cache, places.pythons)
+    for path in (*folders, places.log, places.set_up_lock):
+        path.touch()
+    left = [path.name for path in places.traces() if f'"$INSTDIR\\{path.name}"' not in script]
+    assert len(places.traces()) == 8 and left == []
