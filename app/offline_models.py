@@ -1,7 +1,7 @@
 """Where the embedded default's models are on this machine: inside the packages that carry them.
 
-Nothing of those packages is imported, only their files are used. They are installed beside the app, or were fetched
-into a folder of the user's (see `app.weights.packaged`).
+Nothing of those packages is imported, only their files are used. They are installed beside the app, or
+`kame-desktop weights get` has fetched them into a folder of the user's.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     progress_window.py [arguments of the app]
 
-Runs the launcher and reads its reports (see `installation.reports`). The window is Tk's if Python has it, else
-zenity's, else there are notifications. Closing the window cancels the set-up; the next start goes on from there.
+Runs the launcher and reads its reports, one JSON object a line. The window is Tk's if Python has it, else zenity's,
+else there are notifications. Closing the window cancels the set-up; the next start goes on from there.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def locked_build(locks: Path) -> TorchBuild:
 
 
 def choose_build(locks: Path, driver: Any) -> TorchBuild:
-    """Return the build for a driver that can run KAME at all (see `nvidia().obstacle`)."""
+    """Return the newest build that runs on a driver and card which nothing keeps from running KAME."""
     if not WINDOWS:
         return locked_build(locks)
     newest, older = WINDOWS_BUILDS
