@@ -239,6 +239,7 @@ class FakeDesk:
     steps: tuple[tuple[str, float], ...] = (("pulling the manifest", 0.0), ("1.1 of 3.3 GB", 0.33))
     calls: list[tuple[Any, ...]] = field(default_factory=list)
     cancelled: int = 0
+    cancelled_pulls: int = 0
 
     async def _wait(self) -> None:
         try:
@@ -263,10 +264,14 @@ class FakeDesk:
 
     async def pull(self, choice: BackendChoice, report: Callable[[str, float], None]) -> None:
         self.calls.append(("pull", choice))
-        for words, share in self.steps:
-            report(words, share)
-            await asyncio.sleep(0)
-        await self._wait()
+        try:
+            for words, share in self.steps:
+                report(words, share)
+                await asyncio.sleep(0)
+            await self._wait()
+        except asyncio.CancelledError:
+            self.cancelled_pulls += 1
+            raise
         self.lists[choice.provider] = (*self.lists.get(choice.provider, ()), choice.model)
 
     async def key_place(self, choice: BackendChoice) -> KeyPlace:

@@ -176,11 +176,11 @@ async def test_fetching_goes_on_behind_a_closed_dialog_and_can_be_stopped() -> N
         enter(dialog.pull.name, "gemma3:27b")
         await until(lambda: dialog.pull.bar.value() == 330)
         dialog.close_button.click()
-        assert not dialog.isVisible() and desk.cancelled == 0
+        assert not dialog.isVisible() and desk.cancelled_pulls == 0
         window.setup.desk_button.click()
         assert dialog.pull.bar.isVisible() and dialog.pull.bar.value() == 330
         dialog.pull.cancel_button.click()
-        await until(lambda: desk.cancelled == 1)
+        await until(lambda: desk.cancelled_pulls == 1)
         assert dialog.pull.words.text().startswith("Stopped.") and not dialog.pull.bar.isVisible()
         assert dialog.pull.name.text() == "gemma3:27b" and dialog.pull.name.isEnabled()
 

@@ -34,6 +34,10 @@ _REGISTRY = """Windows Registry Editor Version 5.00
 """A program that crashes ends; Wine's debugger would otherwise keep it for ever."""
 
 
+class TookTooLong(AssertionError):
+    """A program did not end in its time."""
+
+
 @dataclass(frozen=True)
 class Finished:
     """A program that has ended: its exit code, and what it printed on both streams."""
@@ -92,7 +96,7 @@ class Wine:
         self, program: Path | str, *arguments: str, seconds: float = 120.0, cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
     ) -> Finished:  # fmt: skip
-        """Runs a Windows program to its end; fails when that takes longer than `seconds`."""
+        """Runs a Windows program to its end; raises `TookTooLong`, with the last lines, after `seconds`."""
         # To a plain file Python would end with "init_sys_streams: WinError 6" in Wine 8: its output goes to a pipe.
         child = subprocess.Popen(
             [WINE, str(program), *arguments], env={**self.env, **(env or {})}, cwd=cwd,
@@ -100,11 +104,12 @@ class Wine:
         )  # fmt: skip
         try:
             printed, _ = child.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
+        except subprocess.TimeoutExpired as over:
             child.kill()
             child.stdout.close()  # a child of it may hold the pipe: nobody waits for that
             child.wait(10)
-            raise AssertionError(f"{program} took longer than {seconds} s") from None
+            last = _text(over.stdout or b"")[-6000:]
+            raise TookTooLong(f"{program} took longer than {seconds} s. The last it printed:\n{last}") from None
         return Finished(child.returncode, _text(printed))
 
     @contextlib.contextmanager
