@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import dataclasses
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -201,6 +201,7 @@ class TalkReport:
         self._swaps = SwapGaps()
         self._underruns = 0
         self._dropped = 0
+        self._lost = 0
         self._shed = 0
         self._seconds = 0.0
 
@@ -238,6 +239,8 @@ class TalkReport:
                 self._underruns += event.count
             case e.FramesDropped():
                 self._dropped += event.frames
+            case e.SoundLost():
+                self._lost += event.frames
             case e.SpeechShed():
                 self._shed += event.decodes
             case e.DeviceChanged():
@@ -277,6 +280,7 @@ class TalkReport:
             "cost": round(self.tally.cost, 6),
             "underruns": self._underruns,
             "frames_dropped": self._dropped,
+            "frames_lost": self._lost,
             "looks_skipped": self._shed,
             "failures": self.failures,
         }
@@ -350,9 +354,9 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
             talk.add_listener(report.take)
             if not args.input:
                 terminal.note("Talk now; Ctrl-C ends the talk.")
-            _stop_on_interrupt(talk)
-            Swapper(talk, args.swap, report.fail)
-            await talk.ended()
+            with _stopped_on_interrupt(talk):
+                Swapper(talk, args.swap, report.fail)
+                await talk.ended()
     except compose.USER_ERRORS as error:
         raise UserError(str(error)) from error
     heard = any(t.speaker == "user" and t.text for t in report.transcript.turns)
@@ -382,7 +386,9 @@ def _check_ends(args: argparse.Namespace) -> None:
         find_output(args.loudspeaker or None)
 
 
-def _stop_on_interrupt(talk: Any) -> None:
+@contextlib.contextmanager
+def _stopped_on_interrupt(talk: Any) -> Iterator[None]:
+    """Has Ctrl-C end the talk inside the block."""
     loop = asyncio.get_running_loop()
     stopping: set[asyncio.Task[None]] = set()
 
@@ -390,13 +396,14 @@ def _stop_on_interrupt(talk: Any) -> None:
         stopping.add(loop.create_task(talk.stop()))
 
     def interrupted(*_: object) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
-            loop.call_soon_threadsafe(stop)
+        loop.call_soon_threadsafe(stop)
 
+    # Not the loop's own handler, which Windows lacks.
+    before = signal.signal(signal.SIGINT, interrupted)
     try:
-        loop.add_signal_handler(signal.SIGINT, stop)
-    except NotImplementedError:  # Windows
-        signal.signal(signal.SIGINT, interrupted)
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _replay(args: argparse.Namespace, terminal: Terminal) -> int:

@@ -1,6 +1,7 @@
 """Makes Microsoft's C++ runtime loadable on a Windows that lacks it.
 
-The wheels of soxr, onnxruntime, ctranslate2 and xllamacpp are linked to it and don't bring it; PySide6's does.
+The wheels of soxr, onnxruntime, ctranslate2 and xllamacpp are linked to it and don't bring it; that of shiboken6, a
+part of PySide6, does.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import sys
 
 
 def add_cpp_runtime() -> object | None:
-    """Has Windows look for libraries in PySide6's folder, too, as PySide6 itself does in the window's process.
+    """Has Windows look for libraries in shiboken6's folder, too, as PySide6 itself does in the window's process.
 
     What is returned is to be kept for as long as libraries are loaded; None where there is nothing to do.
     """

@@ -47,6 +47,15 @@ def completing_command() -> str:
     return commands.get(installed().kind, "kame-desktop repair")
 
 
+def packages_command() -> str:
+    """Return the command that installs the app's Python packages anew."""
+    commands = {
+        CHECKOUT: "python3 packaging/bootstrap.py setup",
+        WHEEL: 'uv tool install --force "kame-desktop[embedded] @ FILE.whl"',
+    }
+    return commands.get(installed().kind, "kame-desktop repair")
+
+
 def card_command() -> str:
     """Return the command that installs what a graphics card needs."""
     commands = {

@@ -1,6 +1,6 @@
 """The way of a log's line: handed over by whoever logs, worded, cleaned and written by one thread.
 
-Knows nothing of how lines are kept in memory; see `app.logs`.
+How lines are kept in memory is in `app.logs`.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import logging
+import math
 import os
 import queue
 import stat
@@ -22,6 +23,8 @@ from app.redact import Redactor
 
 WAITING_MOST = 10_000
 """A flood of lines beyond these is counted and not kept."""
+REFUSED_SECONDS = 60.0
+"""For so long a full file is written on where renaming it was refused."""
 LONGEST, LONGEST_TRACE = 4_000, 20_000
 """Letters of a message, and of what belongs to it."""
 
@@ -146,6 +149,8 @@ class Writer(logging.Handler):
 class PrivateFile(RotatingFileHandler):
     """A log file that only its user can read."""
 
+    _refused_at = -math.inf
+
     def _open(self) -> Any:
         def opener(path: str, flags: int) -> int:
             return os.open(path, flags, 0o600)
@@ -158,11 +163,22 @@ class PrivateFile(RotatingFileHandler):
 
     def doRollover(self) -> None:
         """Begins a new file; goes on with this one where others have it open, for then Windows renames none."""
+        if self.stream is not None:
+            self.stream.close()
+            self.stream = None
+        full = f"{self.baseFilename}.full"
         try:
+            os.replace(self.baseFilename, full)  # before the older ones are moved, of which the oldest goes
             super().doRollover()
+            os.replace(full, f"{self.baseFilename}.1")
         except PermissionError:
+            self._refused_at = time.monotonic()
             if self.stream is None:
                 self.stream = self._open()
+
+    def shouldRollover(self, record: logging.LogRecord) -> bool:
+        """Whether the file is full, and renaming it was not refused a short time ago."""
+        return time.monotonic() - self._refused_at > REFUSED_SECONDS and bool(super().shouldRollover(record))
 
     def handleError(self, record: logging.LogRecord) -> None:
         """Lets whoever writes know."""

@@ -32,6 +32,22 @@ def delete_file(path: Path | str, *, missing_ok: bool = False) -> None:
     _while_busy(lambda: Path(path).unlink(missing_ok=missing_ok))
 
 
+def put_folder(new: Path, place: Path) -> None:
+    """Moves the folder `new` to `place`, in place of the one there, which stays if that fails. Raises OSError."""
+    old = place.with_name(f".{place.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    had = place.exists()
+    if had:
+        _while_busy(lambda: os.replace(place, old))
+    try:
+        _while_busy(lambda: os.replace(new, place))
+    except OSError:
+        if had:
+            _while_busy(lambda: os.replace(old, place))
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
 def _while_busy(act: Callable[[], None]) -> None:
     """Does `act` again while Windows says that a file is in use. Elsewhere no file is."""
     wait, give_up = 0.005, time.monotonic() + BUSY_SECONDS

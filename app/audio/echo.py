@@ -15,7 +15,7 @@ import numpy as np
 
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.sound import Processing
-from app.installed import completing_command
+from app.installed import packages_command
 
 CHUNK = SAMPLE_RATE // 100
 """WebRTC's audio processing takes 10 ms at a time, as 16-bit numbers."""
@@ -134,7 +134,7 @@ class EchoCanceller:
     def _give_up(self, sentence: str, error: Exception) -> None:
         self._made = (Processing(False, False, False), None)
         fault = f"{type(error).__name__}: {error}"[:160]
-        self.problem = sentence.format(fault=fault, command=completing_command())
+        self.problem = sentence.format(fault=fault, command=packages_command())
 
 
 def _to_16_bit(samples: np.ndarray) -> np.ndarray:

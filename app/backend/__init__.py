@@ -12,7 +12,7 @@ from typing import Any
 
 from app.backend.address import split_address
 from app.backend.base import Backend, BackendError
-from app.installed import completing_command
+from app.installed import packages_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def find_spec(name: str) -> BackendSpec:
     if importlib.util.find_spec(spec.needs) is None:
         raise BackendError(
             f"{spec.label} needs the package {spec.needs}, which is not installed. Set the app up again: "
-            f"{completing_command()}, or choose another brain.",
+            f"{packages_command()}, or choose another brain.",
             "setup",
         )
     return spec

@@ -445,6 +445,14 @@ class FramesDropped:
 
 
 @dataclass(frozen=True, slots=True)
+class SoundLost:
+    """The microphone's driver lost so many frames before they reached the app."""
+
+    at: float
+    frames: int
+
+
+@dataclass(frozen=True, slots=True)
 class SpeechShed:
     """The ears were too slow: `decodes` looks at the sound were skipped for newer ones."""
 
@@ -544,6 +552,7 @@ Event = (
     | FrontEndChanged
     | Underrun
     | FramesDropped
+    | SoundLost
     | SpeechShed
     | DeviceChanged
     | MicrophoneMuted

@@ -60,8 +60,8 @@ class FetchKeeper(QObject):
         except UserError as error:
             sentence = str(error)
         except Exception as error:
-            _log.exception("the download failed")
-            sentence = self.tr("The download failed, because of a fault in the program ({0}).")
+            _log.exception("fetching or installing failed")
+            sentence = self.tr("This failed, because of a fault in the program ({0}). The log has the details.")
             sentence = sentence.format(type(error).__name__)
         finally:
             self.busy = False

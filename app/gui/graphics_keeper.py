@@ -10,13 +10,14 @@ from app.session.graphics import GraphicsDesk
 
 
 class GraphicsKeeper(FetchKeeper):
-    """`done` tells that it is installed, `arrived_unseen` that it is while no `watcher` is there to show it.
+    """`done` tells that it is installed, `arrived_unseen` and `failed_unseen` tell of it where `watched` is False.
 
     `restarting`: the app is to be closed now, and starts by itself again.
     """
 
     done = Signal()
     arrived_unseen = Signal()
+    failed_unseen = Signal(str)
     restarting = Signal()
 
     def __init__(self, desk: GraphicsDesk, parent: QObject | None = None) -> None:
@@ -24,6 +25,7 @@ class GraphicsKeeper(FetchKeeper):
         self._desk = desk
         self.watched = False
         """Whether the user sees how it goes."""
+        self.failed.connect(self._tell_unseen)
 
     def install(self) -> None:
         """Begins to fetch and install it, or goes on with that."""
@@ -37,6 +39,10 @@ class GraphicsKeeper(FetchKeeper):
             self.failed.emit(str(error))
         else:
             self.restarting.emit()
+
+    def _tell_unseen(self, sentence: str) -> None:
+        if not self.watched:
+            self.failed_unseen.emit(sentence)
 
     def _installed(self) -> None:
         self.done.emit()

@@ -68,7 +68,7 @@ class StatusLine(QWidget):
                 self._parts = [frontend, *self._parts[1:]]
             case e.Underrun(count=count):
                 self._gaps += count
-            case e.FramesDropped():
+            case e.FramesDropped() | e.SoundLost():
                 self._gaps += 1
             case e.BudgetChanged():
                 self._budget, self._stale = event, True

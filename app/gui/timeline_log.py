@@ -146,6 +146,8 @@ class TimelineLog:
                 self._mark(self.troubles.add(Trouble(at, "underrun", count)))
             case e.FramesDropped(at, frames):
                 self._mark(self.troubles.add(Trouble(at, "dropped", frames)))
+            case e.SoundLost(at, frames):
+                self._mark(self.troubles.add(Trouble(at, "lost", frames)))
             case e.SpeechShed(at, decodes):
                 self._mark(self.troubles.add(Trouble(at, "shed", decodes)))
             case e.Failure(at, _, sentence):

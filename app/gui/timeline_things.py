@@ -15,7 +15,7 @@ Brain = tuple[str, str]
 ROWS = (1, 2, 3)
 """In so many rows the revisions may be shown, as there is room."""
 
-Bad = Literal["late", "dropped", "underrun", "shed", "failure"]
+Bad = Literal["late", "dropped", "lost", "underrun", "shed", "failure"]
 
 
 @dataclass(slots=True)
@@ -176,8 +176,8 @@ class Swap:
 
 @dataclass(slots=True, eq=False)
 class Trouble:
-    """Something went wrong. `amount`: milliseconds too late, frames dropped, gaps, looks skipped; 0 for a failure,
-    which has a `sentence`.
+    """Something went wrong. `amount`: milliseconds too late, frames dropped or lost, gaps, looks skipped; 0 for a
+    failure, which has a `sentence`.
     """
 
     start: float

@@ -162,6 +162,10 @@ class TimelineWords(QObject):
                 words = self.tr("{0}: 1 frame was dropped, to catch up with the microphone") if one else self.tr(
                     "{0}: {1} frames were dropped, to catch up with the microphone"
                 )  # fmt: skip
+            case "lost":
+                words = self.tr("{0}: the microphone lost 1 frame of sound") if one else self.tr(
+                    "{0}: the microphone lost {1} frames of sound"
+                )  # fmt: skip
             case "underrun":
                 words = self.tr("{0}: a gap in the sound, the loudspeaker ran dry") if one else self.tr(
                     "{0}: {1} gaps in the sound, the loudspeaker ran dry"

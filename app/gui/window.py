@@ -284,7 +284,7 @@ class MainWindow(QMainWindow):
                 | e.ContextMeasured() | e.ContextBegunAnew() | e.FrontEndChanged()
                 | e.OracleCounted() | e.OracleHandedOver() | e.AsideChanged() | e.BrainRouted()
                 | e.ConversationSet() | e.ToolCalled() | e.ToolReturned()
-                | e.Underrun() | e.FramesDropped() | e.SpeechShed() | e.MicrophoneMuted()
+                | e.Underrun() | e.FramesDropped() | e.SoundLost() | e.SpeechShed() | e.MicrophoneMuted()
             ):  # fmt: skip
                 pass
             case _ as never:
@@ -549,6 +549,7 @@ class MainWindow(QMainWindow):
         if self.graphics is not None:
             self.graphics.restarting.connect(self.close)
             self.graphics.arrived_unseen.connect(self._offer_restart)
+            self.graphics.failed_unseen.connect(lambda sentence: self.messages.say(sentence, topic="graphics"))
         self.replay.failed.connect(self.messages.say)
         self.timeline.failed.connect(self.messages.say)
         self.messages.log_wanted.connect(lambda: self.panels.open_log(fault=True))

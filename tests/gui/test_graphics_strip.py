@@ -155,6 +155,18 @@ async def test_it_goes_on_without_the_first_run_and_is_told_then() -> None:
         await until(lambda: "used after a restart" in " ".join(row.sentence for row in window.messages.rows))
 
 
+async def test_what_fails_while_nobody_watches_is_told_in_the_window() -> None:
+    desk = FakeGraphics()
+    async with offered(OFFER, desk) as (window, strip):
+        click(strip.get_button)
+        click(strip.agree_button)
+        await until(lambda: desk.asked)
+        assert window.panels.first_run is not None
+        window.panels.first_run.close()
+        desk.breaks = "The disk is full."
+        await until(lambda: [row.sentence for row in window.messages.rows] == ["The disk is full."])
+
+
 async def test_closing_the_window_stops_it() -> None:
     desk = FakeGraphics()
     async with offered(OFFER, desk) as (window, strip):

@@ -364,7 +364,7 @@ def test_a_file_that_can_not_be_renamed_is_gone_on_with(
         raise PermissionError(13, "used by another process")
 
     monkeypatch.setattr(logs, "FILE_BYTES", 1_000)
-    monkeypatch.setattr(os, "rename", busy)
+    monkeypatch.setattr(os, "replace", busy)
     with start_logging(tmp_path, hide=hide) as kept:
         for number in range(50):
             log.warning("line %d is here", number)
@@ -372,6 +372,31 @@ def test_a_file_that_can_not_be_renamed_is_gone_on_with(
     written = (tmp_path / "kame.log").read_text("utf-8")
     assert all(f"line {number} is here" in written for number in range(50))
     assert [path.name for path in tmp_path.iterdir()] == ["kame.log"]
+
+
+def test_a_file_that_was_refused_takes_its_turn_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hide: Redactor
+) -> None:
+    monkeypatch.setattr(logs, "FILE_BYTES", 1_000)
+    monkeypatch.setattr(log_writer, "REFUSED_SECONDS", -1.0)
+    (tmp_path / "kame.log.1").write_text("older")
+    refused: list[str] = []
+    replace = os.replace
+
+    def busy(source: str, target: str) -> None:
+        if len(refused) < 3:
+            refused.append(source)
+            raise PermissionError(13, "used by another process")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", busy)
+    with start_logging(tmp_path, hide=hide) as kept:
+        for number in range(30):
+            log.warning("line %d is here", number)
+        assert kept.flush(5)
+    assert len(refused) == 3 and "line 0 is here" in (tmp_path / "kame.log.1").read_text("utf-8")
+    assert "older" in [path.read_text("utf-8") for path in tmp_path.iterdir()]
+    assert not (tmp_path / "kame.log.full").exists()
 
 
 def test_it_works_without_a_terminal(monkeypatch: pytest.MonkeyPatch, hide: Redactor) -> None:

