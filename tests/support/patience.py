@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import subprocess
 from collections.abc import Callable
 
 import pytest
@@ -21,7 +22,7 @@ def in_real_time(test: Callable[..., None]) -> Callable[..., None]:
         for left in range(TRIES - 1, -1, -1):
             try:
                 return test(*args, **kwargs)
-            except AssertionError as error:
+            except (AssertionError, subprocess.SubprocessError) as error:
                 if not left:
                     raise
                 print(f"once more: {error}")

@@ -50,7 +50,7 @@ pcm.deaf { type asym playback.pcm { type null } hint { show on description "Deaf
 
 
 class Recording:
-    """What `parec` has given so far. Knows nothing of devices."""
+    """What `parec` has given so far."""
 
     def __init__(self, path: Path, recorder: subprocess.Popen) -> None:
         self.path = path
@@ -65,6 +65,10 @@ class Recording:
     def samples(self) -> np.ndarray:
         """int16 of shape (n,), 24 kHz mono."""
         return np.frombuffer(bytes(self._data[: len(self._data) // 2 * 2]), "<i2")
+
+    def is_silent(self, seconds: float = 0.5) -> bool:
+        """Whether nothing was played in the last `seconds`."""
+        return not self.samples[-round(seconds * RATE) :].any()
 
     def finish(self) -> None:
         """Write the WAV, once the recorder has ended."""

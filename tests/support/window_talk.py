@@ -37,7 +37,9 @@ def wait_until(holds: Callable[[], bool], seconds: float, what: str) -> None:
 
 def check_talk(talk: list[e.Event], spoken: Path) -> None:
     """The question stands in the transcript, and what was heard is what the transcript says was spoken."""
-    final = [x.text for x in talk if isinstance(x, e.TranscriptFinal) and x.text][-1]
+    finals = [x.text for x in talk if isinstance(x, e.TranscriptFinal) and x.text]
+    assert finals, "nothing was understood"
+    final = finals[-1]
     reference = fold(QUESTION)
     assert word_distance(reference, fold(final)) <= 0.15 * len(reference), final
     said = fold(" ".join(x.text for x in talk if isinstance(x, e.AssistantSaid)))

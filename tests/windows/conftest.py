@@ -40,8 +40,8 @@ def windows(screen: Screen, audio: VirtualAudio) -> Iterator[Installation]:
     """The project, set up on a Windows machine of its own."""
     installation = Installation()
     give_desktop(installation.wine, screen, audio)
-    installation.prepare()
     try:
+        installation.prepare()
         yield installation
     finally:
         installation.wine.end()

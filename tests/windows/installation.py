@@ -38,10 +38,10 @@ class Installation:
     def prepare(self) -> None:
         """Makes what is missing, and brings the project's copy up to date."""
         stamp, digest = PLACE / "made-of.txt", _digest()
+        self.wine.end()  # what a run that was killed has left
         if stamp.exists() and stamp.read_text() == digest:
             self._copy_project()
             return
-        self.wine.end()
         shutil.rmtree(PLACE, ignore_errors=True)
         PLACE.mkdir(parents=True)
         made = WindowsPython(PLACE)

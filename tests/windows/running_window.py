@@ -10,7 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from app.conversation import events as e
+from tests.support import sounds
 from tests.support.screen import Screen
+from tests.support.virtual_audio import VirtualAudio
 from tests.support.window_talk import events_in, wait_until
 from tests.windows.installation import PLACE, Installation
 from tests.windows.wine import Wine
@@ -47,6 +49,12 @@ class RunningWindow:
         done = self._installation.app("ptt", word)
         assert done.code == 0, done.printed
 
+    def ask(self, audio: VirtualAudio) -> None:
+        """Asks the question aloud, with the talk button pressed and released by other processes."""
+        self.tell("press")
+        audio.play_into_microphone(sounds.question("103_2")).wait(20)
+        self.tell("release")
+
     def close(self, screen: Screen) -> None:
         """Closes the window by its shortcut, and waits until the process has ended, and ended well."""
         screen.click(*BLANK)
@@ -67,9 +75,12 @@ def server_settings(url: str) -> dict[str, object]:
     return {"provider": "openai", "openai_url": f"{url}/v1", "openai_model": "any", "duplex": False}
 
 
-def write_settings(wine: Wine, **settings: object) -> Path:
-    """Lets the app begin behind its first run, with these settings and no data from before; returns its folder."""
-    folder = wine.home / "AppData" / "Local" / "kame-desktop"
+def write_settings(wine: Wine, *, local_data: Path | None = None, **settings: object) -> Path:
+    """Lets the app begin behind its first run, with these settings and no data from before; returns its folder.
+
+    `local_data`: the user's folder for local data, if it was moved.
+    """
+    folder = (local_data or wine.home / "AppData" / "Local") / "kame-desktop"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     chosen = {"keep_recordings": True, "first_run_done": True, **settings}
@@ -78,9 +89,11 @@ def write_settings(wine: Wine, **settings: object) -> Path:
 
 
 @contextmanager
-def running_window(installation: Installation, **settings: object) -> Iterator[RunningWindow]:
+def running_window(
+    installation: Installation, *, local_data: Path | None = None, **settings: object
+) -> Iterator[RunningWindow]:
     """The app's window behind its first run, with a talk ready to hear, and with no data from before."""
-    folder = write_settings(installation.wine, **settings)
+    folder = write_settings(installation.wine, local_data=local_data, **settings)
     command = (installation.windowed_python, "-P", "-m", "app")
     with installation.wine.started(*command, cwd=installation.wine.home) as child:
         window = RunningWindow(installation, child, folder)

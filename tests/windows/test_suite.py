@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.windows.conftest import TABLE
 from tests.windows.installation import PLACE, Installation
 from tests.windows.left_out import LEFT_OUT
-from tests.windows.wine import TookTooLong
+from tests.windows.wine import Finished, TookTooLong
 
 FOLDERS = ("tests/unit", "tests/session")
 WORKERS = 3
@@ -17,28 +17,38 @@ SECONDS = 420.0
 """Three times what a run takes on two cores."""
 HUNG_SECONDS = 120
 """A test that takes longer has the stacks of all its threads printed."""
+MOST_LATE = 3
+"""So few failures may come from a busy machine, on which Wine takes seconds to start a process."""
 
 
 def test_the_projects_own_tests_pass_on_windows(windows: Installation) -> None:
     """Everything below `FOLDERS` but what `LEFT_OUT` names; skips are listed with their reasons."""
     ignored = [f"--{'deselect' if '::' in name else 'ignore'}={name}" for name in LEFT_OUT]
-    command = (
-        "-P", "-m", "pytest", "-p", "no:cacheprovider", "-n", str(WORKERS), "--dist", "worksteal",
-        "-o", f"faulthandler_timeout={HUNG_SECONDS}", "--junitxml=results.xml", "-o", "junit_family=xunit1",
-        *ignored, *FOLDERS,
-    )  # fmt: skip
+    command = (*ignored, "-n", str(WORKERS), "--dist", "worksteal", "--junitxml=results.xml", *FOLDERS)
     try:
-        done = windows.wine.run(windows.python, *command, seconds=SECONDS, cwd=windows.project)
+        done = _pytest(windows, command)
     except TookTooLong as over:
-        # Wine 8 has been seen to leave a process waiting for ever. A test that hangs does so at the second try too.
+        # Seen once in eleven runs. A test that always hangs does so at the second try too.
         TABLE.append(f"The first try did not end. {over}")
         windows.wine.end()
-        done = windows.wine.run(windows.python, *command, seconds=SECONDS, cwd=windows.project)
-    (PLACE / "suite.log").write_text(done.printed, "utf-8")
+        done = _pytest(windows, command)
     results = windows.project / "results.xml"
     assert results.exists(), done.printed[-4000:]
     failed = _tell(results)
-    assert done.code == 0 and not failed, "\n".join([*failed, done.printed[-6000:]])
+    if 0 < len(failed) <= MOST_LATE:
+        TABLE.extend(f"failed at first, and tried once more by itself: {name}" for name in failed)
+        done = _pytest(windows, ("--last-failed", "--last-failed-no-failures", "none", *ignored, *FOLDERS))
+    assert done.code == 0, "\n".join([*failed, done.printed[-6000:]])
+
+
+def _pytest(windows: Installation, arguments: tuple[str, ...]) -> Finished:
+    """Runs the Windows Python's pytest; raises `TookTooLong`."""
+    done = windows.wine.run(
+        windows.python, "-P", "-m", "pytest", "-o", "cache_dir=results", "-o", "junit_family=xunit1",
+        "-o", f"faulthandler_timeout={HUNG_SECONDS}", *arguments, seconds=SECONDS, cwd=windows.project,
+    )  # fmt: skip
+    (PLACE / "suite.log").write_text(done.printed, "utf-8")
+    return done
 
 
 def _tell(results: Path) -> list[str]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from pathlib import Path
 
 import soundfile
 
 from app.conversation import events as e
-from tests.support import sounds
 from tests.support.patience import in_real_time
 from tests.support.screen import Screen
 from tests.support.servers import Script, peer
@@ -22,13 +20,6 @@ LONG_ANSWER = " ".join([ANSWER] * 6)
 EVENT_SECONDS = 20.0
 
 
-def _ask(window: RunningWindow, audio: VirtualAudio) -> None:
-    """Asks the question aloud, with the talk button pressed and released by other processes."""
-    window.tell("press")
-    audio.play_into_microphone(sounds.question("103_2")).wait(20)
-    window.tell("release")
-
-
 @in_real_time
 def test_a_question_asked_aloud_is_answered_aloud(
     windows: Installation, screen: Screen, audio: VirtualAudio, tmp_path: Path
@@ -38,9 +29,9 @@ def test_a_question_asked_aloud_is_answered_aloud(
     with peer(Script(words)) as url, running_window(windows, **server_settings(url)) as window:
         picture(screen, "window")
         with audio.record_loudspeaker(tmp_path / "heard.wav") as heard:
-            _ask(window, audio)
+            window.ask(audio)
             wait_until(lambda: window.count(e.AssistantEnded) > 0, 60, "the answer ends")
-            time.sleep(0.5)
+            wait_until(heard.is_silent, EVENT_SECONDS, "the loudspeaker is silent")
         picture(screen, "answered")
         check_talk(window.events, heard.path)
         assert " ".join(x.text for x in window.events if isinstance(x, e.AssistantSaid)) == ANSWER
@@ -69,8 +60,10 @@ def _hotkey_opens_a_turn(windows: Installation, screen: Screen, window: RunningW
             env={"DISPLAY": screen.display}, check=True, timeout=30,
         )  # fmt: skip
         screen.key_down("ctrl+alt+space")
-        wait_until(lambda: window.count(e.UserStarted) > before, EVENT_SECONDS, "the hotkey opens a turn")
-        screen.key_up("ctrl+alt+space")
+        try:
+            wait_until(lambda: window.count(e.UserStarted) > before, EVENT_SECONDS, "the hotkey opens a turn")
+        finally:
+            screen.key_up("ctrl+alt+space")
 
 
 @in_real_time
@@ -83,7 +76,7 @@ def test_a_device_vanishes_and_the_app_is_closed_in_mid_answer(
     with peer(Script(words)) as url, running_window(windows, microphone="Headset", **server_settings(url)) as window:
         audio.remove("headset")
         wait_until(lambda: window.count(e.DeviceChanged) > 0, EVENT_SECONDS, "the lost microphone is told")
-        _ask(window, audio)
+        window.ask(audio)
         wait_until(lambda: window.count(e.AssistantSaid) > 3, 60, "the answer is being spoken")
         window.close(screen)
         assert isinstance(window.events[-1], e.SessionEnded)

@@ -140,7 +140,9 @@ class Wine:
     def add_drive(self, letter: str, folder: Path) -> None:
         """Makes `folder` another drive."""
         folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / "dosdevices" / f"{letter.lower()}:").symlink_to(folder)
+        link = self.folder / "dosdevices" / f"{letter.lower()}:"
+        link.unlink(missing_ok=True)
+        link.symlink_to(folder)
 
     def end(self) -> None:
         """Ends every program in the prefix."""
