@@ -161,10 +161,10 @@ def test_an_answer_that_finds_no_room_is_a_sentence_and_the_words_are_kept(tmp_p
     assert code == 2 and told.endswith(".") and "Traceback" not in stderr, stderr
 
 
-def test_half_an_hour_in_bounded_memory(tmp_path: Path) -> None:
-    """Two questions, half an hour apart: both are answered, and the memory does not grow with the time."""
+def test_a_quarter_of_an_hour_in_bounded_memory(tmp_path: Path) -> None:
+    """Two questions, a quarter of an hour apart: both are answered, and the memory does not grow with the time."""
     begin = sounds.question("141_2")
-    long = np.concatenate([begin, sounds.room(1800 - 2 * len(begin) / 24_000), begin, sounds.room(1.0)])
+    long = np.concatenate([begin, sounds.room(900 - 2 * len(begin) / 24_000), begin, sounds.room(1.0)])
     path = sounds.write(tmp_path / "q.wav", long)
     del long
     short = sounds.write(tmp_path / "short.wav", begin)
@@ -174,8 +174,8 @@ def test_half_an_hour_in_bounded_memory(tmp_path: Path) -> None:
         code, document, stderr = talk("--input", path, *common)
     assert code == 0, stderr
     assert [t["speaker"] for t in document["turns"]] == ["user", "assistant", "user", "assistant"]
-    assert document["seconds"] > 1799
-    # Half an hour of sound is 170 MB as float32; models and libraries take some 400 MB.
+    assert document["seconds"] > 899
+    # So much sound is 86 MB as float32 and 43 MB as 16 bit; models and libraries take some 400 MB.
     assert document["peak_kib"] - little["peak_kib"] < 40_000, (little["peak_kib"], document["peak_kib"])
 
 
