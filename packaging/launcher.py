@@ -24,11 +24,11 @@ if str(HERE) not in sys.path:
     sys.path.append(str(HERE))
 
 from installation.children import Stopped, stop_on_signal  # noqa: E402
-from installation.environment import remove_tree  # noqa: E402
 from installation.handing_over import run_app, start_in_background  # noqa: E402
 from installation.installed_places import InstalledPlaces, environment_folder  # noqa: E402
 from installation.problems import Problem  # noqa: E402
 from installation.provision import Provision  # noqa: E402
+from installation.replacement import remove_environment  # noqa: E402
 from installation.reports import EndOfInput, ReportedSteps, Reports  # noqa: E402
 from installation.steps import Steps  # noqa: E402
 from installation.variables import clean_environment  # noqa: E402
@@ -54,8 +54,7 @@ def carry_out(command: str, arguments: Sequence[str], places: InstalledPlaces, s
             "Install KAME Desktop again; in a checkout type: python3 packaging/bootstrap.py run",
         )
     if command == "remove-environment":
-        for path in places.traces():
-            remove_tree(path)
+        remove_environment(places, steps)
         return 0
     env = clean_environment(os.environ)
     if command == "restart":
@@ -102,8 +101,11 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
     words = words[1:] if report else words
     command = words.pop(0) if words and words[0] in COMMANDS else "start"
     root = root or HERE.parent
-    places = InstalledPlaces(root, environment_folder(root, os.environ))
     reports = Reports(sys.stdout.buffer) if report else None
+    try:
+        places = InstalledPlaces(root, environment_folder(root, os.environ))
+    except Problem as problem:
+        return tell(problem, reports)
     steps = ReportedSteps(places.log, reports, EndOfInput(sys.stdin.fileno())) if reports else Steps(places.log)
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if hasattr(signal, name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -118,7 +119,8 @@ def _build_next(provision: Provision, variant: Variant) -> None:
         move(places.new.venv, places.next.venv)
     except BaseException as error:
         # What was fetched stays for another try, but for packages that don't work here.
-        clean_up(places)
+        with contextlib.suppress(Problem):  # the next set-up removes the rest; the error itself is to be told
+            clean_up(places)
         if isinstance(error, CardFailed):
             remove_leftovers(places)
         raise

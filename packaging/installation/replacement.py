@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from installation.environment import remove_tree
+from installation.exclusion import only_one
 from installation.installed_places import InstalledPlaces
 from installation.places import Places
 from installation.problems import Problem
@@ -105,6 +106,21 @@ def move(source: Path, target: Path) -> None:
                 "A program still uses it, most likely KAME Desktop itself, so the new version can't take its place.",
                 "Close KAME Desktop, then try again; what was fetched is kept.",
             ) from error
+
+
+def remove_environment(places: InstalledPlaces, steps: Steps) -> None:
+    """Remove all that set-ups have made, once none is going on."""
+    if not places.traces():
+        return
+    with only_one(places.set_up_lock, steps):
+        for path in places.traces():
+            if path != places.set_up_lock:
+                remove_tree(path)
+        with contextlib.suppress(OSError):  # Windows removes no open file
+            places.set_up_lock.unlink()
+    if WINDOWS:
+        with contextlib.suppress(OSError):  # another set-up has it by now
+            places.set_up_lock.unlink()
 
 
 def remove_leftovers(places: InstalledPlaces) -> None:

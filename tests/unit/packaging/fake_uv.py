@@ -32,6 +32,7 @@ def main(words: list[str]) -> int:
         python.parent.mkdir(parents=True)
         python.write_text("#!/bin/sh\necho 3.12\n")
         python.chmod(0o755)
+        (python.parents[1] / "pyvenv.cfg").write_text("version_info = 3.12\n")
         (python.parents[1] / "lib" / "python3.12" / "site-packages").mkdir(parents=True)
         return 0
     cache = Path(os.environ["UV_CACHE_DIR"]) / "archive-v0"

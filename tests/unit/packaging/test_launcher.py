@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -34,8 +35,9 @@ def begin(installed: Installation) -> tuple[subprocess.Popen, int]:
     command = installed.launcher("--report", "setup")
     running = subprocess.Popen(command, env=installed.environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     waiting = installed.notes / "waiting"
+    deadline = time.monotonic() + 60
     while not waiting.exists():
-        assert running.poll() is None
+        assert running.poll() is None and time.monotonic() < deadline
         time.sleep(0.02)
     (installed.notes / "wait").unlink()
     return running, int(waiting.read_text())
@@ -137,6 +139,55 @@ def test_removing_the_environment_leaves_nothing_of_it(installed):
     (installed.places.venv.parent / "history.sqlite3").touch()
     assert run(installed, "remove-environment").returncode == 0
     assert installed.beside() == {"history.sqlite3"}
+
+
+def test_removing_the_environment_waits_for_a_set_up(installed):
+    running, uv = begin(installed)
+    command = installed.launcher("remove-environment")
+    removal = subprocess.Popen(
+        command, env=installed.environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+    )
+    with running, removal:
+        assert removal.stdout.readline() == "Another set-up of this folder is going on; waiting for it to end.\n"
+        assert installed.places.new.venv.exists()
+        running.kill()
+        os.kill(uv, signal.SIGKILL)
+        assert removal.wait(timeout=30) == 0
+        running.stdout.read()
+    assert installed.beside() == set()
+
+
+@pytest.mark.parametrize("command", ["setup", "remove-environment"])
+@pytest.mark.parametrize("beside", [False, True], ids=["inside", "beside"])
+def test_a_folder_with_files_of_the_users_is_left_alone(installed, tmp_path, command, beside):
+    chosen = tmp_path / "mine"
+    kept = (tmp_path / "mine.old" if beside else chosen) / "letter.txt"
+    kept.parent.mkdir()
+    kept.write_text("Dear Kim")
+    installed.environ["KAME_DESKTOP_ENVIRONMENT"] = str(chosen)
+    done = run(installed, command)
+    assert done.returncode == 2 and f"but {kept.parent} was not made by KAME Desktop" in done.stderr
+    assert kept.read_text() == "Dear Kim" and installed.calls() == []
+
+
+@pytest.mark.parametrize("text", ["/", "environment", "~/environment", "/tmp/.."])
+def test_a_path_that_can_hold_no_environment_is_a_sentence(installed, text):
+    installed.environ["KAME_DESKTOP_ENVIRONMENT"] = text
+    done = run(installed, "--report", "setup")
+    problem = json.loads(done.stdout)["problem"]
+    assert done.returncode == 2 and f"says “{text}”" in problem["happened"] and done.stderr == ""
+
+
+def test_an_empty_folder_and_an_own_one_are_taken(installed, tmp_path):
+    chosen = tmp_path / "other disk" / "kame"
+    chosen.mkdir(parents=True)
+    installed.environ["KAME_DESKTOP_ENVIRONMENT"] = str(chosen)
+    for spoil in (lambda: None, (chosen / "bootstrap.json").unlink, lambda: shutil.rmtree(chosen)):
+        spoil()
+        assert run(installed, "setup").returncode == 0
+        assert (chosen / "bootstrap.json").exists()
+    assert run(installed, "remove-environment").returncode == 0
+    assert list(chosen.parent.iterdir()) == []
 
 
 def test_a_folder_that_is_no_installation_is_refused(installed):
