@@ -13,6 +13,7 @@ Windows, cancels by closing the standard input.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -124,8 +125,13 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
 
 def problem_of_system(error: OSError, places: InstalledPlaces) -> Problem:
     """Explain an error of the operating system."""
-    if error.errno == 28:  # ENOSPC, also for Windows' ERROR_DISK_FULL
+    if error.errno == errno.ENOSPC:  # also for Windows' ERROR_DISK_FULL
         return Problem(f"The disk is full: {error}.", "Not all files could be written.", "Make room, then try again.")
+    if error.errno == getattr(errno, "EDQUOT", None):
+        return Problem(
+            f"The room that you may use on the disk is full: {error}.", "Not all files could be written.",
+            "Remove files of yours, or ask who manages this machine for more room, then try again.",
+        )  # fmt: skip
     return Problem(
         f"The set-up stopped: {error}.",
         "A file or folder could not be used as needed.",

@@ -11,7 +11,7 @@ from installation.problems import USERS, Problem, ToolFailed, problem_of
 from installation.sizes import bytes_in, installed_pins, read_sizes
 from installation.steps import Steps
 from installation.system import WINDOWS
-from installation.torch_builds import WINDOWS_BUILDS, Cost, TorchBuild, cost_of, pins_of, torch_pin
+from installation.torch_builds import WINDOWS_BUILDS, Cost, TorchBuild, cost_of, missing_pins, pins_of, torch_pin
 from installation.variants import Variant
 
 ROOM_TO_SPARE = 100 * 10**6
@@ -46,8 +46,8 @@ class Fetching:
         if variant.backend:
             known = [build for build in WINDOWS_BUILDS if WINDOWS and build.backend == variant.backend]
             return cost_of(self._places, version, known[0] if known else TorchBuild(variant.backend, ()), there)
-        pins = pins_of(self._places.locks, variant.locks) - installed_pins(there)
-        missing = [size for pin, size in read_sizes(self._places.locks, version).items() if pin in pins]
+        sizes = read_sizes(self._places.locks, version)
+        missing = [sizes[pin] for pin in missing_pins(self._places.locks, version, variant, there)]
         return Cost(sum(size.download for size in missing), sum(size.unpacked for size in missing), False)
 
     def _what(self, variant: Variant) -> str:

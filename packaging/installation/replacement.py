@@ -64,10 +64,11 @@ def clean_up(places: InstalledPlaces) -> None:
         remove_tree(half)
 
 
-def clone(source: Path, target: Path, steps: Steps) -> None:
-    """Copy a tree by hard links where the disk allows it: quick, and without more room.
+def clone(source: Places, target: Path, steps: Steps) -> None:
+    """Copy an environment by hard links where the disk allows it: quick, and without more room.
 
-    Compiled code is left out, since it is made anew where it is wanted.
+    Compiled code is left out, since it is made anew where it is wanted. So is the stamp, without which a copy that was
+    cut off counts for nothing.
     """
 
     def link(one: str, other: str) -> None:
@@ -77,8 +78,10 @@ def clone(source: Path, target: Path, steps: Steps) -> None:
         except OSError:
             shutil.copy2(one, other)
 
-    skip = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(str(source), str(target), symlinks=True, ignore=skip, copy_function=link)
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        return {"__pycache__", *([source.stamp.name] if Path(folder) == source.venv else [])} & set(names)
+
+    shutil.copytree(str(source.venv), str(target), symlinks=True, ignore=left_out, copy_function=link)
 
 
 def replace(places: InstalledPlaces, new: Places) -> None:

@@ -11,7 +11,7 @@ from installation.locks import split_torch
 from installation.places import Places
 from installation.sizes import installed_pins, read_sizes
 from installation.system import WINDOWS
-from installation.variants import for_card
+from installation.variants import Variant, for_card
 
 
 class TorchBuild(NamedTuple):
@@ -81,6 +81,14 @@ def cost_of(places: Places, version: str, build: TorchBuild, there: Path | None)
     if build.download and f"{torch}+{build.backend}" not in installed:
         download, unpacked = download + build.download, unpacked + build.unpacked
     return Cost(download, unpacked, bool(build.download))
+
+
+def missing_pins(locks: Path, version: str, variant: Variant, there: Path | None) -> set[str]:
+    """Return what a variant's locks name for this system and isn't installed in the folder `there`."""
+    wanted = pins_of(locks, variant.locks) & set(read_sizes(locks, version))
+    if WINDOWS and variant.backend:
+        wanted.add(f"{torch_pin(locks)}+{variant.backend}")
+    return wanted - installed_pins(there)
 
 
 def torch_pin(locks: Path) -> str:

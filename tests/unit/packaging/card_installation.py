@@ -167,17 +167,17 @@ class Installation:
         sizes = {f"linux-{version}": app, f"linux-{version}-card": card}
         (self.places.locks / "sizes.json").write_text(json.dumps(sizes))
 
-    def start(self, *words: str) -> subprocess.Popen[bytes]:
-        """Start the launcher with these words and --report."""
+    def start(self, *words: str, **variables: str) -> subprocess.Popen[bytes]:
+        """Start the launcher with these words and --report; `variables` are for this time only."""
         launcher = self.places.root / "packaging" / "launcher.py"
         return subprocess.Popen(
-            [sys.executable, str(launcher), "--report", *words], env=self.variables, stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            [sys.executable, str(launcher), "--report", *words], env={**self.variables, **variables},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 
-    def run(self, *words: str) -> tuple[int, list[dict[str, Any]]]:
+    def run(self, *words: str, **variables: str) -> tuple[int, list[dict[str, Any]]]:
         """Run the launcher to its end; return its exit code and its reports."""
-        child = self.start(*words)
+        child = self.start(*words, **variables)
         # Its input stays open: closing it means to cancel.
         assert child.stdout is not None and child.stderr is not None
         printed = child.stdout.read()

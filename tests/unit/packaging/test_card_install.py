@@ -148,13 +148,27 @@ def test_an_upgrade_keeps_the_choice_and_falls_back_if_the_card_fails(installed:
 
     installed.card["sentencepiece"] = installed.index.add("sentencepiece", "0.4.0")
     installed.write_locks()
-    installed.variables["FAKE_TORCH"] = "blind"
+    index = installed.variables.pop("UV_DEFAULT_INDEX")
+    code, reports = installed.run("setup", UV_DEFAULT_INDEX="http://127.0.0.1:9/simple", UV_HTTP_RETRIES="0")
+    assert code == 2 and reports[-1]["problem"]["meaning"] == "The download did not go through.", reports
+    assert installed.modules() == CARD, "what doesn't come today comes tomorrow"
+    installed.variables.update(UV_DEFAULT_INDEX=index, FAKE_TORCH="blind")
     code, reports = installed.run("setup")
     assert code == 0 and "goes on with the embedded voice" in sentences(reports)
     assert installed.modules() == APP and names_beside(installed) == {"environment"}
     assert installed.run("setup")[1] == [{"ready": True}], "it isn't tried again by itself"
     status = installed.status()
     assert status["state"] == "offered" and status["sentence"].startswith("The graphics card could not be used.")
+
+
+def test_repair_mends_the_way_to_the_app(installed: Installation) -> None:
+    path = installed.places.site_packages / "kame_desktop.pth"  # type: ignore[operator]
+    before = path.read_text()
+    path.write_text("")
+    assert installed.run("setup")[1] == [{"ready": True}], "a start does not look at it"
+    assert installed.run("repair")[0] == 0
+    assert path.read_text() == before
+    assert "All files are as they should be." in sentences(installed.run("repair")[1])
 
 
 def test_it_can_be_taken_away(installed: Installation) -> None:

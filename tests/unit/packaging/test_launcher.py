@@ -113,7 +113,7 @@ def test_after_a_kill_the_next_set_up_waits_for_uv_and_goes_on(installed):
 
 def test_the_app_gets_its_arguments_the_users_folder_and_no_telemetry(installed, tmp_path):
     installed.ensure()
-    installed.places.python.write_text('#!/bin/sh\necho "$*|$PWD|$ORT_DISABLE_TELEMETRY"; exit 7\n')
+    installed.use_python('echo "$*|$PWD|$ORT_DISABLE_TELEMETRY"; exit 7')
     done = subprocess.run(
         installed.launcher("talk", "two words"), env=installed.environ, capture_output=True, text=True, cwd=tmp_path,
         check=False,
@@ -123,7 +123,7 @@ def test_the_app_gets_its_arguments_the_users_folder_and_no_telemetry(installed,
 
 def test_an_app_that_ends_at_once_is_a_problem_for_the_window(installed, tmp_path):
     installed.ensure()
-    installed.places.python.write_text("#!/bin/sh\npwd > $FAKE_UV/started\nexit 3\n")
+    installed.use_python("pwd > $FAKE_UV/started\nexit 3")
     environ = {**installed.environ, "HOME": str(tmp_path)}
     command = installed.launcher("--report", "start")
     with subprocess.Popen(command, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
