@@ -24,10 +24,10 @@ HERE = Path(__file__).resolve().parent
 if str(HERE) not in sys.path:
     sys.path.append(str(HERE))
 
-from installation.children import Stopped, stop_on_signal  # noqa: E402
+from installation.children import CANCELLED, Stopped, stop_on_signal  # noqa: E402
 from installation.handing_over import run_app, start_in_background  # noqa: E402
 from installation.installed_places import InstalledPlaces, environment_folder  # noqa: E402
-from installation.problems import Problem  # noqa: E402
+from installation.problems import USER_CAN_FIX, Problem  # noqa: E402
 from installation.provision import Provision  # noqa: E402
 from installation.replacement import remove_environment  # noqa: E402
 from installation.reports import EndOfInput, ReportedSteps, Reports  # noqa: E402
@@ -35,8 +35,6 @@ from installation.steps import Steps  # noqa: E402
 from installation.variables import clean_environment  # noqa: E402
 
 COMMANDS = ("start", "setup", "repair", "remove-environment", "card", "restart")
-USER_CAN_FIX = 2
-CANCELLED = 130
 
 
 def carry_out(command: str, arguments: Sequence[str], places: InstalledPlaces, steps: Steps, reports: Reports) -> int:

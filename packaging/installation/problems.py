@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+USER_CAN_FIX = 2
+"""The exit code of programs that end with a `Problem`."""
+
 
 class Problem(Exception):
     """Something that the user can put right: what happened, what it means, what to do."""

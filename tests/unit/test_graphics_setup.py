@@ -118,3 +118,27 @@ print(setup._restarter.pid, pathlib.Path({str(tmp_path / "begun")!r}).exists())
             break
         waited.wait(0.05)
     assert (tmp_path / "begun").exists()
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["may leave its job", "may not"])
+def test_on_windows_the_restart_leaves_its_terminal_and_has_normal_priority(
+    kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flags = {
+        "CREATE_NO_WINDOW": 0x08000000, "CREATE_NEW_PROCESS_GROUP": 0x200, "BELOW_NORMAL_PRIORITY_CLASS": 0x4000,
+        "NORMAL_PRIORITY_CLASS": 0x20, "CREATE_BREAKAWAY_FROM_JOB": 0x01000000,
+    }  # fmt: skip
+    for name, value in flags.items():
+        monkeypatch.setattr(subprocess, name, value, raising=False)
+    started: list[int] = []
+
+    def start(command: list[str], **options: Any) -> None:
+        started.append(options["creationflags"])
+        if kept and options["creationflags"] & flags["CREATE_BREAKAWAY_FROM_JOB"]:
+            raise PermissionError(13, "Access is denied")
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    monkeypatch.setattr(sys, "platform", "win32")
+    GraphicsSetup(tmp_path, "windows").restart()
+    plain = 0x08000000 | 0x200 | 0x20
+    assert started == [plain | 0x01000000, plain][: 2 if kept else 1]

@@ -134,6 +134,15 @@ def test_an_app_that_ends_at_once_is_a_problem_for_the_window(installed, tmp_pat
     assert (installed.notes / "started").read_text() == f"{tmp_path}\n"
 
 
+def test_why_the_app_has_not_started_is_told_in_its_own_words(installed):
+    installed.ensure()
+    installed.use_python("echo 'Qt: a warning' >&2\necho 'KAME is running already, but does not answer.' >&2\nexit 2")
+    done = run(installed, "--report", "start")
+    problem = json.loads(done.stdout.splitlines()[-1])["problem"]
+    assert done.returncode == 2 and problem["happened"] == "KAME is running already, but does not answer."
+    assert "Qt: a warning" in problem["details"]
+
+
 def test_removing_the_environment_leaves_nothing_of_it(installed):
     installed.ensure()
     (installed.places.venv.parent / "history.sqlite3").touch()
