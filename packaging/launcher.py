@@ -63,7 +63,10 @@ def carry_out(command: str, arguments: Sequence[str], places: InstalledPlaces, s
         return 0
     if command == "card":
         return change_card(arguments, places, steps, env, reports)
-    Provision(places, steps, env).ensure(repair=command == "repair")
+    if command == "start" and list(arguments[:1]) == ["ptt"] and places.python.exists():
+        run_app(places, env, arguments)  # a key was pressed: the window that is to hear of it runs already
+    opens_window = not arguments or arguments[0].startswith("-")
+    Provision(places, steps, env).ensure(repair=command == "repair", adopt=command != "start" or opens_window)
     if reports is not None:
         reports.write(ready=True)
     if command != "start":

@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 
+from installation.app_modules import window_is_open
 from installation.card_check import CardFailed, check_card
 from installation.environment import venv_version
 from installation.exclusion import only_one
@@ -30,9 +31,12 @@ LOCKS = EMBEDDED.locks
 DOWNLOADED_PYTHON = "3.12"
 
 
-def is_ready(places: InstalledPlaces) -> bool:
-    """Tell whether the app can start at once. Starts no process, so that a normal start waits for nothing."""
-    return is_current(places) and not places.next.venv.exists()
+def is_ready(places: InstalledPlaces, adopt: bool = True) -> bool:
+    """Tell whether the app can start at once. Starts no process, so that a normal start waits for nothing.
+
+    `adopt`: an environment that waits has to take its place first.
+    """
+    return is_current(places) and not (adopt and places.next.venv.exists())
 
 
 def is_current(places: InstalledPlaces) -> bool:
@@ -88,14 +92,19 @@ class Provision:
     def __init__(self, places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) -> None:
         self.places, self.steps, self.env = places, steps, tool_variables(places, env)
 
-    def ensure(self, repair: bool = False) -> None:
-        """Set up what is missing; with `repair`, look for damaged files too and fetch these packages again."""
-        if not repair and is_ready(self.places):
+    def ensure(self, repair: bool = False, adopt: bool = True) -> None:
+        """Set up what is missing; with `repair`, look for damaged files too and fetch these packages again.
+
+        `adopt`: an environment that waits may take its place now, which it never does while the app's window is open.
+        """
+        adopt = adopt and self.places.next.venv.exists() and not window_is_open()
+        if not repair and is_ready(self.places, adopt):
             return
         with only_one(self.places.set_up_lock, self.steps) as hold:
             self.hold = hold
             recover(self.places)
-            adopt_next(self.places)
+            if adopt or not is_current(self.places):
+                adopt_next(self.places)
             if not repair and is_current(self.places):
                 return
             clean_up(self.places)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import http.server
 import io
@@ -15,6 +16,7 @@ import sys
 import sysconfig
 import threading
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +131,10 @@ class Installation:
         no_cache = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / "packaging" / "installation", root / "packaging" / "installation", ignore=no_cache)
         (root / "app").mkdir()
-        shutil.copy(ROOT / "app" / "nvidia.py", root / "app")
+        for name in ("nvidia.py", "summon.py"):
+            shutil.copy(ROOT / "app" / name, root / "app")
+        self.runtime = folder / "runtime"
+        self.runtime.mkdir()
         (root / "tools").mkdir()
         (root / "tools" / "uv").symlink_to(UV)
         (root / "python" / "bin").mkdir(parents=True)
@@ -150,7 +155,7 @@ class Installation:
         self.variables = {
             **clean_environment(os.environ), OVERRIDE: str(self.places.venv), "UV_DEFAULT_INDEX": index.url,
             "UV_CONCURRENT_DOWNLOADS": "1", "LD_LIBRARY_PATH": str(library.parent), "FAKE_NVML_CARDS": RTX_4070,
-            "FAKE_TORCH": "fine", "HOME": str(folder), "PATH": "/usr/bin:/bin",
+            "FAKE_TORCH": "fine", "HOME": str(folder), "XDG_RUNTIME_DIR": str(self.runtime), "PATH": "/usr/bin:/bin",
         }  # fmt: skip
 
     def write_locks(self) -> None:
@@ -187,6 +192,17 @@ class Installation:
             stream.close()  # type: ignore[union-attr]
         assert "Traceback" not in errors, errors
         return code, [json.loads(line) for line in printed.splitlines()]
+
+    @contextlib.contextmanager
+    def window(self) -> Iterator[None]:
+        """Hold the lock that the app holds while its window is open."""
+        import fcntl
+
+        folder = self.runtime / "kame-desktop"
+        folder.mkdir(exist_ok=True)
+        with (folder / "window.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def status(self) -> dict[str, Any]:
         """Return what `card status` reports."""

@@ -83,6 +83,17 @@ def test_it_comes_beside_the_app_and_takes_its_place_at_the_next_start(installed
     assert installed.run("setup")[1] == [{"ready": True}] and len(installed.index.asked) == asked
 
 
+def test_it_waits_while_the_window_is_open_and_for_other_commands(installed: Installation) -> None:
+    installed.run("card", "install")
+    with installed.window():
+        for words in (("setup",), ("start",)):
+            assert installed.run(*words)[1][0] == {"ready": True}
+    installed.run("start", "doctor")
+    assert installed.modules() == APP and installed.places.next.venv.exists()
+    installed.run("start")
+    assert installed.modules() == CARD and names_beside(installed) == {"environment"}
+
+
 def test_a_card_that_fails_its_check_leaves_the_embedded_voice(installed: Installation) -> None:
     for torch, words in (("blind", "present driver"), ("broken", "does not start"), ("wrong", "wrongly")):
         installed.variables["FAKE_TORCH"] = torch

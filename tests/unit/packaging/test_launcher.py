@@ -121,6 +121,15 @@ def test_the_app_gets_its_arguments_the_users_folder_and_no_telemetry(installed,
     assert (done.stdout, done.returncode) == (f"-P -m app talk two words|{tmp_path}|1\n", 7), done.stderr
 
 
+def test_a_pressed_key_waits_for_no_set_up(installed):
+    installed.ensure()
+    installed.use_python('echo "$*"')
+    installed.set_locks("one==2.0", "model==1.0")
+    before = installed.calls()
+    assert run(installed, "ptt", "press").stdout == "-P -m app ptt press\n"
+    assert installed.calls() == before
+
+
 def test_an_app_that_ends_at_once_is_a_problem_for_the_window(installed, tmp_path):
     installed.ensure()
     installed.use_python("pwd > $FAKE_UV/started\nexit 3")
