@@ -24,7 +24,10 @@ from app.session.graphics import GraphicsOffer
 STATUS_SECONDS = 40.0
 """A driver that has to wake its card takes a few seconds, and is asked at most twice for ten."""
 CANCELLED = 130
-STOPPED = "Stopped. What has come is kept, and it goes on from there."
+STOPPED = (
+    "Stopped. What was fetched is kept for another try, which goes on from there; “kame-desktop card remove” frees its "
+    "room."
+)
 AGAIN = "Try again; if it stays so, install KAME Desktop again."
 
 

@@ -31,9 +31,13 @@ from installation.problems import USER_CAN_FIX, Problem  # noqa: E402
 from installation.provision import Provision  # noqa: E402
 from installation.replacement import remove_environment  # noqa: E402
 from installation.reports import EndOfInput, ReportedSteps, Reports  # noqa: E402
+from installation.stamp import read_stamp  # noqa: E402
 from installation.steps import Steps  # noqa: E402
 from installation.variables import clean_environment  # noqa: E402
+from installation.variants import variant_of, with_device  # noqa: E402
 
+STOPPED = "Stopped. The next start goes on from here."
+STOPPED_CARD = "Stopped. What was fetched is kept for another try; “kame-desktop card remove” frees its room."
 COMMANDS = ("start", "setup", "repair", "remove-environment", "card", "restart")
 
 
@@ -71,6 +75,7 @@ def carry_out(command: str, arguments: Sequence[str], places: InstalledPlaces, s
         reports.write(ready=True)
     if command != "start":
         return 0
+    env = with_device(env, variant_of(read_stamp(places)))
     if reports is not None:
         return start_in_background(places, env, arguments)
     run_app(places, env, arguments)
@@ -120,7 +125,7 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
         return tell(problem_of_system(error, places), reports)
     except (KeyboardInterrupt, Stopped):
         if reports is None:
-            print("\nStopped. The next start goes on from here.", file=sys.stderr)
+            print(f"\n{STOPPED_CARD if command == 'card' else STOPPED}", file=sys.stderr)
         return CANCELLED
 
 

@@ -23,7 +23,7 @@ from installation.replacement import adopt_next, clean_up, clone, recover, remov
 from installation.stamp import read_stamp, up_to_date, write_stamp
 from installation.steps import Steps
 from installation.torch_builds import missing_pins
-from installation.variants import EMBEDDED, Variant, variant_of, wanted_locks
+from installation.variants import EMBEDDED, Variant, variant_of, wanted_locks, with_device
 
 LOCKS = EMBEDDED.locks
 """What every installation holds."""
@@ -191,8 +191,10 @@ class Provision:
                 f"Try again. If it stays so, install KAME Desktop again. All output is in {places.log}.",
             )
         if variant.backend:
-            check_card(places, self.steps, self.env, self.hold)
-        card = {"backend": variant.backend} if variant.backend else {"lost": lost} if lost else {}
+            check_card(places, self.steps, with_device(self.env, variant), self.hold)
+            card = {"backend": variant.backend, "device": variant.device}
+        else:
+            card = {"lost": lost} if lost else {}
         made = {
             "python": version, "base": base_version(places), "linked": linked_python(new),
             "locks": wanted_locks(places, variant), "card": card,

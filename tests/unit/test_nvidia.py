@@ -43,8 +43,18 @@ def test_the_library_tells_all_cards_and_the_largest_is_taken(library: str, monk
     driver = ask(library)
     assert driver is not None
     assert (driver.version, driver.cuda, len(driver.cards)) == ("580.95.05", (12, 8), 2)
-    assert nvidia.best_card(driver) == nvidia.Card("NVIDIA GeForce RTX 4070", 12878610432, 12305039360, (8, 9))
+    assert nvidia.best_card(driver) == nvidia.Card("NVIDIA GeForce RTX 4070", 12878610432, 12305039360, (8, 9), "GPU-1")
     assert nvidia.obstacle(driver) == ""
+
+
+def test_a_large_card_that_is_too_old_does_not_hide_a_smaller_one(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_NVML_CARDS", f"Tesla P40;25769803776;25000000000;6;1\n{RTX_4070}\n{GTX_1650}")
+    driver = ask(library)
+    assert driver is not None and nvidia.obstacle(driver) == ""
+    best = nvidia.best_card(driver)
+    assert best is not None and (best.name, best.uuid) == ("NVIDIA GeForce RTX 4070", "GPU-1")
 
 
 @pytest.mark.parametrize(
@@ -84,12 +94,12 @@ def test_a_driver_without_a_card_is_no_card(library: str) -> None:
 
 
 def test_without_the_library_the_tool_is_asked(tmp_path: Path) -> None:
-    rows = "560.28, 15360, 15100, 7.5, NVIDIA T4\n560.28, 81559, 81000, 9.0, NVIDIA H100, PCIe"
+    rows = "560.28, 15360, 15100, 7.5, GPU-a, NVIDIA T4\n560.28, 81559, 81000, 9.0, GPU-b, NVIDIA H100, PCIe"
     tool(tmp_path, f"case $1 in --query*) echo '{rows}';; *) echo '| Driver 560.28   CUDA Version: 12.6  |';; esac")
     driver = ask("libnowhere.so")
     assert driver is not None and driver.cuda == (12, 6)
-    assert nvidia.best_card(driver) == nvidia.Card("NVIDIA H100, PCIe", 81559 << 20, 81000 << 20, (9, 0))
-    for script in ("exit 9", "echo '560, [N/A], [N/A], 9.0, Some card'", "echo something else"):
+    assert nvidia.best_card(driver) == nvidia.Card("NVIDIA H100, PCIe", 81559 << 20, 81000 << 20, (9, 0), "GPU-b")
+    for script in ("exit 9", "echo '560, [N/A], [N/A], 9.0, GPU-a, Some card'", "echo something else"):
         tool(tmp_path, script)
         assert ask("libnowhere.so") == nvidia.Driver(trouble=nvidia.NO_ANSWER)
     tool(tmp_path, "true")

@@ -16,7 +16,7 @@ import pytest
 from installation import replacement
 from installation.problems import Problem
 from installation.provision import is_ready
-from tests.support.driver import GTX_1080, make_driver
+from tests.support.driver import GTX_1080, RTX_4070, make_driver
 from tests.unit.packaging.card_installation import Index, Installation, end
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a library for Linux stands in for the driver's")
@@ -99,7 +99,10 @@ def test_a_card_that_fails_its_check_leaves_the_embedded_voice(installed: Instal
         installed.variables["FAKE_TORCH"] = torch
         code, reports = installed.run("card", "install")
         assert code == 2 and words in reports[-1]["problem"]["meaning"]
-        assert installed.modules() == APP and names_beside(installed) == {"environment"}
+        # Another driver may do: what was fetched for it stays.
+        kept = {"environment.cache"} if torch == "blind" else set()
+        assert installed.modules() == APP and names_beside(installed) == {"environment", *kept}
+    assert installed.index.asked.count("torch-2.9.1-py3-none-any.whl") == 2
     asked = len(installed.index.asked)
     assert installed.run("setup")[1] == [{"ready": True}] and len(installed.index.asked) == asked, "not by itself"
 
@@ -170,6 +173,30 @@ def test_an_upgrade_keeps_the_choice_and_falls_back_if_the_card_fails(installed:
     assert installed.run("setup")[1] == [{"ready": True}], "it isn't tried again by itself"
     status = installed.status()
     assert status["state"] == "offered" and status["sentence"].startswith("The graphics card could not be used.")
+
+
+def test_of_several_cards_the_one_that_fits_is_used(installed: Installation) -> None:
+    seen = installed.places.root / "seen"
+    code = f"import os, pathlib\npathlib.Path({str(seen)!r}).write_text(os.environ.get('CUDA_VISIBLE_DEVICES', ''))"
+    (installed.places.root / "app" / "__main__.py").write_text(code)
+    installed.variables["FAKE_NVML_CARDS"] = f"Tesla P40;25769803776;25000000000;6;1\n{RTX_4070}"
+    assert installed.run("card", "install")[0] == installed.run("start")[0] == 0
+    assert seen.read_text() == "GPU-1"
+
+    installed.variables["FAKE_NVML_CARDS"] = RTX_4070  # which is GPU-0 now
+    status = installed.status()
+    assert status["state"] == "offered" and status["sentence"].startswith("What is installed for a graphics card is")
+    assert installed.run("card", "install")[0] == installed.run("start")[0] == 0
+    assert seen.read_text() == "" and installed.status()["state"] == "installed"
+
+
+def test_what_was_fetched_before_a_stop_can_be_removed(installed: Installation) -> None:
+    installed.index.held = "torch"
+    child = installed.start("card", "install")
+    assert installed.index.reached.wait(60) and end(child, "cancel") == 130
+    assert names_beside(installed) == {"environment", "environment.cache"}
+    assert "What was fetched for a graphics card is removed." in sentences(installed.run("card", "remove")[1])
+    assert names_beside(installed) == {"environment"}
 
 
 def test_repair_mends_the_way_to_the_app(installed: Installation) -> None:
