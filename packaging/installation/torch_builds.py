@@ -96,6 +96,15 @@ def torch_pin(locks: Path) -> str:
     return split_torch((locks / "card.txt").read_text(encoding="utf-8"))[1]
 
 
+def torch_for_windows(locks: Path, python: Path, backend: str) -> tuple:
+    """Return what to tell uv to install the lock's torch in a build that the package registry hasn't got for Windows.
+
+    It comes from torch's own index, and its hash is that index's word, not the lock's.
+    """
+    options = ("--only-binary", ":all:", "--no-deps", "--torch-backend", backend, "--python", python)
+    return ("pip", "install", *options, torch_pin(locks))
+
+
 def pins_of(locks: Path, names: tuple) -> set[str]:
     """Return all pins of these locks, without the registry's torch on Windows, which is not used there."""
     found: set[str] = set()

@@ -91,9 +91,10 @@ def test_a_cancel_ends_uv_and_leaves_nothing_half_made(installed, how):
         assert not any("problem" in line for line in lines_of(running))
         assert running.wait(timeout=30) == 130
     assert not is_alive(uv)
-    assert not installed.places.venv.exists()
+    assert installed.beside() == {"environment.new", "environment.cache", "environment.lock", "environment.log"}
     assert run(installed, "setup").returncode == 0
     assert is_ready(installed.places)
+    assert installed.beside() == {"environment", "environment.lock", "environment.log"}
 
 
 def test_after_a_kill_the_next_set_up_waits_for_uv_and_goes_on(installed):

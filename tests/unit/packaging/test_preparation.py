@@ -204,7 +204,8 @@ def test_windows_gets_all_of_the_gpu_lock_but_torch():
 
 @posix_only
 def test_windows_lets_uv_choose_the_build_of_the_same_torch(machine, monkeypatch, tmp_path):
-    (machine.locks / "gpu.txt").write_text((LOCKS / "gpu.txt").read_text())
+    for name in ("gpu.txt", "card.txt"):
+        (machine.locks / name).write_text((LOCKS / name).read_text())
     steps = Steps(tmp_path / "log", lambda text: None)
     session = setup.Setup(machine, steps, os.environ, None)
     monkeypatch.setattr(card_packages, "WINDOWS", True)
@@ -213,4 +214,5 @@ def test_windows_lets_uv_choose_the_build_of_the_same_torch(machine, monkeypatch
     assert "--require-hashes" in rest
     assert "--no-deps" in rest
     assert rest.endswith("gpu-without-torch.txt")
-    assert re.search(r"--torch-backend=auto torch==[\d.]+$", torch)
+    assert re.search(r"--torch-backend auto .* torch==[\d.]+$", torch)
+    assert "--no-deps" in torch and "--only-binary :all:" in torch
