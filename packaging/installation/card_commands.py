@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from installation.app_modules import window_is_open
 from installation.card import nvidia
 from installation.card_check import CardFailed
 from installation.environment import remove_tree
@@ -112,6 +113,12 @@ def remove_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) -
         recover(places)
         if places.next.venv.exists():
             remove_tree(places.next.venv)
+        if variant_of(read_stamp(places)).backend and not is_current(places) and not window_is_open():
+            # An upgrade of the app that lacks the network or the room for a card's new packages.
+            clean_up(places)
+            provision.build(EMBEDDED)
+            provision.put_in_place()
+            return "What the graphics card needed is removed."
         if variant_of(read_stamp(places)).backend:
             _build_next(provision, EMBEDDED)
             return "What the graphics card needed goes with the next start of KAME Desktop."

@@ -28,6 +28,7 @@ from installation.variants import EMBEDDED, Variant, variant_of, wanted_locks, w
 LOCKS = EMBEDDED.locks
 """What every installation holds."""
 
+WITHOUT_CARD = "To go on without what the graphics card needs, type: kame-desktop card remove"
 DOWNLOADED_PYTHON = "3.12"
 
 
@@ -113,9 +114,13 @@ class Provision:
                 self.steps.say("All files are as they should be.")
                 return
             self._make(damaged)
-            with self.steps.step("Putting it in place"):
-                replace(self.places, self.places.new)
-                remove_leftovers(self.places)
+            self.put_in_place()
+
+    def put_in_place(self) -> None:
+        """Let the new environment take the place of the one in use."""
+        with self.steps.step("Putting it in place"):
+            replace(self.places, self.places.new)
+            remove_leftovers(self.places)
 
     def _damaged(self) -> list[str]:
         """Return the names of damaged packages' metadata folders. Raise Problem if the program itself is damaged."""
@@ -162,6 +167,11 @@ class Provision:
             if not chosen.backend:
                 raise
             lost = problem
+        except Problem as problem:
+            if not chosen.backend:
+                raise
+            remedy = f"{problem.remedy} {WITHOUT_CARD}"
+            raise Problem(problem.happened, problem.meaning, remedy, problem.details) from problem
         self.steps.say(f"{lost.happened} {lost.meaning} KAME Desktop goes on with the embedded voice.")
         clean_up(self.places)
         self.build(EMBEDDED, damaged, lost=f"{lost.happened} {lost.meaning}")

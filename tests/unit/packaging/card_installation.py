@@ -165,10 +165,10 @@ class Installation:
         (locks / "models.txt").write_text(self.lock["model"])
         (locks / "card.txt").write_text(self.lock["numpy-like"] + "".join(self.card.values()))
 
-    def write_sizes(self, torch: int = 900_000) -> None:
+    def write_sizes(self, torch: int = 900_000, torch_version: str = "2.9.1") -> None:
         version = ".".join(map(str, sys.version_info[:2]))
         app = {"numpy-like==1.0": [500, 1000], "model==1.0": [500, 1000]}
-        card = {"torch==2.9.1": [torch, 2 * torch], "nvidia-cuda-runtime-cu12==12.8.90": [100_000, 200_000]}
+        card = {f"torch=={torch_version}": [torch, 2 * torch], "nvidia-cuda-runtime-cu12==12.8.90": [100_000, 200_000]}
         sizes = {f"linux-{version}": app, f"linux-{version}-card": card}
         (self.places.locks / "sizes.json").write_text(json.dumps(sizes))
 

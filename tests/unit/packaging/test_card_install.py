@@ -165,6 +165,7 @@ def test_an_upgrade_keeps_the_choice_and_falls_back_if_the_card_fails(installed:
     index = installed.variables.pop("UV_DEFAULT_INDEX")
     code, reports = installed.run("setup", UV_DEFAULT_INDEX="http://127.0.0.1:9/simple", UV_HTTP_RETRIES="0")
     assert code == 2 and reports[-1]["problem"]["meaning"] == "The download did not go through.", reports
+    assert "kame-desktop card remove" in reports[-1]["problem"]["remedy"]
     assert installed.modules() == CARD, "what doesn't come today comes tomorrow"
     installed.variables.update(UV_DEFAULT_INDEX=index, FAKE_TORCH="blind")
     code, reports = installed.run("setup")
@@ -207,6 +208,18 @@ def test_repair_mends_the_way_to_the_app(installed: Installation) -> None:
     assert installed.run("repair")[0] == 0
     assert path.read_text() == before
     assert "All files are as they should be." in sentences(installed.run("repair")[1])
+
+
+def test_an_upgrade_without_room_for_the_cards_packages_goes_on_without_them(installed: Installation) -> None:
+    installed.run("card", "install")
+    installed.run("setup")
+    installed.card["torch"] = installed.index.add("torch", "2.9.2")
+    installed.write_locks()
+    installed.write_sizes(torch=10**18, torch_version="2.9.2")
+    code, reports = installed.run("setup")
+    assert code == 2 and "not enough room" in reports[-1]["problem"]["happened"] and installed.modules() == CARD
+    assert installed.run("card", "remove")[0] == 0
+    assert installed.modules() == APP and installed.run("setup")[1] == [{"ready": True}]
 
 
 def test_it_can_be_taken_away(installed: Installation) -> None:
