@@ -15,7 +15,8 @@ from installation.environment import remove_tree
 from installation.exclusion import only_one
 from installation.installed_places import InstalledPlaces
 from installation.problems import Problem
-from installation.provision import Provision, is_current
+from installation.provision import Provision
+from installation.readiness import is_current
 from installation.replacement import clean_up, is_complete, move, recover, remove_leftovers
 from installation.sizes import installed_pins
 from installation.stamp import read_json, read_stamp

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from app.graphics_setup import STOPPED, GraphicsSetup
-from app.installed import CHECKOUT, WHEEL
+from app.installed import CHECKOUT, WHEEL, Installed, card_command
 from app.nvidia import Card, Driver
 from app.session.errors import UserError
 from app.session.graphics import GraphicsOffer
@@ -66,6 +66,13 @@ def test_a_wheel_has_no_launcher_and_says_what_to_type(tmp_path: Path, monkeypat
     assert offer is not None and offer.state == "by hand" and "NVIDIA L4 with 22 GB is here" in offer.sentence
     monkeypatch.setattr(nvidia, "look", lambda: None)
     assert GraphicsSetup(tmp_path, WHEEL).offer() is None
+
+
+def test_on_windows_a_wheels_command_asks_for_a_torch_with_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.installed.installed", lambda: Installed(WHEEL, "1"))
+    assert "--torch-backend" not in card_command()
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert card_command() == 'uv tool install --force --torch-backend auto "kame-desktop[embedded,gpu] @ FILE.whl"'
 
 
 def test_progress_is_passed_on_and_problems_are_sentences(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from installation.installed_places import environment_folder
-from installation.provision import is_ready
+from installation.readiness import is_ready
 from tests.unit.packaging.fakes import posix_only
 from tests.unit.packaging.installation import Installation
 

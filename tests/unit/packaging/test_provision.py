@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from installation.problems import Problem
-from installation.provision import is_ready
+from installation.readiness import is_ready
 from tests.unit.packaging.fakes import posix_only, program
 from tests.unit.packaging.installation import Installation
 
@@ -108,7 +108,7 @@ def test_a_copy_that_was_cut_off_counts_for_nothing(installed, monkeypatch):
 
 def test_another_python_of_the_installation_means_a_new_environment(installed, monkeypatch):
     installed.ensure()
-    monkeypatch.setattr("installation.provision.sys.version", "3.13.99")
+    monkeypatch.setattr("installation.readiness.sys.version", "3.13.99")
     assert not is_ready(installed.places)
     installed.ensure()
     assert [call.split()[0] for call in installed.calls()] == ["venv", "pip", "venv", "pip"]
