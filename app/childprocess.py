@@ -38,6 +38,18 @@ def quiet_child() -> dict[str, Any]:
     return options
 
 
+def start_lasting(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+    """Starts a child as `quiet_child` has it, but one that goes on when this process and its terminal have ended."""
+    how = {**quiet_child(), **options}
+    if sys.platform == "win32":
+        # What it starts inherits its priority, and ends with the job of the terminal's command that it is part of.
+        how["creationflags"] ^= subprocess.BELOW_NORMAL_PRIORITY_CLASS | subprocess.NORMAL_PRIORITY_CLASS
+        leaving = how["creationflags"] | subprocess.CREATE_BREAKAWAY_FROM_JOB
+        with contextlib.suppress(PermissionError):  # a job of somebody else's that keeps its processes
+            return subprocess.Popen(command, **{**how, "creationflags": leaving})
+    return subprocess.Popen(command, **how)
+
+
 @contextlib.contextmanager
 def killed_after(child: subprocess.Popen[bytes], seconds: float = 30.0) -> Iterator[None]:
     """Kills `child` if the block takes longer: whoever reads from it then reads its end."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from app import nvidia
-from app.childprocess import end_child, killed_after, quiet_child
+from app.childprocess import end_child, killed_after, quiet_child, start_lasting
 from app.installed import CHECKOUT, WHEEL, card_command, installed
 from app.session.errors import UserError
 from app.session.graphics import GraphicsOffer
@@ -24,7 +24,10 @@ from app.session.graphics import GraphicsOffer
 STATUS_SECONDS = 40.0
 """A driver that has to wake its card takes a few seconds, and is asked at most twice for ten."""
 CANCELLED = 130
-STOPPED = "Stopped. What has come is kept, and it goes on from there."
+STOPPED = (
+    "Stopped. What was fetched is kept for another try, which goes on from there; “kame-desktop card remove” frees its "
+    "room."
+)
 AGAIN = "Try again; if it stays so, install KAME Desktop again."
 
 
@@ -84,7 +87,9 @@ class GraphicsSetup:
         """See `GraphicsDesk.restart`."""
         # Its input is held open by this process and nobody else, and so ends with it.
         try:
-            self._restarter = self._popen("restart", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+            self._restarter = start_lasting(
+                self._command("restart"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
         except OSError as error:
             raise UserError(f"KAME could not be restarted ({error}). Close it and start it again.") from error
 
@@ -107,16 +112,16 @@ class GraphicsSetup:
             return {}
 
     def _launched(self, *words: str) -> Any:
-        return _Ended(self._popen("--report", *words, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+        return _Ended(subprocess.Popen(
+            self._command("--report", *words), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, **quiet_child(),
+        ))  # fmt: skip
 
-    def _popen(self, *words: str, stdin: int, stdout: int) -> subprocess.Popen[bytes]:
+    def _command(self, *words: str) -> list[str]:
         launcher = self._root / "packaging" / "launcher.py"
         # Not the environment's own Python: that one would be in use where it is to be replaced.
         python = getattr(sys, "_base_executable", None) or sys.executable
-        return subprocess.Popen(
-            [python, "-sE", str(launcher), *words], stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL,
-            **quiet_child(),
-        )  # fmt: skip
+        return [python, "-sE", str(launcher), *words]
 
 
 class _Ended:

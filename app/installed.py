@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -60,7 +61,9 @@ def card_command() -> str:
     """Return the command that installs what a graphics card needs."""
     commands = {
         CHECKOUT: "python3 packaging/bootstrap.py setup",
-        WHEEL: 'uv tool install --force "kame-desktop[embedded,gpu] @ FILE.whl"',
+        # The package registry's torch for Windows has no CUDA.
+        WHEEL: "uv tool install --force" + (" --torch-backend auto" if sys.platform == "win32" else "")
+        + ' "kame-desktop[embedded,gpu] @ FILE.whl"',
     }
     return commands.get(installed().kind, "kame-desktop card install")
 

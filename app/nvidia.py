@@ -38,8 +38,8 @@ NO_DRIVER = (
     "drivers, restart the machine, then look again."
 )
 OLD_DRIVER = (
-    "The NVIDIA driver {0} is too old: KAME needs version 528 or newer (CUDA 12). Install a newer driver, then look "
-    "again."
+    "The NVIDIA driver {0} is too old: KAME needs version " + ("528" if os.name == "nt" else "525.60") + " or newer "
+    "(CUDA 12). Install a newer driver, then look again."
 )
 OLD_CARD = "The card {0} is too old: KAME needs one of the year 2018 (Turing) or later."
 SMALL_CARD = "The card {0} has {1:.0f} GB of memory: KAME needs 8 GB or more."
@@ -49,12 +49,16 @@ _TROUBLES = {9: NOT_LOADED, 18: HALF_UPDATED}
 
 
 class Card(NamedTuple):
-    """One card: its memory in bytes, and its compute capability, which is empty where it isn't known."""
+    """One card: its memory in bytes, and its compute capability, which is empty where it isn't known.
+
+    `uuid` is the driver's name for it, by which CUDA can be told to use this one.
+    """
 
     name: str
     total: int
     free: int
     capability: tuple = ()
+    uuid: str = ""
 
 
 class Driver(NamedTuple):
@@ -85,8 +89,9 @@ def look(
 
 
 def best_card(driver: Driver) -> Card | None:
-    """Return the card with the most memory."""
-    return max(driver.cards, key=lambda card: card.total, default=None)
+    """Return the card with the most memory of those that KAME can run on, or of all if there is none."""
+    fitting = [card for card in driver.cards if not _obstacle_of(card)]
+    return max(fitting or driver.cards, key=lambda card: card.total, default=None)
 
 
 def obstacle(driver: Driver) -> str:
@@ -96,6 +101,10 @@ def obstacle(driver: Driver) -> str:
         return driver.trouble or NO_ANSWER
     if driver.cuda and driver.cuda < OLDEST_CUDA:
         return OLD_DRIVER.format(driver.version)
+    return _obstacle_of(card)
+
+
+def _obstacle_of(card: Card) -> str:
     if card.capability and card.capability < OLDEST_CAPABILITY:
         return OLD_CARD.format(card.name)
     if card.total < LEAST_BYTES:
@@ -138,7 +147,9 @@ def _ask_child(libraries: Sequence[str], seconds: float) -> Driver | None:
             return None
         if "code" in told:
             return Driver(trouble=_TROUBLES.get(told["code"], NO_ANSWER))
-        cards = tuple(Card(name, total, free, tuple(more)) for name, total, free, more in told["cards"])
+        cards = tuple(
+            Card(name, total, free, tuple(capability), uuid) for name, total, free, capability, uuid in told["cards"]
+        )
         return Driver(told["driver"], tuple(told["cuda"]), cards)
     except (OSError, ValueError, KeyError, TypeError):
         return Driver(trouble=NO_ANSWER)
@@ -155,11 +166,10 @@ def _output_of(command: Sequence[str], seconds: float) -> str:
     except subprocess.TimeoutExpired:
         child.kill()
         try:
-            child.wait(1.0)
+            child.communicate(timeout=1.0)
         except subprocess.TimeoutExpired:
-            child.returncode = -9  # stuck in its driver: nobody can wait for it
-        assert child.stdout is not None
-        child.stdout.close()
+            # Stuck in its driver: nobody can wait for it, nor on Windows close the output that a thread still reads.
+            child.returncode = -9
         raise OSError(f"{command[0]} does not answer") from None
     if child.returncode:
         raise OSError(f"{command[0]} ended with exit code {child.returncode}")
@@ -207,11 +217,13 @@ def _ask_library(libraries: Sequence[str]) -> dict | None:
             call("nvmlDeviceGetMemoryInfo", card, ctypes.byref(memory))
             call("nvmlDeviceGetCudaComputeCapability", card, ctypes.byref(major), ctypes.byref(minor))
             name = text.value.decode("utf-8", "replace")
-            cards.append([name, memory.total, memory.free, [major.value, minor.value]])
+            call("nvmlDeviceGetUUID", card, text, ctypes.c_uint(len(text)))
+            uuid = text.value.decode("ascii", "replace")
+            cards.append([name, memory.total, memory.free, [major.value, minor.value], uuid])
     except _Refused as refusal:
         return {"code": refusal.args[0]}
     except AttributeError:  # a driver of before CUDA 10 lacks some functions
-        return {"driver": "from before 2018", "cuda": [0, 0], "cards": [["NVIDIA", 0, 0, []]]}
+        return {"driver": "from before 2018", "cuda": [0, 0], "cards": [["NVIDIA", 0, 0, [], ""]]}
     return {"driver": version, "cuda": [cuda[0], cuda[1] // 10], "cards": cards}
 
 
@@ -222,13 +234,13 @@ def _ask_tool(seconds: float) -> Driver | None:
     tool = shutil.which("nvidia-smi")
     if tool is None:
         return None
-    fields = "driver_version,memory.total,memory.free,compute_cap,name"
+    fields = "driver_version,memory.total,memory.free,compute_cap,uuid,name"
     try:
         rows = _output_of([tool, "--query-gpu=" + fields, "--format=csv,noheader,nounits"], seconds)
-        lines = [line.split(", ", 4) for line in rows.splitlines() if line.strip()]
+        lines = [line.split(", ", 5) for line in rows.splitlines() if line.strip()]
         cards = tuple(
-            Card(name.strip(), int(total) << 20, int(free) << 20, _version(capability))
-            for _, total, free, capability, name in lines
+            Card(name.strip(), int(total) << 20, int(free) << 20, _version(capability), uuid)
+            for _, total, free, capability, uuid, name in lines
         )
         if not cards:
             return None

@@ -29,17 +29,14 @@ if str(HERE) not in sys.path:
     sys.path.append(str(HERE))
 
 from installation.checks import run_tests, run_windows_tests  # noqa: E402
-from installation.children import Stopped, stop_on_signal  # noqa: E402
+from installation.children import CANCELLED, Stopped, stop_on_signal  # noqa: E402
 from installation.handing_over import run_app  # noqa: E402
 from installation.places import Places  # noqa: E402
 from installation.preparation import add_demo_model, prepare  # noqa: E402
-from installation.problems import Problem  # noqa: E402
+from installation.problems import USER_CAN_FIX, Problem  # noqa: E402
 from installation.resolution import write_locks  # noqa: E402
 from installation.steps import Steps  # noqa: E402
 from installation.variables import clean_environment  # noqa: E402
-
-USER_CAN_FIX = 2
-STOPPED_BY_CTRL_C = 130
 
 USAGE = """Usage: python3 packaging/bootstrap.py [--no-gpu] COMMAND
 
@@ -94,7 +91,7 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
         return USER_CAN_FIX
     except KeyboardInterrupt:
         print("\nStopped. Run the same command again to go on.", file=sys.stderr)
-        return STOPPED_BY_CTRL_C
+        return CANCELLED
     except Stopped as stop:
         return 128 + stop.number
 

@@ -13,6 +13,7 @@ Windows, cancels by closing the standard input.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -23,19 +24,21 @@ HERE = Path(__file__).resolve().parent
 if str(HERE) not in sys.path:
     sys.path.append(str(HERE))
 
-from installation.children import Stopped, stop_on_signal  # noqa: E402
-from installation.environment import remove_tree  # noqa: E402
+from installation.children import CANCELLED, Stopped, stop_on_signal  # noqa: E402
 from installation.handing_over import run_app, start_in_background  # noqa: E402
 from installation.installed_places import InstalledPlaces, environment_folder  # noqa: E402
-from installation.problems import Problem  # noqa: E402
+from installation.problems import USER_CAN_FIX, Problem  # noqa: E402
 from installation.provision import Provision  # noqa: E402
+from installation.replacement import remove_environment  # noqa: E402
 from installation.reports import EndOfInput, ReportedSteps, Reports  # noqa: E402
+from installation.stamp import read_stamp  # noqa: E402
 from installation.steps import Steps  # noqa: E402
 from installation.variables import clean_environment  # noqa: E402
+from installation.variants import variant_of, with_device  # noqa: E402
 
+STOPPED = "Stopped. The next start goes on from here."
+STOPPED_CARD = "Stopped. What was fetched is kept for another try; “kame-desktop card remove” frees its room."
 COMMANDS = ("start", "setup", "repair", "remove-environment", "card", "restart")
-USER_CAN_FIX = 2
-CANCELLED = 130
 
 
 def carry_out(command: str, arguments: Sequence[str], places: InstalledPlaces, steps: Steps, reports: Reports) -> int:
@@ -54,8 +57,7 @@ def carry_out(command: str, arguments: Sequence[str], places: InstalledPlaces, s
             "Install KAME Desktop again; in a checkout type: python3 packaging/bootstrap.py run",
         )
     if command == "remove-environment":
-        for path in places.traces():
-            remove_tree(path)
+        remove_environment(places, steps)
         return 0
     env = clean_environment(os.environ)
     if command == "restart":
@@ -65,11 +67,15 @@ def carry_out(command: str, arguments: Sequence[str], places: InstalledPlaces, s
         return 0
     if command == "card":
         return change_card(arguments, places, steps, env, reports)
-    Provision(places, steps, env).ensure(repair=command == "repair")
+    if command == "start" and list(arguments[:1]) == ["ptt"] and places.python.exists():
+        run_app(places, env, arguments)  # a key was pressed: the window that is to hear of it runs already
+    opens_window = not arguments or arguments[0].startswith("-")
+    Provision(places, steps, env).ensure(repair=command == "repair", adopt=command != "start" or opens_window)
     if reports is not None:
         reports.write(ready=True)
     if command != "start":
         return 0
+    env = with_device(env, variant_of(read_stamp(places)))
     if reports is not None:
         return start_in_background(places, env, arguments)
     run_app(places, env, arguments)
@@ -102,8 +108,11 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
     words = words[1:] if report else words
     command = words.pop(0) if words and words[0] in COMMANDS else "start"
     root = root or HERE.parent
-    places = InstalledPlaces(root, environment_folder(root, os.environ))
     reports = Reports(sys.stdout.buffer) if report else None
+    try:
+        places = InstalledPlaces(root, environment_folder(root, os.environ))
+    except Problem as problem:
+        return tell(problem, reports)
     steps = ReportedSteps(places.log, reports, EndOfInput(sys.stdin.fileno())) if reports else Steps(places.log)
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
@@ -116,14 +125,19 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
         return tell(problem_of_system(error, places), reports)
     except (KeyboardInterrupt, Stopped):
         if reports is None:
-            print("\nStopped. The next start goes on from here.", file=sys.stderr)
+            print(f"\n{STOPPED_CARD if command == 'card' else STOPPED}", file=sys.stderr)
         return CANCELLED
 
 
 def problem_of_system(error: OSError, places: InstalledPlaces) -> Problem:
     """Explain an error of the operating system."""
-    if error.errno == 28:  # ENOSPC, also for Windows' ERROR_DISK_FULL
+    if error.errno == errno.ENOSPC:  # also for Windows' ERROR_DISK_FULL
         return Problem(f"The disk is full: {error}.", "Not all files could be written.", "Make room, then try again.")
+    if error.errno == getattr(errno, "EDQUOT", None):
+        return Problem(
+            f"The room that you may use on the disk is full: {error}.", "Not all files could be written.",
+            "Remove files of yours, or ask who manages this machine for more room, then try again.",
+        )  # fmt: skip
     return Problem(
         f"The set-up stopped: {error}.",
         "A file or folder could not be used as needed.",

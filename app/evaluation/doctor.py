@@ -21,7 +21,6 @@ from app.frontend import free_card_bytes, require_torch
 from app.frontend.base import FrontEndError
 from app.graphics_setup import GraphicsSetup
 from app.hardware import memory_bytes
-from app.installed import card_command
 from app.offline_models import model_path
 from app.weights.catalogue import PUBLISHED, folder_of, weights_root
 from app.weights.errors import WeightsError
@@ -121,8 +120,8 @@ def _card(add: Callable[[Finding], None]) -> tuple[int | None, str]:
     if name and free is None:
         try:
             require_torch()
-            add(Finding("CUDA", "note", "torch is here, but sees no card: its build doesn't fit the driver. Run "
-                        f"“{card_command()}” again."))  # fmt: skip
+            blind = "torch is here, but sees no card. Install NVIDIA's newest driver and restart the machine."
+            add(Finding("CUDA", "note", _missing_packages() or blind))
         except FrontEndError as error:
             add(Finding("CUDA", "note", _missing_packages() or str(error)))
     elif free is not None:

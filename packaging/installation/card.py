@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import functools
-import importlib.util
 from collections.abc import Mapping
-from pathlib import Path
 from types import ModuleType
+
+from installation.app_modules import app_module
 
 GPU_FREE_BYTES = 12 * 10**9
 
 GPU_LACKING = ("failed", "no room")
 
 
-@functools.lru_cache(maxsize=None)
 def nvidia() -> ModuleType:
-    """Load `app/nvidia.py` by its path: importing `app` needs packages that may not be installed yet."""
-    path = Path(__file__).resolve().parents[2] / "app" / "nvidia.py"
-    spec = importlib.util.spec_from_file_location("kame_desktop_nvidia", str(path))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    """Return the app's module `nvidia`."""
+    return app_module("nvidia")
 
 
 def has_nvidia_driver() -> bool:

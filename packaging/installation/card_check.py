@@ -32,7 +32,9 @@ MEANINGS = {
 
 
 class CardFailed(Problem):
-    """The packages were installed, and the card doesn't work with them."""
+    """The packages were installed, and the card doesn't work with them; `may_work`: not with its present driver."""
+
+    may_work = False
 
 
 def check_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str], hold: int) -> None:
@@ -41,8 +43,10 @@ def check_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str], ho
         with steps.step("Checking that the graphics card works"):
             steps.run([places.new.python, "-I", "-c", CHECK], env, hold, str(places.venv.parent))
     except ToolFailed as failure:
-        raise CardFailed(
+        problem = CardFailed(
             "The graphics card could not be used.",
             MEANINGS.get(failure.code, "torch does not start, or ends with an error on this card."),
             f"Install NVIDIA's newest driver and restart the machine, then try again. All output is in {places.log}.",
-        ) from failure
+        )
+        problem.may_work = failure.code in (NO_CARD_SEEN, TOO_LATE)
+        raise problem from failure

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from installation.app_modules import window_is_open
 from installation.card import nvidia
 from installation.card_check import CardFailed
 from installation.environment import remove_tree
 from installation.exclusion import only_one
 from installation.installed_places import InstalledPlaces
 from installation.problems import Problem
-from installation.provision import Provision, is_current
+from installation.provision import Provision
+from installation.readiness import is_current
 from installation.replacement import clean_up, is_complete, move, recover, remove_leftovers
 from installation.sizes import installed_pins
 from installation.stamp import read_json, read_stamp
 from installation.steps import Steps
-from installation.torch_builds import choose_build, cost_of, torch_pin
+from installation.torch_builds import TorchBuild, choose_build, cost_of, torch_pin
 from installation.variants import EMBEDDED, Variant, for_card, variant_of
 
 COMMANDS = ("status", "install", "remove")
 RESTART = "Restart KAME Desktop to use it."
+ANOTHER_CARD = "What is installed for a graphics card is for another one."
 NO_CARD = "There is no NVIDIA card with a driver. The embedded voice needs none."
 
 
@@ -36,28 +40,42 @@ def card_status(places: InstalledPlaces) -> dict[str, Any]:
     stamp = read_stamp(places)
     there = places.site_packages
     pin = torch_pin(places.locks)
-    if is_complete(places.next, places) and variant_of(read_json(places.next.stamp)).backend:
-        return _status("waiting", f"What the graphics card needs is installed. {RESTART}")
-    if any(one.partition("+")[0] == pin for one in installed_pins(there)):
-        trouble = nvidia().obstacle(driver) if driver else NO_CARD
-        return _status("installed", trouble or f"What the graphics card needs is installed ({pin}).")
     obstacle = nvidia().obstacle(driver) if driver else NO_CARD
-    if obstacle:
+    build = None if obstacle else choose_build(places.locks, driver)
+    waiting = variant_of(read_json(places.next.stamp)) if is_complete(places.next, places) else EMBEDDED
+    if waiting.backend and fits(waiting, driver, build):
+        return _status("waiting", f"What the graphics card needs is installed. {RESTART}")
+    has_torch = any(one.partition("+")[0] == pin for one in installed_pins(there))
+    if has_torch and fits(variant_of(stamp), driver, build):
+        return _status("installed", obstacle or f"What the graphics card needs is installed ({pin}).")
+    if build is None:
         return _status("unfit" if driver else "none", obstacle)
-    build = choose_build(places.locks, driver)
     cost = cost_of(places, stamp.get("python", "3.12"), build, there)
     card = nvidia().best_card(driver)
     size = f"about {cost.download / 10**9:.1f} GB" if cost.download else "several GB"
+    needed = build.words if has_torch and not cost.download else f"{build.words}, {size}"
     sentence = (
         f"{'An' if card.name.startswith('NVIDIA') else 'A'} {card.name} with {nvidia().gigabytes(card.total)} GB is "
-        f"here. KAME can run on it: what it needs ({build.words}, {size}) isn't installed."
+        f"here. KAME can run on it: what it needs ({needed}) isn't installed."
     )
     lost = stamp.get("card", {}).get("lost", "")
-    told = f"{lost} It was taken away. {sentence}" if lost else sentence
+    if has_torch:
+        sentence = f"{ANOTHER_CARD} {sentence}"
+    elif lost:
+        sentence = f"{lost} It was taken away. {sentence}"
     return {
-        **_status("offered", told), "build": build.backend, "download": cost.download, "room": cost.unpacked,
+        **_status("offered", sentence), "build": build.backend, "download": cost.download, "room": cost.unpacked,
         "estimated": cost.estimated, "free": shutil.disk_usage(str(existing(places.venv))).free,
+        "device": card.uuid if len(driver.cards) > 1 else "",
     }  # fmt: skip
+
+
+def fits(variant: Variant, driver: Any, build: TorchBuild | None) -> bool:
+    """Tell whether an environment is the one that the cards of now need; also where that isn't known."""
+    if build is None or not variant.backend:
+        return True
+    has_device = not variant.device or any(card.uuid == variant.device for card in driver.cards)
+    return variant.backend == build.backend and has_device
 
 
 def existing(folder: Path) -> Path:
@@ -84,7 +102,7 @@ def install_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) 
             return status["sentence"]
         if status["state"] != "offered":
             raise Problem(status["sentence"], "Nothing was installed.", "KAME goes on with the embedded voice.")
-        _build_next(provision, for_card(status["build"]))
+        _build_next(provision, for_card(status["build"], status["device"]))
     return f"What the graphics card needs is installed. {RESTART}"
 
 
@@ -96,10 +114,19 @@ def remove_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) -
         recover(places)
         if places.next.venv.exists():
             remove_tree(places.next.venv)
+        if variant_of(read_stamp(places)).backend and not is_current(places) and not window_is_open():
+            # An upgrade of the app that lacks the network or the room for a card's new packages.
+            clean_up(places)
+            provision.build(EMBEDDED)
+            provision.put_in_place()
+            return "What the graphics card needed is removed."
         if variant_of(read_stamp(places)).backend:
             _build_next(provision, EMBEDDED)
             return "What the graphics card needed goes with the next start of KAME Desktop."
-        remove_leftovers(places)
+        clean_up(places)
+        if places.cache.exists():
+            remove_tree(places.cache)
+            return "What was fetched for a graphics card is removed."
     return "Nothing is installed for a graphics card."
 
 
@@ -118,8 +145,9 @@ def _build_next(provision: Provision, variant: Variant) -> None:
         move(places.new.venv, places.next.venv)
     except BaseException as error:
         # What was fetched stays for another try, but for packages that don't work here.
-        clean_up(places)
-        if isinstance(error, CardFailed):
+        with contextlib.suppress(Problem):  # the next set-up removes the rest; the error itself is to be told
+            clean_up(places)
+        if isinstance(error, CardFailed) and not error.may_work:
             remove_leftovers(places)
         raise
     remove_leftovers(places)

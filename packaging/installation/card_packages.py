@@ -9,6 +9,7 @@ from installation.locks import digest, split_torch
 from installation.problems import ToolFailed, problem_of
 from installation.setup import Setup
 from installation.system import WINDOWS
+from installation.torch_builds import torch_for_windows
 
 
 def install_gpu(setup: Setup, use_gpu: bool) -> dict:
@@ -46,8 +47,7 @@ def install_gpu_locks(setup: Setup) -> None:
     # The registry's torch for Windows has no CUDA: take all but torch by hash, then the build of the same version
     # that fits the driver, from torch's own index.
     text = (setup.places.locks / "gpu.txt").read_text(encoding="utf-8")
-    rest, torch = split_torch(text)
     partial = setup.places.venv / "gpu-without-torch.txt"
-    partial.write_text(rest, encoding="utf-8")
+    partial.write_text(split_torch(text)[0], encoding="utf-8")
     setup.install_lock(uv, partial)
-    setup.tool(uv, "pip", "install", "--python", setup.places.python, "--torch-backend=auto", torch)
+    setup.tool(uv, *torch_for_windows(setup.places.locks, setup.places.python, "auto"))

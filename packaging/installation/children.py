@@ -7,6 +7,9 @@ import subprocess
 from collections.abc import Sequence
 from typing import Any
 
+CANCELLED = 130
+"""The exit code after Ctrl-C, and of a set-up that the user has cancelled."""
+
 
 class Stopped(BaseException):
     """The system asked this program to end (SIGTERM, SIGHUP)."""

@@ -179,7 +179,7 @@ def remove_tree(folder: Path) -> None:
             shutil.rmtree(str(folder))
     except OSError as error:
         raise Problem(
-            f"The folder {folder} could not be removed: {error}.",
-            "It is broken or unfinished and has to be made again.",
-            "Close the app and every program that uses the folder, then run the same command again.",
+            f"{folder} could not be removed: {error}.",
+            "A program still uses it, or it isn't yours.",
+            "Close KAME Desktop and every program that uses it, then try again.",
         ) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import time
 from collections.abc import Iterator
@@ -11,27 +12,55 @@ from pathlib import Path
 from installation.steps import Steps
 from installation.system import WINDOWS
 
+HELD = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK, getattr(errno, "EDEADLOCK", errno.EDEADLK))
+"""Errors that say that another process holds the lock."""
+
 
 @contextlib.contextmanager
 def only_one(lock: Path, steps: Steps) -> Iterator[int]:
     """Let one set-up at a time hold this file; a second one waits for the first."""
     lock.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(str(lock), os.O_RDWR | os.O_CREAT)
+    descriptor = lock_file(lock)
+    if descriptor is None:
+        steps.say("Another set-up of this folder is going on; waiting for it to end.")
+    while descriptor is None:
+        time.sleep(0.2)
+        steps.tick()
+        descriptor = lock_file(lock)
     try:
-        told = False
-        while not try_lock(descriptor):
-            if not told:
-                steps.say("Another set-up of this folder is going on; waiting for it to end.")
-                told = True
-            time.sleep(0.2)
-            steps.tick()
         yield descriptor
     finally:
         os.close(descriptor)
 
 
+def lock_file(lock: Path) -> int | None:
+    """Open and lock a file, and return its descriptor; None while another process holds it."""
+    descriptor = os.open(str(lock), os.O_RDWR | os.O_CREAT)
+    try:
+        # A removal of everything takes the file, too, and a lock on a file that has gone keeps nobody out. Windows
+        # removes no open file.
+        if try_lock(descriptor) and (WINDOWS or is_file_at(descriptor, lock)):
+            return descriptor
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return None
+
+
+def is_file_at(descriptor: int, path: Path) -> bool:
+    """Tell whether an open file is still the one that is found at a path."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(str(path)))
+    except OSError:
+        return False
+
+
 def try_lock(descriptor: int) -> bool:
-    """Lock an open file without waiting; False if another process holds it."""
+    """Lock an open file without waiting; False if another process holds it.
+
+    Where the disk knows no locks, as some network disks, the set-up goes on without one.
+    """
     try:
         if WINDOWS:
             import msvcrt
@@ -41,6 +70,6 @@ def try_lock(descriptor: int) -> bool:
             import fcntl
 
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
+    except OSError as error:
+        return error.errno not in HELD
     return True

@@ -5,13 +5,23 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 
+from installation.files import write_whole
 from installation.installed_places import InstalledPlaces
 from installation.locks import split_torch
 from installation.problems import USERS, Problem, ToolFailed, problem_of
 from installation.sizes import bytes_in, installed_pins, read_sizes
 from installation.steps import Steps
 from installation.system import WINDOWS
-from installation.torch_builds import WINDOWS_BUILDS, Cost, TorchBuild, cost_of, pins_of, torch_pin
+from installation.torch_builds import (
+    WINDOWS_BUILDS,
+    Cost,
+    TorchBuild,
+    cost_of,
+    missing_pins,
+    pins_of,
+    torch_for_windows,
+    torch_pin,
+)
 from installation.variants import Variant
 
 ROOM_TO_SPARE = 100 * 10**6
@@ -46,8 +56,8 @@ class Fetching:
         if variant.backend:
             known = [build for build in WINDOWS_BUILDS if WINDOWS and build.backend == variant.backend]
             return cost_of(self._places, version, known[0] if known else TorchBuild(variant.backend, ()), there)
-        pins = pins_of(self._places.locks, variant.locks) - installed_pins(there)
-        missing = [size for pin, size in read_sizes(self._places.locks, version).items() if pin in pins]
+        sizes = read_sizes(self._places.locks, version)
+        missing = [sizes[pin] for pin in missing_pins(self._places.locks, version, variant, there)]
         return Cost(sum(size.download for size in missing), sum(size.unpacked for size in missing), False)
 
     def _what(self, variant: Variant) -> str:
@@ -89,24 +99,20 @@ class Fetching:
     def _install_with_torch_for_windows(self, variant: Variant) -> None:
         """Install all but torch by hash, then the build of torch that fits the driver, from torch's own index.
 
-        A build that is there already stays, which a sync would remove. Its hash is the index's word, not the lock's.
+        A build that is there already stays, which a sync would remove.
         """
         places, new = self._places, self._places.new
-        torch = torch_pin(places.locks)
-        wanted_torch = f"{torch}+{variant.backend}"
+        wanted_torch = f"{torch_pin(places.locks)}+{variant.backend}"
         there = installed_pins(new.site_packages)
         extra = sorted(there - pins_of(places.locks, variant.locks) - {wanted_torch})
         if extra:
             self._tool("pip", "uninstall", "--python", new.python, *(pin.partition("==")[0] for pin in extra))
         rest = new.venv / "card-without-torch.txt"
         others = [word for name in variant.locks if name != "card.txt" for word in ("-r", places.locks / name)]
-        rest.write_text(split_torch((places.locks / "card.txt").read_text(encoding="utf-8"))[0], encoding="utf-8")
+        write_whole(rest, split_torch((places.locks / "card.txt").read_text(encoding="utf-8"))[0])
         self._tool(
             "pip", "install", "--require-hashes", "--only-binary", ":all:", "--no-deps", *self._sources(variant),
             "--python", new.python, "-r", rest, *others,
         )  # fmt: skip
         if wanted_torch not in there:
-            self._tool(
-                "pip", "install", "--only-binary", ":all:", "--no-deps", "--torch-backend", variant.backend,
-                "--python", new.python, torch,
-            )  # fmt: skip
+            self._tool(*torch_for_windows(places.locks, new.python, variant.backend))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
-from typing import NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 from installation.installed_places import InstalledPlaces
 from installation.places import Places
-from installation.problems import Problem
+from installation.problems import USER_CAN_FIX, Problem
 from installation.steps import NO_CONSOLE
 from installation.system import WINDOWS
 
@@ -43,18 +44,47 @@ def start_in_background(places: InstalledPlaces, env: Mapping[str, str], argumen
     Raise Problem if it ends with an error in that time.
     """
     command = [str(places.windowed_python), "-P", "-m", "app", *arguments]
+    with error_output() as errors:
+        child = start_detached(command, env=dict(env), stderr=errors)
+        try:
+            code = child.wait(timeout=SECONDS_TO_WATCH)
+        except subprocess.TimeoutExpired:
+            child.returncode = 0  # it goes on by itself: no warning that nobody waits for it
+            return 0
+        if code == 0:
+            return 0
+        errors.seek(0)
+        printed = errors.read().decode("utf-8", "replace")
+    raise problem_of_app(code, printed)
+
+
+def start_detached(command: Sequence[str], **options: Any) -> subprocess.Popen:
+    """Start a program without a console and without streams in the user's home, where it outlives this one."""
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     detached = {"creationflags": NO_CONSOLE} if WINDOWS else {"start_new_session": True}
-    child = subprocess.Popen(command, env=dict(env), cwd=os.path.expanduser("~"), **quiet, **detached)
+    return subprocess.Popen(list(command), cwd=os.path.expanduser("~"), **{**quiet, **detached, **options})
+
+
+def error_output() -> BinaryIO:
+    """Open a file for the app's error output, which goes when nobody has it open any more.
+
+    A pipe would break once this program has ended.
+    """
     try:
-        code = child.wait(timeout=SECONDS_TO_WATCH)
-    except subprocess.TimeoutExpired:
-        child.returncode = 0  # it goes on by itself: no warning that nobody waits for it
-        return 0
-    if code != 0:
-        raise Problem(
-            f"KAME Desktop ended right after its start, with exit code {code}.",
-            "Its window could not open.",
-            "Try again. If it stays so, repair KAME Desktop, or type “kame-desktop doctor” in a terminal.",
-        )
-    return 0
+        return tempfile.TemporaryFile()
+    except OSError:
+        return open(os.devnull, "w+b")
+
+
+def problem_of_app(code: int, printed: str) -> Problem:
+    """Explain why the app ended right after its start, in its own words where it has said something."""
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    details = "".join(f"    {line}\n" for line in lines[-15:])
+    if code == USER_CAN_FIX and lines:
+        return Problem(lines[-1], "KAME Desktop could not start.", "Start it again when that is put right.", details)
+    return Problem(
+        f"KAME Desktop ended right after its start, with exit code {code}.",
+        lines[-1] if lines else "Its window could not open.",
+        "Try again. If it stays so, repair KAME Desktop, or type “kame-desktop doctor” in a terminal.",
+        details,
+    )

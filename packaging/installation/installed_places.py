@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from installation.places import Places
+from installation.problems import Problem
 from installation.stamp import read_json
 from installation.system import WINDOWS
 
@@ -15,15 +16,53 @@ OVERRIDE = "KAME_DESKTOP_ENVIRONMENT"
 
 
 def environment_folder(root: Path, environ: Mapping[str, str]) -> Path:
-    """Return where the environment belongs: beside the code on Windows, among the user's data elsewhere."""
+    """Return where the environment belongs: beside the code on Windows, among the user's data elsewhere.
+
+    Raise Problem if the user has named a folder that can't be taken.
+    """
     if environ.get(OVERRIDE):
-        return Path(environ[OVERRIDE])
+        return chosen_folder(root, environ[OVERRIDE])
     if WINDOWS:
         return root / "environment"
     data = environ.get("XDG_DATA_HOME", "")
     if not os.path.isabs(data):
         data = os.path.join(os.path.expanduser("~"), ".local", "share")
     return Path(data) / "kame-desktop" / "environment"
+
+
+def chosen_folder(root: Path, text: str) -> Path:
+    """Return the folder that the user has named. Raise Problem if replacing it could destroy other files."""
+    folder = Path(os.path.normpath(text))
+    if not folder.is_absolute() or not folder.name:
+        raise Problem(
+            f"The variable {OVERRIDE} says “{text}”.",
+            "It has to be the whole path of a folder, which is made if it is missing.",
+            f"Set {OVERRIDE} to such a path, or remove the variable.",
+        )
+    foreign = foreign_files(InstalledPlaces(root, folder))
+    if foreign is not None:
+        raise Problem(
+            f"The variable {OVERRIDE} says “{text}”, but {foreign} was not made by KAME Desktop.",
+            "A set-up replaces what is there, so it was left alone.",
+            f"Set {OVERRIDE} to a folder that is missing or empty, or remove the variable.",
+        )
+    return folder
+
+
+def foreign_files(places: InstalledPlaces) -> Path | None:
+    """Return the first path that a set-up would replace or remove although no set-up has made it; None if all is well.
+
+    Every set-up begins with its lock file, and the stamp is the last that it writes.
+    """
+    has_stamp, has_lock = places.stamp.is_file(), places.set_up_lock.is_file()
+    if not has_stamp and os.path.lexists(places.venv):
+        is_empty = places.venv.is_dir() and not any(places.venv.iterdir())
+        is_damaged = has_lock and (places.venv / "pyvenv.cfg").is_file()
+        if not is_empty and not is_damaged:
+            return places.venv
+    if has_stamp or has_lock:
+        return None
+    return next((path for path in places.traces() if path != places.venv), None)
 
 
 class InstalledPlaces(Places):

@@ -29,7 +29,7 @@ def install_commands(manager: str, packages: Sequence[str]) -> tuple:
     if manager == "dnf":
         return None, ["dnf", "install", "-y", "--setopt=install_weak_deps=False", *packages]
     if manager == "pacman":
-        return None, ["pacman", "-Sy", "--needed", "--noconfirm", *packages]
+        return None, ["pacman", "-S", "--needed", "--noconfirm", *packages]
     return None, ["zypper", "--non-interactive", "install", "--no-recommends", *packages]
 
 

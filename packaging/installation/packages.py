@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from installation.files import write_whole
 from installation.locks import DEMO_LOCK, LOCKS_FOR
 from installation.places import Places
 from installation.problems import ToolFailed, problem_of
@@ -36,4 +37,4 @@ def add_project_to_path(places: Places) -> None:
     if places.site_packages is not None:
         # A line that starts with `import` is run: ASCII, whatever letters the path has.
         line = f"import sys; sys.path.append({str(places.root)!a})\n"
-        (places.site_packages / "kame_desktop.pth").write_text(line, encoding="ascii")
+        write_whole(places.site_packages / "kame_desktop.pth", line, encoding="ascii")

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+USER_CAN_FIX = 2
+"""The exit code of programs that end with a `Problem`."""
+
 
 class Problem(Exception):
     """Something that the user can put right: what happened, what it means, what to do."""
@@ -15,6 +18,10 @@ class Problem(Exception):
         """`details` is what a tool printed, already indented, one line each."""
         super().__init__(f"{details}{happened}\n{meaning}\n{remedy}")
         self.happened, self.meaning, self.remedy, self.details = happened, meaning, remedy, details
+
+
+class NothingFits(Problem):
+    """There is no package for this system."""
 
 
 class Advice(NamedTuple):
@@ -37,8 +44,10 @@ class ToolFailed(Exception):
         self.tail = "\n".join(printed.strip().splitlines()[-15:])
 
 
+NO_WHEEL = r"no wheels with a matching|not a supported wheel|no matching distribution|manylinux"
+
 CAUSES = (
-    (r"No space left|os error 28\b|os error 112|not enough space|disk full",
+    (r"No space left|os error 28\b|os error 112|not enough space|disk full|[Qq]uota exceeded",
      "The disk is full.",
      "Make room (about 2 GB without a graphics card's part, 12 GB with it) and {again}."),
     (r"[Hh]ash(es)? (mismatch|mismatched)|DO NOT MATCH THE HASHES|do(es)? not match.*hash",
@@ -53,7 +62,7 @@ CAUSES = (
      "The download did not go through.",
      "Check the network and the proxy (HTTPS_PROXY), then {again}; what was downloaded "
      "is kept."),
-    (r"no wheels with a matching|not a supported wheel|no matching distribution|manylinux",
+    (NO_WHEEL,
      "There is no ready-made package for this system.",
      "Use 64-bit Windows 10 or newer, or a Linux with glibc 2.34 or newer (Debian 12, Ubuntu 22.04, "
      "Fedora 35), on an x86-64 processor."),
@@ -65,12 +74,13 @@ CAUSES = (
 
 def problem_of(doing: str, failure: ToolFailed, log: Path, advice: Advice = DEVELOPERS) -> Problem:
     """Turn a tool's failure into sentences, with the end of its output as details."""
-    meaning = "The tool stopped for a reason that is told in its last lines above."
+    kind, meaning = Problem, "The tool stopped for a reason that is told in its last lines above."
     remedy = "Once more may do: {again}. If it stays so, {last_resort}."
     for pattern, cause, what_to_do in CAUSES:
         if re.search(pattern, failure.printed):
             meaning, remedy = cause, what_to_do
+            kind = NothingFits if pattern is NO_WHEEL else Problem
             break
     details = "".join(f"    {line}\n" for line in failure.tail.splitlines())
     remedy = remedy.format(**advice._asdict())
-    return Problem(f"{doing} failed.", meaning, f"{remedy} All output is in {log}.", details)
+    return kind(f"{doing} failed.", meaning, f"{remedy} All output is in {log}.", details)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 TITLE = "KAME Desktop"
-EXPLANATION = "KAME Desktop is being set up for its first start. This happens once."
+EXPLANATION = "KAME Desktop is being set up. It starts as soon as that is done."
 ICON = Path(__file__).resolve().parents[2] / "resources" / "icons" / "kame-64.png"
 WIDTH = 540
 PAPER, INK, ACCENT = "#f4f6f7", "#1c2b2e", "#0b7486"

@@ -23,11 +23,11 @@ if str(HERE.parent) not in sys.path:
     sys.path.append(str(HERE.parent))
 
 from installation import system_check  # noqa: E402
+from installation.children import CANCELLED  # noqa: E402
+from installation.problems import USER_CAN_FIX  # noqa: E402
 from installation.progress_views import View, make_view  # noqa: E402
 
 SECONDS_UNTIL_THE_APP_SHOWS = 2.5
-CANCELLED = 130
-USER_CAN_FIX = 2
 
 
 class Launcher:

@@ -2,50 +2,34 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
 
-from installation.card_check import check_card
+from installation.app_modules import window_is_open
+from installation.card_check import CardFailed, check_card
 from installation.environment import venv_version
 from installation.exclusion import only_one
 from installation.fetching import Fetching
 from installation.installed_places import InstalledPlaces
 from installation.integrity import damaged_packages, damaged_program_files
 from installation.packages import add_project_to_path
-from installation.problems import USERS, Problem, ToolFailed, problem_of
+from installation.places import Places
+from installation.problems import USERS, NothingFits, Problem, ToolFailed, problem_of
 from installation.pythons import candidates, find_pythons
+from installation.readiness import base_version, is_current, is_ready, linked_python, same_base
 from installation.replacement import adopt_next, clean_up, clone, recover, remove_leftovers, replace
-from installation.stamp import read_stamp, up_to_date, write_stamp
+from installation.stamp import read_stamp, write_stamp
 from installation.steps import Steps
-from installation.variants import EMBEDDED, Variant, variant_of, wanted_locks
+from installation.torch_builds import missing_pins
+from installation.variants import EMBEDDED, Variant, variant_of, wanted_locks, with_device
 
 LOCKS = EMBEDDED.locks
 """What every installation holds."""
 
+WITHOUT_CARD = "To go on without what the graphics card needs, type: kame-desktop card remove"
 DOWNLOADED_PYTHON = "3.12"
-
-
-def is_ready(places: InstalledPlaces) -> bool:
-    """Tell whether the app can start at once. Starts no process, so that a normal start waits for nothing."""
-    return is_current(places) and not places.next.venv.exists()
-
-
-def is_current(places: InstalledPlaces) -> bool:
-    """Tell whether the environment in place holds what the locks name."""
-    stamp = read_stamp(places)
-    wanted = wanted_locks(places, variant_of(stamp))
-    return up_to_date(stamp, wanted) and same_base(places, stamp) and places.python.exists()
-
-
-def base_version(places: InstalledPlaces) -> str:
-    """Return the version of the Python that the installation brings, which runs this; empty if it brings none."""
-    return sys.version if places.base_python.exists() else ""
-
-
-def same_base(places: InstalledPlaces, stamp: Mapping) -> bool:
-    """Tell whether the environment was made with the Python that the installation brings now."""
-    return stamp.get("base", "") == base_version(places)
 
 
 def tool_variables(places: InstalledPlaces, env: Mapping[str, str]) -> dict[str, str]:
@@ -64,25 +48,34 @@ class Provision:
     def __init__(self, places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) -> None:
         self.places, self.steps, self.env = places, steps, tool_variables(places, env)
 
-    def ensure(self, repair: bool = False) -> None:
-        """Set up what is missing; with `repair`, look for damaged files too and fetch these packages again."""
-        if not repair and is_ready(self.places):
+    def ensure(self, repair: bool = False, adopt: bool = True) -> None:
+        """Set up what is missing; with `repair`, look for damaged files too and fetch these packages again.
+
+        `adopt`: an environment that waits may take its place now, which it never does while the app's window is open.
+        """
+        adopt = adopt and self.places.next.venv.exists() and not window_is_open()
+        if not repair and is_ready(self.places, adopt):
             return
         with only_one(self.places.set_up_lock, self.steps) as hold:
             self.hold = hold
             recover(self.places)
-            adopt_next(self.places)
+            if adopt or not is_current(self.places):
+                adopt_next(self.places)
             if not repair and is_current(self.places):
                 return
             clean_up(self.places)
             damaged = self._damaged() if repair else []
-            if repair and not damaged and is_current(self.places) and self._starts(self.places):
+            if repair and not damaged and self._is_whole():
                 self.steps.say("All files are as they should be.")
                 return
             self._make(damaged)
-            with self.steps.step("Putting it in place"):
-                replace(self.places, self.places.new)
-                remove_leftovers(self.places)
+            self.put_in_place()
+
+    def put_in_place(self) -> None:
+        """Let the new environment take the place of the one in use."""
+        with self.steps.step("Putting it in place"):
+            replace(self.places, self.places.new)
+            remove_leftovers(self.places)
 
     def _damaged(self) -> list[str]:
         """Return the names of damaged packages' metadata folders. Raise Problem if the program itself is damaged."""
@@ -98,19 +91,42 @@ class Provision:
             folder = self.places.site_packages
             return [path.name for path in damaged_packages(folder, self.steps)] if folder else []
 
-    def _starts(self, places: InstalledPlaces) -> bool:
-        return venv_version(places, self.env) is not None
+    def _is_whole(self) -> bool:
+        """Tell whether all packages of the locks are there, and the app can be imported."""
+        places, stamp = self.places, read_stamp(self.places)
+        version = venv_version(places, self.env)
+        if not is_current(places) or version != stamp.get("python"):
+            return False
+        missing = missing_pins(places.locks, version, variant_of(stamp), places.site_packages)
+        return not missing and self._imports_app(places)
+
+    def _imports_app(self, places: Places) -> bool:
+        try:
+            self.steps.run(
+                [places.python, "-P", "-c", "import app"], self.env, self.hold, self.places.venv.parent
+            )  # fmt: skip
+        except ToolFailed:
+            return False
+        return True
 
     def _make(self, damaged: list[str]) -> None:
-        """Make a new environment of the kind that the user has chosen, or without a card's packages if they fail."""
+        """Make a new environment of the kind that the user has chosen, or without a card's packages if they don't work.
+
+        Anything else that goes wrong, as a lost network, can be put right and is no reason to take them away.
+        """
         chosen = variant_of(read_stamp(self.places))
         try:
             self.build(chosen, damaged)
             return
-        except Problem as problem:
+        except (CardFailed, NothingFits) as problem:
             if not chosen.backend:
                 raise
             lost = problem
+        except Problem as problem:
+            if not chosen.backend:
+                raise
+            remedy = f"{problem.remedy} {WITHOUT_CARD}"
+            raise Problem(problem.happened, problem.meaning, remedy, problem.details) from problem
         self.steps.say(f"{lost.happened} {lost.meaning} KAME Desktop goes on with the embedded voice.")
         clean_up(self.places)
         self.build(EMBEDDED, damaged, lost=f"{lost.happened} {lost.meaning}")
@@ -124,8 +140,7 @@ class Provision:
         version, stamp = venv_version(places, self.env), read_stamp(places)
         if version and stamp.get("python") == version and same_base(places, stamp):
             with self.steps.step("Preparing the environment"):
-                clone(places.venv, new.venv, self.steps)
-                new.stamp.unlink()
+                clone(places, new.venv, self.steps)
             for name in damaged:
                 # Without its metadata a package counts as missing, and is installed again.
                 shutil.rmtree(str(new.site_packages / name))
@@ -134,16 +149,21 @@ class Provision:
             version = venv_version(new, self.env) or ""
         Fetching(places, self.steps, self._tool).install(variant, version)
         add_project_to_path(new)
-        if not venv_version(new, self.env):
+        if not self._imports_app(new):
             raise Problem(
-                "The new environment does not start.",
-                "Its Python ends with an error, although all files are there.",
+                "The new environment does not work.",
+                "Its Python does not start or can't load the app, although all files are there.",
                 f"Try again. If it stays so, install KAME Desktop again. All output is in {places.log}.",
             )
         if variant.backend:
-            check_card(places, self.steps, self.env, self.hold)
-        card = {"backend": variant.backend} if variant.backend else {"lost": lost} if lost else {}
-        made = {"python": version, "base": base_version(places), "locks": wanted_locks(places, variant), "card": card}
+            check_card(places, self.steps, with_device(self.env, variant), self.hold)
+            card = {"backend": variant.backend, "device": variant.device}
+        else:
+            card = {"lost": lost} if lost else {}
+        made = {
+            "python": version, "base": base_version(places), "linked": linked_python(new),
+            "locks": wanted_locks(places, variant), "card": card,
+        }  # fmt: skip
         write_stamp(new, made, venv=places.venv)
 
     def _make_empty(self) -> None:
@@ -161,7 +181,8 @@ class Provision:
         running = getattr(sys, "_base_executable", None) or sys.executable
         found = find_pythons(candidates(self.env, running), self.env)
         if found and found[0].fits:
-            return found[0].executable
+            # Not a name like /bin/python3, which means another version after an upgrade of the system.
+            return os.path.realpath(found[0].executable)
         self._tool("python", "install", DOWNLOADED_PYTHON)
         return self._tool("python", "find", "--managed-python", DOWNLOADED_PYTHON).strip().splitlines()[-1]
 

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from installation.environment import remove_tree
+from installation.exclusion import only_one
 from installation.installed_places import InstalledPlaces
 from installation.places import Places
 from installation.problems import Problem
@@ -63,10 +64,11 @@ def clean_up(places: InstalledPlaces) -> None:
         remove_tree(half)
 
 
-def clone(source: Path, target: Path, steps: Steps) -> None:
-    """Copy a tree by hard links where the disk allows it: quick, and without more room.
+def clone(source: Places, target: Path, steps: Steps) -> None:
+    """Copy an environment by hard links where the disk allows it: quick, and without more room.
 
-    Compiled code is left out, since it is made anew where it is wanted.
+    Compiled code is left out, since it is made anew where it is wanted. So is the stamp, without which a copy that was
+    cut off counts for nothing.
     """
 
     def link(one: str, other: str) -> None:
@@ -76,8 +78,10 @@ def clone(source: Path, target: Path, steps: Steps) -> None:
         except OSError:
             shutil.copy2(one, other)
 
-    skip = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(str(source), str(target), symlinks=True, ignore=skip, copy_function=link)
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        return {"__pycache__", *([source.stamp.name] if Path(folder) == source.venv else [])} & set(names)
+
+    shutil.copytree(str(source.venv), str(target), symlinks=True, ignore=left_out, copy_function=link)
 
 
 def replace(places: InstalledPlaces, new: Places) -> None:
@@ -105,6 +109,21 @@ def move(source: Path, target: Path) -> None:
                 "A program still uses it, most likely KAME Desktop itself, so the new version can't take its place.",
                 "Close KAME Desktop, then try again; what was fetched is kept.",
             ) from error
+
+
+def remove_environment(places: InstalledPlaces, steps: Steps) -> None:
+    """Remove all that set-ups have made, once none is going on."""
+    if not places.traces():
+        return
+    with only_one(places.set_up_lock, steps):
+        for path in places.traces():
+            if path != places.set_up_lock:
+                remove_tree(path)
+        with contextlib.suppress(OSError):  # Windows removes no open file
+            places.set_up_lock.unlink()
+    if WINDOWS:
+        with contextlib.suppress(OSError):  # another set-up has it by now
+            places.set_up_lock.unlink()
 
 
 def remove_leftovers(places: InstalledPlaces) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
+from installation.handing_over import start_detached
 from installation.installed_places import InstalledPlaces
-from installation.steps import NO_CONSOLE
 from installation.system import WINDOWS
 
 
@@ -19,9 +18,7 @@ def wait_and_start(places: InstalledPlaces) -> None:
     """
     while os.read(sys.stdin.fileno(), 1):
         pass
-    detached = {"creationflags": NO_CONSOLE} if WINDOWS else {"start_new_session": True}
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    child = subprocess.Popen(menu_command(places), cwd=os.path.expanduser("~"), **quiet, **detached)
+    child = start_detached(menu_command(places))
     child.returncode = 0  # it goes on by itself: no warning that nobody waits for it
 
 

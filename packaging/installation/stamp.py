@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from installation.files import write_whole
 from installation.places import Places
 
 STAMP_SCHEMA = 1
@@ -26,11 +26,8 @@ def read_stamp(places: Places) -> dict:
     """Read the stamp; empty if there is none, it can't be read, or an install was interrupted."""
     if places.unfinished.exists():
         return {}
-    try:
-        stamp = json.loads(places.stamp.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    if not isinstance(stamp, dict) or stamp.get("schema") != STAMP_SCHEMA:
+    stamp = read_json(places.stamp)
+    if stamp.get("schema") != STAMP_SCHEMA:
         return {}
     # Scripts in an environment hold its path: one that was moved or copied is not the one we made.
     return stamp if stamp.get("venv") == str(places.venv) else {}
@@ -42,9 +39,7 @@ def write_stamp(places: Places, stamp: Mapping, venv: Path | None = None) -> Non
     `venv` is where the environment is going to be, if that is elsewhere.
     """
     text = json.dumps({"schema": STAMP_SCHEMA, "venv": str(venv or places.venv), **stamp}, indent=1, sort_keys=True)
-    half = places.stamp.with_suffix(".new")
-    half.write_text(text + "\n", encoding="utf-8")
-    os.replace(str(half), str(places.stamp))
+    write_whole(places.stamp, text + "\n")
     with contextlib.suppress(FileNotFoundError):
         places.unfinished.unlink()
 

@@ -11,7 +11,7 @@ from installation.locks import split_torch
 from installation.places import Places
 from installation.sizes import installed_pins, read_sizes
 from installation.system import WINDOWS
-from installation.variants import for_card
+from installation.variants import Variant, for_card
 
 
 class TorchBuild(NamedTuple):
@@ -83,9 +83,26 @@ def cost_of(places: Places, version: str, build: TorchBuild, there: Path | None)
     return Cost(download, unpacked, bool(build.download))
 
 
+def missing_pins(locks: Path, version: str, variant: Variant, there: Path | None) -> set[str]:
+    """Return what a variant's locks name for this system and isn't installed in the folder `there`."""
+    wanted = pins_of(locks, variant.locks) & set(read_sizes(locks, version))
+    if WINDOWS and variant.backend:
+        wanted.add(f"{torch_pin(locks)}+{variant.backend}")
+    return wanted - installed_pins(there)
+
+
 def torch_pin(locks: Path) -> str:
     """Return the pin of torch, such as `torch==2.9.1`."""
     return split_torch((locks / "card.txt").read_text(encoding="utf-8"))[1]
+
+
+def torch_for_windows(locks: Path, python: Path, backend: str) -> tuple:
+    """Return what to tell uv to install the lock's torch in a build that the package registry hasn't got for Windows.
+
+    It comes from torch's own index, and its hash is that index's word, not the lock's.
+    """
+    options = ("--only-binary", ":all:", "--no-deps", "--torch-backend", backend, "--python", python)
+    return ("pip", "install", *options, torch_pin(locks))
 
 
 def pins_of(locks: Path, names: tuple) -> set[str]:

@@ -11,24 +11,33 @@ from installation.problems import Problem
 
 
 class Variant(NamedTuple):
-    """The locks that an environment is made from, and uv's name for the build of torch; empty without a card."""
+    """The locks that an environment is made from, and uv's name for the build of torch; empty without a card.
+
+    `device` names the card to use where the machine has several.
+    """
 
     locks: tuple
     backend: str = ""
+    device: str = ""
 
 
 EMBEDDED = Variant(("app.txt", "models.txt"))
 
 
-def for_card(backend: str) -> Variant:
+def for_card(backend: str, device: str = "") -> Variant:
     """Return what holds the packages for a card, which are all of the app's and more."""
-    return Variant(("card.txt", "models.txt"), backend)
+    return Variant(("card.txt", "models.txt"), backend, device)
 
 
 def variant_of(stamp: Mapping) -> Variant:
     """Return what the user has chosen, as an environment's stamp tells: an upgrade keeps it."""
-    backend = stamp.get("card", {}).get("backend", "")
-    return for_card(backend) if backend else EMBEDDED
+    card = stamp.get("card", {})
+    return for_card(card["backend"], card.get("device", "")) if card.get("backend") else EMBEDDED
+
+
+def with_device(env: Mapping[str, str], variant: Variant) -> dict[str, str]:
+    """Return the environment variables with which CUDA uses the variant's card; what the user has set stays."""
+    return {**({"CUDA_VISIBLE_DEVICES": variant.device} if variant.device else {}), **env}
 
 
 def wanted_locks(places: Places, variant: Variant) -> dict[str, str]:

@@ -59,6 +59,11 @@ int nvmlDeviceGetMemoryInfo(void *device, Memory *memory) {
     return 0;
 }
 
+int nvmlDeviceGetUUID(void *device, char *text, unsigned int size) {
+    snprintf(text, size, "GPU-%d", (int)((Card *)device - cards));
+    return 0;
+}
+
 int nvmlDeviceGetCudaComputeCapability(void *device, int *major, int *minor) {
     *major = ((Card *)device)->major;
     *minor = ((Card *)device)->minor;

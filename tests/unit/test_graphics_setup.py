@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from app.graphics_setup import STOPPED, GraphicsSetup
-from app.installed import CHECKOUT, WHEEL
+from app.installed import CHECKOUT, WHEEL, Installed, card_command
 from app.nvidia import Card, Driver
 from app.session.errors import UserError
 from app.session.graphics import GraphicsOffer
@@ -68,6 +68,13 @@ def test_a_wheel_has_no_launcher_and_says_what_to_type(tmp_path: Path, monkeypat
     assert GraphicsSetup(tmp_path, WHEEL).offer() is None
 
 
+def test_on_windows_a_wheels_command_asks_for_a_torch_with_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.installed.installed", lambda: Installed(WHEEL, "1"))
+    assert "--torch-backend" not in card_command()
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert card_command() == 'uv tool install --force --torch-backend auto "kame-desktop[embedded,gpu] @ FILE.whl"'
+
+
 def test_progress_is_passed_on_and_problems_are_sentences(tmp_path: Path) -> None:
     code = """
 assert sys.argv[1:] == ["--report", "card", "install"]
@@ -118,3 +125,27 @@ print(setup._restarter.pid, pathlib.Path({str(tmp_path / "begun")!r}).exists())
             break
         waited.wait(0.05)
     assert (tmp_path / "begun").exists()
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["may leave its job", "may not"])
+def test_on_windows_the_restart_leaves_its_terminal_and_has_normal_priority(
+    kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flags = {
+        "CREATE_NO_WINDOW": 0x08000000, "CREATE_NEW_PROCESS_GROUP": 0x200, "BELOW_NORMAL_PRIORITY_CLASS": 0x4000,
+        "NORMAL_PRIORITY_CLASS": 0x20, "CREATE_BREAKAWAY_FROM_JOB": 0x01000000,
+    }  # fmt: skip
+    for name, value in flags.items():
+        monkeypatch.setattr(subprocess, name, value, raising=False)
+    started: list[int] = []
+
+    def start(command: list[str], **options: Any) -> None:
+        started.append(options["creationflags"])
+        if kept and options["creationflags"] & flags["CREATE_BREAKAWAY_FROM_JOB"]:
+            raise PermissionError(13, "Access is denied")
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    monkeypatch.setattr(sys, "platform", "win32")
+    GraphicsSetup(tmp_path, "windows").restart()
+    plain = 0x08000000 | 0x200 | 0x20
+    assert started == [plain | 0x01000000, plain][: 2 if kept else 1]

@@ -43,8 +43,18 @@ def test_the_library_tells_all_cards_and_the_largest_is_taken(library: str, monk
     driver = ask(library)
     assert driver is not None
     assert (driver.version, driver.cuda, len(driver.cards)) == ("580.95.05", (12, 8), 2)
-    assert nvidia.best_card(driver) == nvidia.Card("NVIDIA GeForce RTX 4070", 12878610432, 12305039360, (8, 9))
+    assert nvidia.best_card(driver) == nvidia.Card("NVIDIA GeForce RTX 4070", 12878610432, 12305039360, (8, 9), "GPU-1")
     assert nvidia.obstacle(driver) == ""
+
+
+def test_a_large_card_that_is_too_old_does_not_hide_a_smaller_one(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_NVML_CARDS", f"Tesla P40;25769803776;25000000000;6;1\n{RTX_4070}\n{GTX_1650}")
+    driver = ask(library)
+    assert driver is not None and nvidia.obstacle(driver) == ""
+    best = nvidia.best_card(driver)
+    assert best is not None and (best.name, best.uuid) == ("NVIDIA GeForce RTX 4070", "GPU-1")
 
 
 @pytest.mark.parametrize(
@@ -74,6 +84,23 @@ def test_a_driver_that_is_stuck_is_left_to_itself(library: str, monkeypatch: pyt
     assert nvidia.look(0.5, libraries=(library,)) == nvidia.Driver(trouble=nvidia.NO_ANSWER)
 
 
+def test_the_output_of_a_child_that_cannot_be_ended_is_not_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Windows a thread still reads it, and closing it would wait for that thread."""
+
+    class Stuck:
+        stdout = None  # nothing to close
+        returncode = None
+
+        def communicate(self, timeout: float) -> None:
+            raise subprocess.TimeoutExpired("nvidia-smi", timeout)
+
+        def kill(self) -> None:
+            pass
+
+    monkeypatch.setattr(subprocess, "Popen", lambda *words, **options: Stuck())
+    assert nvidia.look(0.1, libraries=()) == nvidia.Driver(trouble=nvidia.NO_ANSWER)
+
+
 def test_a_library_of_something_else_is_a_driver_too_old() -> None:
     driver = ask("libc.so.6")
     assert driver is not None and "too old" in nvidia.obstacle(driver)
@@ -84,12 +111,12 @@ def test_a_driver_without_a_card_is_no_card(library: str) -> None:
 
 
 def test_without_the_library_the_tool_is_asked(tmp_path: Path) -> None:
-    rows = "560.28, 15360, 15100, 7.5, NVIDIA T4\n560.28, 81559, 81000, 9.0, NVIDIA H100, PCIe"
+    rows = "560.28, 15360, 15100, 7.5, GPU-a, NVIDIA T4\n560.28, 81559, 81000, 9.0, GPU-b, NVIDIA H100, PCIe"
     tool(tmp_path, f"case $1 in --query*) echo '{rows}';; *) echo '| Driver 560.28   CUDA Version: 12.6  |';; esac")
     driver = ask("libnowhere.so")
     assert driver is not None and driver.cuda == (12, 6)
-    assert nvidia.best_card(driver) == nvidia.Card("NVIDIA H100, PCIe", 81559 << 20, 81000 << 20, (9, 0))
-    for script in ("exit 9", "echo '560, [N/A], [N/A], 9.0, Some card'", "echo something else"):
+    assert nvidia.best_card(driver) == nvidia.Card("NVIDIA H100, PCIe", 81559 << 20, 81000 << 20, (9, 0), "GPU-b")
+    for script in ("exit 9", "echo '560, [N/A], [N/A], 9.0, GPU-a, Some card'", "echo something else"):
         tool(tmp_path, script)
         assert ask("libnowhere.so") == nvidia.Driver(trouble=nvidia.NO_ANSWER)
     tool(tmp_path, "true")

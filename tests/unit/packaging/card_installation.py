@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import http.server
 import io
@@ -15,6 +16,7 @@ import sys
 import sysconfig
 import threading
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +131,10 @@ class Installation:
         no_cache = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / "packaging" / "installation", root / "packaging" / "installation", ignore=no_cache)
         (root / "app").mkdir()
-        shutil.copy(ROOT / "app" / "nvidia.py", root / "app")
+        for name in ("nvidia.py", "summon.py"):
+            shutil.copy(ROOT / "app" / name, root / "app")
+        self.runtime = folder / "runtime"
+        self.runtime.mkdir()
         (root / "tools").mkdir()
         (root / "tools" / "uv").symlink_to(UV)
         (root / "python" / "bin").mkdir(parents=True)
@@ -150,7 +155,7 @@ class Installation:
         self.variables = {
             **clean_environment(os.environ), OVERRIDE: str(self.places.venv), "UV_DEFAULT_INDEX": index.url,
             "UV_CONCURRENT_DOWNLOADS": "1", "LD_LIBRARY_PATH": str(library.parent), "FAKE_NVML_CARDS": RTX_4070,
-            "FAKE_TORCH": "fine", "HOME": str(folder), "PATH": "/usr/bin:/bin",
+            "FAKE_TORCH": "fine", "HOME": str(folder), "XDG_RUNTIME_DIR": str(self.runtime), "PATH": "/usr/bin:/bin",
         }  # fmt: skip
 
     def write_locks(self) -> None:
@@ -160,24 +165,24 @@ class Installation:
         (locks / "models.txt").write_text(self.lock["model"])
         (locks / "card.txt").write_text(self.lock["numpy-like"] + "".join(self.card.values()))
 
-    def write_sizes(self, torch: int = 900_000) -> None:
+    def write_sizes(self, torch: int = 900_000, torch_version: str = "2.9.1") -> None:
         version = ".".join(map(str, sys.version_info[:2]))
         app = {"numpy-like==1.0": [500, 1000], "model==1.0": [500, 1000]}
-        card = {"torch==2.9.1": [torch, 2 * torch], "nvidia-cuda-runtime-cu12==12.8.90": [100_000, 200_000]}
+        card = {f"torch=={torch_version}": [torch, 2 * torch], "nvidia-cuda-runtime-cu12==12.8.90": [100_000, 200_000]}
         sizes = {f"linux-{version}": app, f"linux-{version}-card": card}
         (self.places.locks / "sizes.json").write_text(json.dumps(sizes))
 
-    def start(self, *words: str) -> subprocess.Popen[bytes]:
-        """Start the launcher with these words and --report."""
+    def start(self, *words: str, **variables: str) -> subprocess.Popen[bytes]:
+        """Start the launcher with these words and --report; `variables` are for this time only."""
         launcher = self.places.root / "packaging" / "launcher.py"
         return subprocess.Popen(
-            [sys.executable, str(launcher), "--report", *words], env=self.variables, stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            [sys.executable, str(launcher), "--report", *words], env={**self.variables, **variables},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 
-    def run(self, *words: str) -> tuple[int, list[dict[str, Any]]]:
+    def run(self, *words: str, **variables: str) -> tuple[int, list[dict[str, Any]]]:
         """Run the launcher to its end; return its exit code and its reports."""
-        child = self.start(*words)
+        child = self.start(*words, **variables)
         # Its input stays open: closing it means to cancel.
         assert child.stdout is not None and child.stderr is not None
         printed = child.stdout.read()
@@ -187,6 +192,17 @@ class Installation:
             stream.close()  # type: ignore[union-attr]
         assert "Traceback" not in errors, errors
         return code, [json.loads(line) for line in printed.splitlines()]
+
+    @contextlib.contextmanager
+    def window(self) -> Iterator[None]:
+        """Hold the lock that the app holds while its window is open."""
+        import fcntl
+
+        folder = self.runtime / "kame-desktop"
+        folder.mkdir(exist_ok=True)
+        with (folder / "window.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def status(self) -> dict[str, Any]:
         """Return what `card status` reports."""

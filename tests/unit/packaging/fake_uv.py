@@ -7,6 +7,7 @@ with the file `wait` it goes on for a minute, after writing its process id to `w
 import hashlib
 import os
 import re
+import subprocess
 import sys
 import time
 from base64 import urlsafe_b64encode
@@ -30,9 +31,10 @@ def main(words: list[str]) -> int:
     if words[0] == "venv":
         python = Path(words[-1]) / "bin" / "python"
         python.parent.mkdir(parents=True)
-        python.write_text("#!/bin/sh\necho 3.12\n")
-        python.chmod(0o755)
-        (python.parents[1] / "lib" / "python3.12" / "site-packages").mkdir(parents=True)
+        python.symlink_to(words[words.index("--python") + 1])
+        version = subprocess.check_output([python, "-c", "print the version"], text=True).strip()
+        (python.parents[1] / "pyvenv.cfg").write_text(f"version_info = {version}\n")
+        (python.parents[1] / "lib" / f"python{version}" / "site-packages").mkdir(parents=True)
         return 0
     cache = Path(os.environ["UV_CACHE_DIR"]) / "archive-v0"
     cache.mkdir(parents=True, exist_ok=True)

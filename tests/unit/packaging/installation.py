@@ -41,6 +41,13 @@ class Installation:
             "KAME_DESKTOP_ENVIRONMENT": str(self.places.venv),
         }
 
+    def use_python(self, script: str) -> None:
+        """Put a program in place of the environment's Python."""
+        self.places.python.unlink()
+        program(self.places.python, script)
+        stamp = json.loads(self.places.stamp.read_text())
+        self.places.stamp.write_text(json.dumps({**stamp, "linked": ""}))
+
     def set_locks(self, app: str, models: str) -> None:
         """Write what the locks ask for."""
         (self.places.locks / "app.txt").write_text(f"{app}\n")

@@ -15,8 +15,8 @@ import pytest
 
 from installation import replacement
 from installation.problems import Problem
-from installation.provision import is_ready
-from tests.support.driver import GTX_1080, make_driver
+from installation.readiness import is_ready
+from tests.support.driver import GTX_1080, RTX_4070, make_driver
 from tests.unit.packaging.card_installation import Index, Installation, end
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a library for Linux stands in for the driver's")
@@ -83,12 +83,26 @@ def test_it_comes_beside_the_app_and_takes_its_place_at_the_next_start(installed
     assert installed.run("setup")[1] == [{"ready": True}] and len(installed.index.asked) == asked
 
 
+def test_it_waits_while_the_window_is_open_and_for_other_commands(installed: Installation) -> None:
+    installed.run("card", "install")
+    with installed.window():
+        for words in (("setup",), ("start",)):
+            assert installed.run(*words)[1][0] == {"ready": True}
+    installed.run("start", "doctor")
+    assert installed.modules() == APP and installed.places.next.venv.exists()
+    installed.run("start")
+    assert installed.modules() == CARD and names_beside(installed) == {"environment"}
+
+
 def test_a_card_that_fails_its_check_leaves_the_embedded_voice(installed: Installation) -> None:
     for torch, words in (("blind", "present driver"), ("broken", "does not start"), ("wrong", "wrongly")):
         installed.variables["FAKE_TORCH"] = torch
         code, reports = installed.run("card", "install")
         assert code == 2 and words in reports[-1]["problem"]["meaning"]
-        assert installed.modules() == APP and names_beside(installed) == {"environment"}
+        # Another driver may do: what was fetched for it stays.
+        kept = {"environment.cache"} if torch == "blind" else set()
+        assert installed.modules() == APP and names_beside(installed) == {"environment", *kept}
+    assert installed.index.asked.count("torch-2.9.1-py3-none-any.whl") == 2
     asked = len(installed.index.asked)
     assert installed.run("setup")[1] == [{"ready": True}] and len(installed.index.asked) == asked, "not by itself"
 
@@ -148,13 +162,64 @@ def test_an_upgrade_keeps_the_choice_and_falls_back_if_the_card_fails(installed:
 
     installed.card["sentencepiece"] = installed.index.add("sentencepiece", "0.4.0")
     installed.write_locks()
-    installed.variables["FAKE_TORCH"] = "blind"
+    index = installed.variables.pop("UV_DEFAULT_INDEX")
+    code, reports = installed.run("setup", UV_DEFAULT_INDEX="http://127.0.0.1:9/simple", UV_HTTP_RETRIES="0")
+    assert code == 2 and reports[-1]["problem"]["meaning"] == "The download did not go through.", reports
+    assert "kame-desktop card remove" in reports[-1]["problem"]["remedy"]
+    assert installed.modules() == CARD, "what doesn't come today comes tomorrow"
+    installed.variables.update(UV_DEFAULT_INDEX=index, FAKE_TORCH="blind")
     code, reports = installed.run("setup")
     assert code == 0 and "goes on with the embedded voice" in sentences(reports)
     assert installed.modules() == APP and names_beside(installed) == {"environment"}
     assert installed.run("setup")[1] == [{"ready": True}], "it isn't tried again by itself"
     status = installed.status()
     assert status["state"] == "offered" and status["sentence"].startswith("The graphics card could not be used.")
+
+
+def test_of_several_cards_the_one_that_fits_is_used(installed: Installation) -> None:
+    seen = installed.places.root / "seen"
+    code = f"import os, pathlib\npathlib.Path({str(seen)!r}).write_text(os.environ.get('CUDA_VISIBLE_DEVICES', ''))"
+    (installed.places.root / "app" / "__main__.py").write_text(code)
+    installed.variables["FAKE_NVML_CARDS"] = f"Tesla P40;25769803776;25000000000;6;1\n{RTX_4070}"
+    assert installed.run("card", "install")[0] == installed.run("start")[0] == 0
+    assert seen.read_text() == "GPU-1"
+
+    installed.variables["FAKE_NVML_CARDS"] = RTX_4070  # which is GPU-0 now
+    status = installed.status()
+    assert status["state"] == "offered" and status["sentence"].startswith("What is installed for a graphics card is")
+    assert installed.run("card", "install")[0] == installed.run("start")[0] == 0
+    assert seen.read_text() == "" and installed.status()["state"] == "installed"
+
+
+def test_what_was_fetched_before_a_stop_can_be_removed(installed: Installation) -> None:
+    installed.index.held = "torch"
+    child = installed.start("card", "install")
+    assert installed.index.reached.wait(60) and end(child, "cancel") == 130
+    assert names_beside(installed) == {"environment", "environment.cache"}
+    assert "What was fetched for a graphics card is removed." in sentences(installed.run("card", "remove")[1])
+    assert names_beside(installed) == {"environment"}
+
+
+def test_repair_mends_the_way_to_the_app(installed: Installation) -> None:
+    path = installed.places.site_packages / "kame_desktop.pth"  # type: ignore[operator]
+    before = path.read_text()
+    path.write_text("")
+    assert installed.run("setup")[1] == [{"ready": True}], "a start does not look at it"
+    assert installed.run("repair")[0] == 0
+    assert path.read_text() == before
+    assert "All files are as they should be." in sentences(installed.run("repair")[1])
+
+
+def test_an_upgrade_without_room_for_the_cards_packages_goes_on_without_them(installed: Installation) -> None:
+    installed.run("card", "install")
+    installed.run("setup")
+    installed.card["torch"] = installed.index.add("torch", "2.9.2")
+    installed.write_locks()
+    installed.write_sizes(torch=10**18, torch_version="2.9.2")
+    code, reports = installed.run("setup")
+    assert code == 2 and "not enough room" in reports[-1]["problem"]["happened"] and installed.modules() == CARD
+    assert installed.run("card", "remove")[0] == 0
+    assert installed.modules() == APP and installed.run("setup")[1] == [{"ready": True}]
 
 
 def test_it_can_be_taken_away(installed: Installation) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -9,7 +10,7 @@ import time
 import pytest
 
 from installation.installed_places import environment_folder
-from installation.provision import is_ready
+from installation.readiness import is_ready
 from tests.unit.packaging.fakes import posix_only
 from tests.unit.packaging.installation import Installation
 
@@ -34,8 +35,9 @@ def begin(installed: Installation) -> tuple[subprocess.Popen, int]:
     command = installed.launcher("--report", "setup")
     running = subprocess.Popen(command, env=installed.environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     waiting = installed.notes / "waiting"
+    deadline = time.monotonic() + 60
     while not waiting.exists():
-        assert running.poll() is None
+        assert running.poll() is None and time.monotonic() < deadline
         time.sleep(0.02)
     (installed.notes / "wait").unlink()
     return running, int(waiting.read_text())
@@ -89,9 +91,10 @@ def test_a_cancel_ends_uv_and_leaves_nothing_half_made(installed, how):
         assert not any("problem" in line for line in lines_of(running))
         assert running.wait(timeout=30) == 130
     assert not is_alive(uv)
-    assert not installed.places.venv.exists()
+    assert installed.beside() == {"environment.new", "environment.cache", "environment.lock", "environment.log"}
     assert run(installed, "setup").returncode == 0
     assert is_ready(installed.places)
+    assert installed.beside() == {"environment", "environment.lock", "environment.log"}
 
 
 def test_after_a_kill_the_next_set_up_waits_for_uv_and_goes_on(installed):
@@ -111,7 +114,7 @@ def test_after_a_kill_the_next_set_up_waits_for_uv_and_goes_on(installed):
 
 def test_the_app_gets_its_arguments_the_users_folder_and_no_telemetry(installed, tmp_path):
     installed.ensure()
-    installed.places.python.write_text('#!/bin/sh\necho "$*|$PWD|$ORT_DISABLE_TELEMETRY"; exit 7\n')
+    installed.use_python('echo "$*|$PWD|$ORT_DISABLE_TELEMETRY"; exit 7')
     done = subprocess.run(
         installed.launcher("talk", "two words"), env=installed.environ, capture_output=True, text=True, cwd=tmp_path,
         check=False,
@@ -119,9 +122,18 @@ def test_the_app_gets_its_arguments_the_users_folder_and_no_telemetry(installed,
     assert (done.stdout, done.returncode) == (f"-P -m app talk two words|{tmp_path}|1\n", 7), done.stderr
 
 
+def test_a_pressed_key_waits_for_no_set_up(installed):
+    installed.ensure()
+    installed.use_python('echo "$*"')
+    installed.set_locks("one==2.0", "model==1.0")
+    before = installed.calls()
+    assert run(installed, "ptt", "press").stdout == "-P -m app ptt press\n"
+    assert installed.calls() == before
+
+
 def test_an_app_that_ends_at_once_is_a_problem_for_the_window(installed, tmp_path):
     installed.ensure()
-    installed.places.python.write_text("#!/bin/sh\npwd > $FAKE_UV/started\nexit 3\n")
+    installed.use_python("pwd > $FAKE_UV/started\nexit 3")
     environ = {**installed.environ, "HOME": str(tmp_path)}
     command = installed.launcher("--report", "start")
     with subprocess.Popen(command, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
@@ -132,11 +144,69 @@ def test_an_app_that_ends_at_once_is_a_problem_for_the_window(installed, tmp_pat
     assert (installed.notes / "started").read_text() == f"{tmp_path}\n"
 
 
+def test_why_the_app_has_not_started_is_told_in_its_own_words(installed):
+    installed.ensure()
+    installed.use_python("echo 'Qt: a warning' >&2\necho 'KAME is running already, but does not answer.' >&2\nexit 2")
+    done = run(installed, "--report", "start")
+    problem = json.loads(done.stdout.splitlines()[-1])["problem"]
+    assert done.returncode == 2 and problem["happened"] == "KAME is running already, but does not answer."
+    assert "Qt: a warning" in problem["details"]
+
+
 def test_removing_the_environment_leaves_nothing_of_it(installed):
     installed.ensure()
     (installed.places.venv.parent / "history.sqlite3").touch()
     assert run(installed, "remove-environment").returncode == 0
     assert installed.beside() == {"history.sqlite3"}
+
+
+def test_removing_the_environment_waits_for_a_set_up(installed):
+    running, uv = begin(installed)
+    command = installed.launcher("remove-environment")
+    removal = subprocess.Popen(
+        command, env=installed.environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+    )
+    with running, removal:
+        assert removal.stdout.readline() == "Another set-up of this folder is going on; waiting for it to end.\n"
+        assert installed.places.new.venv.exists()
+        running.kill()
+        os.kill(uv, signal.SIGKILL)
+        assert removal.wait(timeout=30) == 0
+        running.stdout.read()
+    assert installed.beside() == set()
+
+
+@pytest.mark.parametrize("command", ["setup", "remove-environment"])
+@pytest.mark.parametrize("beside", [False, True], ids=["inside", "beside"])
+def test_a_folder_with_files_of_the_users_is_left_alone(installed, tmp_path, command, beside):
+    chosen = tmp_path / "mine"
+    kept = (tmp_path / "mine.old" if beside else chosen) / "letter.txt"
+    kept.parent.mkdir()
+    kept.write_text("Dear Kim")
+    installed.environ["KAME_DESKTOP_ENVIRONMENT"] = str(chosen)
+    done = run(installed, command)
+    assert done.returncode == 2 and f"but {kept.parent} was not made by KAME Desktop" in done.stderr
+    assert kept.read_text() == "Dear Kim" and installed.calls() == []
+
+
+@pytest.mark.parametrize("text", ["/", "environment", "~/environment", "/tmp/.."])
+def test_a_path_that_can_hold_no_environment_is_a_sentence(installed, text):
+    installed.environ["KAME_DESKTOP_ENVIRONMENT"] = text
+    done = run(installed, "--report", "setup")
+    problem = json.loads(done.stdout)["problem"]
+    assert done.returncode == 2 and f"says “{text}”" in problem["happened"] and done.stderr == ""
+
+
+def test_an_empty_folder_and_an_own_one_are_taken(installed, tmp_path):
+    chosen = tmp_path / "other disk" / "kame"
+    chosen.mkdir(parents=True)
+    installed.environ["KAME_DESKTOP_ENVIRONMENT"] = str(chosen)
+    for spoil in (lambda: None, (chosen / "bootstrap.json").unlink, lambda: shutil.rmtree(chosen)):
+        spoil()
+        assert run(installed, "setup").returncode == 0
+        assert (chosen / "bootstrap.json").exists()
+    assert run(installed, "remove-environment").returncode == 0
+    assert list(chosen.parent.iterdir()) == []
 
 
 def test_a_folder_that_is_no_installation_is_refused(installed):

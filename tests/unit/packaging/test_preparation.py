@@ -144,6 +144,7 @@ def test_a_failed_install_says_what_to_do_and_leaves_no_stamp(machine, monkeypat
     ("printed", "meaning"),
     [
         ("error: No space left on device (os error 28)", "The disk is full."),
+        ("error: Disk quota exceeded (os error 122)", "The disk is full."),
         ("Hash mismatch for `x==1`\n" + "sha256:0\n" * 40, "not the one that was tested"),
         ("invalid peer certificate: UnknownIssuer", "could not be trusted"),
         ("x has no wheels with a matching Python ABI tag", "no ready-made package"),
@@ -203,7 +204,8 @@ def test_windows_gets_all_of_the_gpu_lock_but_torch():
 
 @posix_only
 def test_windows_lets_uv_choose_the_build_of_the_same_torch(machine, monkeypatch, tmp_path):
-    (machine.locks / "gpu.txt").write_text((LOCKS / "gpu.txt").read_text())
+    for name in ("gpu.txt", "card.txt"):
+        (machine.locks / name).write_text((LOCKS / name).read_text())
     steps = Steps(tmp_path / "log", lambda text: None)
     session = setup.Setup(machine, steps, os.environ, None)
     monkeypatch.setattr(card_packages, "WINDOWS", True)
@@ -212,4 +214,5 @@ def test_windows_lets_uv_choose_the_build_of_the_same_torch(machine, monkeypatch
     assert "--require-hashes" in rest
     assert "--no-deps" in rest
     assert rest.endswith("gpu-without-torch.txt")
-    assert re.search(r"--torch-backend=auto torch==[\d.]+$", torch)
+    assert re.search(r"--torch-backend auto .* torch==[\d.]+$", torch)
+    assert "--no-deps" in torch and "--only-binary :all:" in torch

@@ -1,13 +1,15 @@
 """Test set-up, upgrade and repair of an installed app with a fake uv."""
 
+import json
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
 from installation.problems import Problem
-from installation.provision import is_ready
-from tests.unit.packaging.fakes import posix_only
+from installation.readiness import is_ready
+from tests.unit.packaging.fakes import posix_only, program
 from tests.unit.packaging.installation import Installation
 
 pytestmark = posix_only
@@ -76,12 +78,79 @@ def test_an_upgrade_takes_what_is_there_along(installed):
     assert [call.split()[0] for call in installed.calls()] == ["venv", "pip", "pip"]
 
 
+def test_an_upgrade_writes_nothing_into_the_environment_in_use(installed, tmp_path):
+    installed.ensure()
+    path = installed.places.site_packages / "kame_desktop.pth"
+    os.link(path, tmp_path / "in use")
+    installed.set_locks("one==2.0", "model==1.0")
+    installed.ensure()
+    assert not path.samefile(tmp_path / "in use")
+
+
+def test_a_copy_that_was_cut_off_counts_for_nothing(installed, monkeypatch):
+    copytree = shutil.copytree
+
+    def cut_off(*words, **options):
+        copytree(*words, **options)
+        raise KeyboardInterrupt
+
+    installed.ensure()
+    installed.set_locks("one==2.0", "model==1.0")
+    with monkeypatch.context() as stop:
+        stop.setattr("installation.replacement.shutil.copytree", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            installed.ensure()
+    assert installed.places.new.venv.exists()
+    os.replace(installed.places.venv, installed.places.old)
+    installed.ensure()
+    assert (installed.places.site_packages / "one-2.0.dist-info").exists()
+
+
 def test_another_python_of_the_installation_means_a_new_environment(installed, monkeypatch):
     installed.ensure()
-    monkeypatch.setattr("installation.provision.sys.version", "3.13.99")
+    monkeypatch.setattr("installation.readiness.sys.version", "3.13.99")
     assert not is_ready(installed.places)
     installed.ensure()
     assert [call.split()[0] for call in installed.calls()] == ["venv", "pip", "venv", "pip"]
+
+
+@pytest.fixture
+def distribution(installed, tmp_path, monkeypatch):
+    """A system whose Python has several names, and no Python that the installation brings; with what upgrades it."""
+    shutil.rmtree(installed.places.base_python.parents[1])
+    folder = tmp_path / "usr" / "bin"
+    alias = folder / "python3"
+    monkeypatch.setattr("installation.provision.candidates", lambda env, running: [str(alias)])
+
+    def upgrade(version):
+        for path in folder.glob("python*"):
+            path.unlink()
+        answer = f'case "$*" in *kame-python*) echo "kame-python {version}.2 64 1 1 {alias}";; *) echo {version};; esac'
+        program(folder / f"python{version}", answer)
+        alias.symlink_to(f"python{version}")
+
+    upgrade("3.11")
+    return upgrade
+
+
+@pytest.mark.parametrize("repair", [False, True])
+@pytest.mark.parametrize("made", ["now", "by an earlier version"])
+def test_after_an_upgrade_of_the_systems_python_the_environment_is_made_anew(installed, distribution, made, repair):
+    installed.ensure()
+    places = installed.places
+    assert places.python.resolve().name == "python3.11" and is_ready(places)
+    if made != "now":
+        places.python.unlink()
+        places.python.symlink_to(Path(installed.calls()[0].split()[-2]).with_name("python3"))
+        stamp = json.loads(places.stamp.read_text())
+        del stamp["linked"]
+        places.stamp.write_text(json.dumps(stamp))
+        assert is_ready(places)
+    distribution("3.13")
+    assert not is_ready(places)
+    installed.ensure(repair)
+    assert is_ready(places) and "python3.13" in str(places.site_packages)
+    assert (places.site_packages / "one.py").exists()
 
 
 @pytest.mark.parametrize("state", ["old only", "old and finished new", "old and unfinished new"])
@@ -89,7 +158,7 @@ def test_a_replacement_that_was_cut_off_is_mended(installed, state):
     installed.ensure()
     places = installed.places
     if state == "old and finished new":
-        shutil.copytree(places.venv, places.new.venv)
+        shutil.copytree(places.venv, places.new.venv, symlinks=True)
         (places.new.venv / "is-new").touch()
     elif state == "old and unfinished new":
         places.new.venv.mkdir()
@@ -121,7 +190,6 @@ def test_repair_finds_and_mends_damage(installed, damage):
     else:
         shutil.rmtree(site / "one-1.0.dist-info")
         (site / "one.py").unlink()
-        installed.places.stamp.unlink()
     installed.ensure(repair=True)
     assert (installed.places.site_packages / "one.py").read_text() == "version = '1.0'\n"
     assert is_ready(installed.places)

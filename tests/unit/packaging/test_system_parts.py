@@ -21,6 +21,12 @@ def test_package_names_for_each_manager():
     }
 
 
+def test_arch_gets_no_partial_upgrade():
+    assert package_managers.install_commands("pacman", ["portaudio"]) == (
+        None, ["pacman", "-S", "--needed", "--noconfirm", "portaudio"],
+    )  # fmt: skip
+
+
 def test_each_package_is_named_once_and_for_every_manager():
     everything = system_parts.WINDOW_PARTS + system_parts.SOUND_PARTS + system_parts.TEST_PARTS
     assert all(len(part.packages) == len(package_managers.MANAGERS) and all(part.packages) for part in everything)

@@ -6,6 +6,7 @@ import pytest
 
 from app.nvidia import Card, Driver
 from installation import fetching, sizes, torch_builds
+from installation.card_commands import fits
 from installation.fetching import Fetching
 from installation.installed_places import InstalledPlaces
 from installation.steps import Steps
@@ -46,6 +47,12 @@ def test_on_linux_it_is_the_build_of_the_lock(linux):
 )
 def test_on_windows_it_follows_driver_and_card(windows, driver, backend):
     assert choose_build(LOCKS, driver).backend == backend
+
+
+def test_a_build_that_the_new_card_does_not_run_is_not_taken_for_installed(windows):
+    driver = Driver("580", (12, 4), (BLACKWELL,))
+    build = choose_build(LOCKS, driver)
+    assert fits(for_card("cu128"), driver, build) and not fits(for_card("cu126"), driver, build)
 
 
 def places_of(tmp_path: Path) -> InstalledPlaces:

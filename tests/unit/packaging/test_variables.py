@@ -7,7 +7,8 @@ def test_what_leads_tools_astray_is_cleared_and_the_way_out_is_kept():
     leaking = {
         "PYTHONHOME": "/x", "PYTHONPATH": "/x", "VIRTUAL_ENV": "/x", "CONDA_PREFIX": "/x",
         "CONDA_DEFAULT_ENV": "base", "PIP_TARGET": "/x", "PIP_PREFIX": "/x", "UV_PYTHON": "3.9",
-        "UV_SYSTEM_PYTHON": "1", "UV_PROJECT_ENVIRONMENT": "/x",
+        "UV_SYSTEM_PYTHON": "1", "UV_REQUIRE_HASHES": "1", "UV_PYTHON_PREFERENCE": "only-managed",
+        "UV_PROJECT_ENVIRONMENT": "/x",
     }  # fmt: skip
     kept = {
         "PATH": "/bin", "HTTPS_PROXY": "proxy:3128", "PIP_INDEX_URL": "mirror", "UV_INDEX_URL": "mirror",
