@@ -120,29 +120,6 @@ if grep -qsF -e "$used/" -e "$used." -e "${installed:-$target}/" -e "$target/" /
     fail "KAME Desktop is running, so nothing was installed. Quit it (Ctrl+Q in its window), then run this again."
 fi
 
-# Unpacked beside the old one, which stays in place until the new one is whole.
-parent=$(dirname "$target")
-mkdir -p "$parent" && beside=$(mktemp -d "$parent/.kame-desktop-XXXXXX") ||
-    fail "Nothing can be written to $parent, so nothing was installed. Choose another folder with --target."
-clean_up() {
-    if [ -e "$beside/old" ] && ! [ -e "$target" ]; then
-        mv "$beside/old" "$target"
-    fi
-    rm -rf "$beside"
-}
-trap clean_up EXIT
-trap 'exit 130' INT TERM HUP
-mkdir "$beside/new"
-payload | tar -xzf - -C "$beside/new" || fail "The program could not be unpacked into $parent. Is the disk full?"
-[ ! -e "$target" ] || mv "$target" "$beside/old" ||
-    fail "The folder $target can't be replaced, so nothing was installed. Choose another with --target."
-mv "$beside/new" "$target"
-if [ -n "$installed" ] && [ "$installed" != "$target" ] && [ -f "$installed/installed.json" ]; then
-    rm -rf "$installed"
-fi
-clean_up
-trap - EXIT INT TERM HUP
-
 # What stands for itself in the second half of sed's s command.
 literally() {
     printf %s "$1" | sed 's/[\\&|]/\\&/g'
@@ -153,12 +130,35 @@ fill() {
         -e "s|@EXEC@|$(literally "$command")|" "$1"
 }
 
+# Unpacked beside the old one, which stays in place until the new one is whole.
+parent=$(dirname "$target")
+mkdir -p "$parent" && beside=$(mktemp -d "$parent/.kame-desktop-XXXXXX") ||
+    fail "Nothing can be written to $parent, so nothing was installed. Choose another folder with --target."
+clean_up() {
+    if [ -e "$beside/old" ] && ! [ -e "$target" ]; then
+        mv "$beside/old" "$target" || return
+    fi
+    rm -rf "$beside"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM HUP
+mkdir "$beside/new"
+payload | tar -xzf - -C "$beside/new" || fail "The program could not be unpacked into $parent. Is the disk full?"
+fill "$beside/new/desktop/kame-desktop.sh" > "$beside/new/kame-desktop"
+fill "$beside/new/desktop/uninstall.sh" > "$beside/new/uninstall.sh"
+chmod 755 "$beside/new/kame-desktop"
+[ ! -e "$target" ] || mv "$target" "$beside/old" ||
+    fail "The folder $target can't be replaced, so nothing was installed. Choose another with --target."
+mv "$beside/new" "$target"
+if [ -n "$installed" ] && [ "$installed" != "$target" ] && [ -f "$installed/installed.json" ]; then
+    rm -rf "$installed"
+fi
+clean_up
+trap - EXIT INT TERM HUP
+
 mkdir -p "$HOME/.local/bin" "$data/applications"
-fill "$target/desktop/kame-desktop.sh" > "$target/kame-desktop"
-chmod 755 "$target/kame-desktop"
-cp "$target/kame-desktop" "$target/kame-desktop.new"
-mv "$target/kame-desktop.new" "$command"
-fill "$target/desktop/uninstall.sh" > "$target/uninstall.sh"
+cp "$target/kame-desktop" "$command.new"
+mv "$command.new" "$command"
 fill "$target/desktop/@ID@.desktop" > "$data/applications/@ID@.desktop"
 for icon in "$target"/desktop/icons/*/apps/*; do
     folder=$data/icons/hicolor/$(basename "$(dirname "$(dirname "$icon")")")/apps

@@ -12,6 +12,7 @@ import pytest
 from building.selfextract import build_run
 from building.source import File, Source, read_source
 from tests.unit.packaging.builds import UV, make_repository
+from tests.unit.packaging.fakes import program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the installer is for Linux")
 
@@ -162,6 +163,18 @@ def test_what_lies_beside_the_program_is_not_touched(installer, user):
     assert not list(user.home.glob(".kame*"))
 
 
+@pytest.mark.parametrize(
+    ("tool", "script"), [("tar", "exit 1"), ("mv", 'case $1 in */new) exit 1;; esac; exec /bin/mv "$@"')]
+)
+def test_an_upgrade_that_fails_leaves_the_program_as_it_was(installer, user, tmp_path, tool, script):
+    user.run("sh", installer, "--target", "kame")
+    before = user.files()
+    program(tmp_path / "broken" / tool, script)
+    user.env["PATH"] = f"{tmp_path / 'broken'}{os.pathsep}{user.env['PATH']}"
+    assert user.run("sh", installer).returncode != 0
+    assert user.files() == before
+
+
 def test_a_move_elsewhere_removes_the_program_from_its_first_folder(installer, user):
     user.run("sh", installer)
     inside = user.run("sh", installer, "--target", user.program / "sub")
@@ -171,11 +184,11 @@ def test_a_move_elsewhere_removes_the_program_from_its_first_folder(installer, u
 
 
 @contextlib.contextmanager
-def running(program: Path):
+def running(file: Path):
     """A process with a file of the app's mapped, as the app has dozens."""
-    program.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(shutil.which("sleep"), program)
-    with subprocess.Popen([program, "60"]) as child:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(shutil.which("sleep"), file)
+    with subprocess.Popen([file, "60"]) as child:
         yield
         child.kill()
 
