@@ -149,7 +149,8 @@ fill "$beside/new/desktop/uninstall.sh" > "$beside/new/uninstall.sh"
 chmod 755 "$beside/new/kame-desktop"
 [ ! -e "$target" ] || mv "$target" "$beside/old" ||
     fail "The folder $target can't be replaced, so nothing was installed. Choose another with --target."
-mv "$beside/new" "$target"
+mv "$beside/new" "$target" ||
+    fail "The new program could not be put into $target, so everything stays as it was. Try again."
 if [ -n "$installed" ] && [ "$installed" != "$target" ] && [ -f "$installed/installed.json" ]; then
     rm -rf "$installed"
 fi

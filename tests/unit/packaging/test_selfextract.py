@@ -171,7 +171,8 @@ def test_an_upgrade_that_fails_leaves_the_program_as_it_was(installer, user, tmp
     before = user.files()
     program(tmp_path / "broken" / tool, script)
     user.env["PATH"] = f"{tmp_path / 'broken'}{os.pathsep}{user.env['PATH']}"
-    assert user.run("sh", installer).returncode != 0
+    done = user.run("sh", installer)
+    assert done.returncode == 2 and "could not be" in done.stderr
     assert user.files() == before
 
 
