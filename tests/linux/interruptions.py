@@ -55,8 +55,8 @@ class Interruptions:
         return f"after {seconds:.1f} s; {self._mended()}"
 
     def _disk_full(self) -> str:
-        """A disk that has room enough at first, until something else fills it."""
-        seconds = self._chance.uniform(0.3, max(1.0, self._usual - 0.5))
+        """A disk that has room enough at first, until something else fills it. In memory it is much quicker."""
+        seconds = self._chance.uniform(0.3, max(1.0, self._usual / 4))
         filler = f"(sleep {seconds:.1f}; head -c {2 * ROOM}M /dev/zero >{self._data.name}-filler) >/dev/null 2>&1"
         with mounted("-t", "tmpfs", "-o", f"size={ROOM}m,uid={UID},gid={UID}", "tmpfs", self._data.parent):
             told = self._problem(f"cd {SHARE} && {filler} & exec ")
