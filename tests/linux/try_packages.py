@@ -85,8 +85,8 @@ def windows(display: str) -> list[str]:
 class Trial:
     """One package on one base: each step is told with its seconds."""
 
-    def __init__(self, linux: Guest, display: str, pictures: Path) -> None:
-        self.linux, self.display, self.pictures = linux, display, pictures
+    def __init__(self, linux: Guest, display: str, pictures: Path, package: Path) -> None:
+        self.linux, self.display, self.pictures, self.package = linux, display, pictures, package
 
     def told(self, what: str, began: float) -> None:
         print(f"{what}: {time.monotonic() - began:.1f} s", flush=True)
@@ -98,9 +98,9 @@ class Trial:
             ["import", "-display", self.display, "-window", "root", str(target)], check=True, timeout=TOOL_SECONDS
         )
 
-    def installed(self, package: Path) -> None:
+    def installed(self) -> None:
         """Install the package as its readers are told to."""
-        began = time.monotonic()
+        began, package = time.monotonic(), self.package
         shutil.copy(package, self.linux.folder / "tmp" / package.name)
         if package.suffix == ".deb":
             self.linux.run(f"DEBIAN_FRONTEND=noninteractive apt-get -q -y install /tmp/{package.name}")
@@ -137,7 +137,16 @@ class Trial:
                 self.picture(f"{name}-{len(seen)}")
         time.sleep(4)
         self.picture(f"{name}-open")
+        self.left_alone()
         self.closed(child)
+
+    def left_alone(self) -> None:
+        """Have the self-extracting installer refuse to upgrade and to remove what runs."""
+        if self.package.suffix != ".deb":
+            for options in ("", "--uninstall"):
+                done = self.linux.tried(f"sh /tmp/{self.package.name} {options}")
+                if done.returncode != 2 or "KAME Desktop is running" not in done.stdout:
+                    sys.exit(f"The installer did not leave the running app alone: {done.stdout}")
 
     def closed(self, child: subprocess.Popen[bytes]) -> None:
         """Close the app politely, as a desktop does at its end; end the trial if it goes on."""
@@ -161,13 +170,13 @@ class Trial:
         answer = Path(shutil.copy(self.linux.folder / "home" / USER / "answer.wav", self.pictures))
         print(f"another ear hears: {transcribe(answer)}")
 
-    def removed(self, package: Path) -> None:
+    def removed(self) -> None:
         """Remove the package as its readers are told to."""
-        if package.suffix == ".deb":
+        if self.package.suffix == ".deb":
             self.linux.run("kame-desktop card status")  # by root, whose Python could write into the package's folder
             self.linux.run("apt-get -q -y remove kame-desktop")
         else:
-            print(self.linux.run(f"sh /tmp/{package.name} --uninstall", user=True).strip())
+            print(self.linux.run(f"sh /tmp/{self.package.name} --uninstall", user=True).strip())
 
 
 def left(before: set[str], after: set[str]) -> list[str]:
@@ -194,10 +203,10 @@ def main() -> None:
         passed["PULSE_SERVER"], passed["ALSA_CONFIG_PATH"] = audio.env["PULSE_SERVER"], audio.env["ALSA_CONFIG_PATH"]
         with guest(args.base.resolve(), passed, args.certificates, [folder]) as linux:
             linux.run(args.first)
-            trial = Trial(linux, display, args.pictures)
+            trial = Trial(linux, display, args.pictures, args.package)
             before = linux.files()
             print(f"{args.package.name}: {args.package.stat().st_size / 10**6:.1f} MB")
-            trial.installed(args.package)
+            trial.installed()
             trial.started("first")
             used = subprocess.run(["du", "-sm", str(linux.home)], capture_output=True, text=True, check=True).stdout
             print(f"the user's home: {used.split()[0]} MB")
@@ -208,7 +217,7 @@ def main() -> None:
             if args.interruptions:
                 print(f"interruptions with --seed {args.seed}")
                 Interruptions(linux, command, random.Random(args.seed)).try_all(args.interruptions)
-            trial.removed(args.package)
+            trial.removed()
             stays = left(before, linux.files())
             print("left behind:", *stays, sep="\n  ")
             if any(not path.startswith(("./home/", "./root/")) for path in stays):
