@@ -128,15 +128,14 @@ def test_a_folder_with_other_things_in_it_is_left_alone(installer, user):
     assert user.files() == ["music/song"]
 
 
-@pytest.mark.parametrize("written", ["{}/", "link"])
-def test_an_upgrade_finds_its_folder_however_it_is_written(installer, user, written):
+def test_an_upgrade_finds_its_folder_however_it_is_written(installer, user):
     target = user.home / "kame"
     (user.home / "link").symlink_to(target)
     user.run("sh", installer, "--target", target)
-    done = user.run("sh", installer, "--target", written.format(target))
-    assert done.returncode == 0, done.stderr
-    assert (target / "installed.json").is_file() and user.run(user.command, "remove-environment").returncode == 0
-    assert (user.home / "link").is_symlink()
+    for written in (f"{target}/", "link"):
+        done = user.run("sh", installer, "--target", written)
+        assert done.returncode == 0, done.stderr
+        assert (target / "installed.json").is_file() and (user.home / "link").is_symlink()
 
 
 @pytest.mark.parametrize(
@@ -163,17 +162,15 @@ def test_what_lies_beside_the_program_is_not_touched(installer, user):
     assert not list(user.home.glob(".kame*"))
 
 
-@pytest.mark.parametrize(
-    ("tool", "script"), [("tar", "exit 1"), ("mv", 'case $1 in */new) exit 1;; esac; exec /bin/mv "$@"')]
-)
-def test_an_upgrade_that_fails_leaves_the_program_as_it_was(installer, user, tmp_path, tool, script):
+def test_an_upgrade_that_fails_leaves_the_program_as_it_was(installer, user, tmp_path):
     user.run("sh", installer, "--target", "kame")
-    before = user.files()
-    program(tmp_path / "broken" / tool, script)
-    user.env["PATH"] = f"{tmp_path / 'broken'}{os.pathsep}{user.env['PATH']}"
-    done = user.run("sh", installer)
-    assert done.returncode == 2 and "could not be" in done.stderr
-    assert user.files() == before
+    before, path = user.files(), user.env["PATH"]
+    for tool, script in (("tar", "exit 1"), ("mv", 'case $1 in */new) exit 1;; esac; exec /bin/mv "$@"')):
+        program(tmp_path / tool / tool, script)
+        user.env["PATH"] = f"{tmp_path / tool}{os.pathsep}{path}"
+        done = user.run("sh", installer)
+        assert done.returncode == 2 and "could not be" in done.stderr
+        assert user.files() == before
 
 
 def test_a_move_elsewhere_removes_the_program_from_its_first_folder(installer, user):
@@ -194,15 +191,16 @@ def running(file: Path):
         child.kill()
 
 
-@pytest.mark.parametrize("place", ["environment/bin", "environment.new/lib", "program/tools"])
-def test_nothing_changes_while_the_app_or_a_set_up_runs(installer, user, place):
+def test_nothing_changes_while_the_app_or_a_set_up_runs(installer, user):
     user.run("sh", installer)
     before = user.files()
-    with running(user.data / "kame-desktop" / place / "part"):
-        for options in ([], ["--target", "elsewhere"], ["--uninstall"], ["--uninstall", "--purge"]):
-            done = user.run("sh", installer, *options)
-            assert done.returncode == 2 and "KAME Desktop is running" in done.stderr
-    (user.data / "kame-desktop" / place / "part").unlink()
+    for place in ("environment/bin", "environment.new/lib", "program/tools"):
+        part = user.data / "kame-desktop" / place / "part"
+        with running(part):
+            for options in (["--target", "elsewhere"], ["--uninstall", "--purge"]):
+                done = user.run("sh", installer, *options)
+                assert done.returncode == 2 and "KAME Desktop is running" in done.stderr
+        part.unlink()
     assert user.files() == before
     assert user.run("sh", installer, "--uninstall").returncode == 0 and user.files() == []
 
