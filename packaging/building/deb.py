@@ -18,6 +18,7 @@ KIND = "deb"
 CODE = "usr/lib/kame-desktop"
 DOC = "usr/share/doc/kame-desktop"
 COMMAND = "/usr/bin/kame-desktop"
+MANUAL = "usr/share/man/man1/kame-desktop.1.gz"
 
 RENAMED = {"libglib2.0-0": "libglib2.0-0t64 | libglib2.0-0"}
 """What a library's package is called since Debian 13 and Ubuntu 24.04, and before."""
@@ -25,11 +26,21 @@ RENAMED = {"libglib2.0-0": "libglib2.0-0t64 | libglib2.0-0"}
 RECOMMENDED = ("python3-tk", "libasound2-plugins", "libpulse0", "gnome-keyring | kwalletmanager")
 """The progress of the set-up in a window; sound through PulseAudio and PipeWire; a keyring for API keys."""
 
+AUTHORS = "The authors of KAME Desktop <no-address@kame-desktop.invalid>"
+"""Debian asks for an address, and the project has none yet: names that end in .invalid belong to nobody (RFC 2606)."""
+
+REMOVE_COMPILED = f"""\
+#!/bin/sh
+# Remove what Python has compiled into the program's folder, which the package manager does not list.
+set -e
+find /{CODE} -type d -name __pycache__ -prune -exec rm -rf {{}} +
+"""
+
 CONTROL = """\
 Package: kame-desktop
 Version: {version}
 Architecture: amd64
-Maintainer: The authors of KAME Desktop <kame-desktop@localhost>
+Maintainer: {authors}
 Installed-Size: {kibibytes}
 Depends: {depends}
 Recommends: {recommends}
@@ -76,10 +87,11 @@ def _desktop(source: Source) -> list[File]:
 def _documents(source: Source) -> list[File]:
     changes = (
         f"kame-desktop ({source.version}) unstable; urgency=medium\n\n  * Built from commit {source.commit}.\n\n"
-        f" -- The authors of KAME Desktop <kame-desktop@localhost>  {linux_desktop.debian_date(source)}\n"
+        f" -- {AUTHORS}  {linux_desktop.debian_date(source)}\n"
     )
     return [
         File(f"{DOC}/copyright", linux_desktop.filled(source, "copyright")),
+        File(MANUAL, gzip.compress(linux_desktop.filled(source, "kame-desktop.1"), mtime=0)),
         File(f"{DOC}/changelog.gz", gzip.compress(changes.encode(), mtime=0)),
     ]
 
@@ -89,12 +101,17 @@ def _control(source: Source, files: Sequence[File]) -> list[File]:
     depends = [RENAMED.get(name, name) for name in libraries]
     control = CONTROL.format(
         version=source.version,
+        authors=AUTHORS,
         kibibytes=sum(-(-len(file.data) // 1024) for file in files),
         depends=", ".join(["libc6 (>= 2.34)", "python3 (>= 3.8)", *depends]),
         recommends=", ".join(RECOMMENDED),
     )
     sums = "".join(f"{hashlib.md5(file.data).hexdigest()}  {file.path}\n" for file in files)
-    return [File("control", control.encode("utf-8")), File("md5sums", sums.encode("utf-8"))]
+    return [
+        File("control", control.encode("utf-8")),
+        File("md5sums", sums.encode("utf-8")),
+        File("prerm", REMOVE_COMPILED.encode("utf-8"), executable=True),
+    ]
 
 
 def _xz(data: bytes) -> bytes:

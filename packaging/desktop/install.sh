@@ -23,6 +23,9 @@ fail() {
 
 data=${XDG_DATA_HOME:-$HOME/.local/share}
 config=${XDG_CONFIG_HOME:-$HOME/.config}
+cache=${XDG_CACHE_HOME:-$HOME/.cache}
+state=${XDG_STATE_HOME:-$HOME/.local/state}
+environment=${KAME_DESKTOP_ENVIRONMENT:-$data/kame-desktop/environment}
 command=$HOME/.local/bin/kame-desktop
 target=
 check=no autostart=no uninstall=no purge=
@@ -40,7 +43,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 
-# An installation is found by its command, which names the folder that it starts.
+# An installation is found by its command, which names the folder that it starts. Other commands have no such line.
 installed=$(sed -n "s/^code='\(.*\)'\$/\1/p" "$command" 2>/dev/null || :)
 
 if [ "$uninstall" = yes ]; then
@@ -70,35 +73,52 @@ fi
 [ "$(id -u)" != 0 ] || [ -n "${KAME_DESKTOP_AS_ROOT-}" ] ||
     fail "This installs for one user, and you are root. Run it as the user who will talk, without sudo."
 
-: "${target:=${installed:-$data/kame-desktop/program}}"
-case "$target" in
-    /*) ;;
-    *) target=$PWD/$target ;;
-esac
+if [ -z "$installed" ] && { [ -e "$command" ] || [ -L "$command" ]; }; then
+    fail "$command is there already and does not come from this installer, so nothing was installed. If it comes from
+uv or pipx, remove it with “uv tool uninstall kame-desktop” or “pipx uninstall kame-desktop”; else move it away."
+fi
+
+whole() {
+    realpath -m -- "$1"
+}
+
+# Whether one folder is another one, or lies in it.
+lies_in() {
+    case "$1/" in
+        "$2"/*) return 0 ;;
+        *) return 1 ;;
+    esac
+}
+
+default=$(whole "$data/kame-desktop/program")
+[ -z "$installed" ] || installed=$(whole "$installed")
+target=$(whole "${target:-${installed:-$default}}")
 case "$target" in
     *"'"*) fail "The folder's name must not have a ' in it. Choose another with --target." ;;
 esac
+for kept in "$HOME" "$command" "$data/applications" "$data/icons" "$environment" "$data/kame-desktop" \
+    "$config/kame-desktop" "$cache/kame-desktop" "$state/kame-desktop"; do
+    ! lies_in "$(whole "$kept")" "$target" ||
+        fail "The program can't be put into $target, which is for other files: $kept. Choose another with --target."
+done
+for kept in "$environment" "$data/kame-desktop" "$config/kame-desktop" "$cache/kame-desktop" "$state/kame-desktop"; do
+    [ "$target" = "$default" ] || ! lies_in "$target" "$(whole "$kept")" ||
+        fail "The program can't be put into $kept, where your data are. Choose another folder with --target."
+done
+if [ -n "$installed" ] && [ "$installed" != "$target" ] && lies_in "$target" "$installed"; then
+    fail "$target lies inside the installed KAME Desktop, which would be replaced. Choose another with --target."
+fi
 if [ -e "$target" ] && ! [ -f "$target/installed.json" ]; then
-    if [ -n "$(ls -A "$target")" ]; then
+    if ! [ -d "$target" ] || [ -n "$(ls -A "$target")" ]; then
         fail "The folder $target is not empty and holds no KAME Desktop. Choose another with --target."
     fi
 fi
 
-# Unpacked beside the old one, which stays in place until the new one is whole.
-new=$target.new
-rm -rf "$new"
-mkdir -p "$new"
-trap 'rm -rf "$new"' EXIT
-trap 'exit 130' INT TERM HUP
-payload | tar -xzf - -C "$new" || fail "The program could not be unpacked into $new. Is the disk full?"
-if [ -n "$installed" ] && [ "$installed" != "$target" ]; then
-    rm -rf "$installed"
+# Files of the environment or of the program are mapped into a process while the app or a set-up runs.
+used=$(whole "$environment")
+if grep -qsF -e "$used/" -e "$used." -e "${installed:-$target}/" -e "$target/" /proc/[0-9]*/maps; then
+    fail "KAME Desktop is running, so nothing was installed. Quit it (Ctrl+Q in its window), then run this again."
 fi
-rm -rf "$target.old"
-[ ! -e "$target" ] || mv "$target" "$target.old"
-mv "$new" "$target"
-rm -rf "$target.old"
-trap - EXIT
 
 # What stands for itself in the second half of sed's s command.
 literally() {
@@ -110,11 +130,36 @@ fill() {
         -e "s|@EXEC@|$(literally "$command")|" "$1"
 }
 
+# Unpacked beside the old one, which stays in place until the new one is whole.
+parent=$(dirname "$target")
+mkdir -p "$parent" && beside=$(mktemp -d "$parent/.kame-desktop-XXXXXX") ||
+    fail "Nothing can be written to $parent, so nothing was installed. Choose another folder with --target."
+clean_up() {
+    if [ -e "$beside/old" ] && ! [ -e "$target" ]; then
+        mv "$beside/old" "$target" || return
+    fi
+    rm -rf "$beside"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM HUP
+mkdir "$beside/new"
+payload | tar -xzf - -C "$beside/new" || fail "The program could not be unpacked into $parent. Is the disk full?"
+fill "$beside/new/desktop/kame-desktop.sh" > "$beside/new/kame-desktop"
+fill "$beside/new/desktop/uninstall.sh" > "$beside/new/uninstall.sh"
+chmod 755 "$beside/new/kame-desktop"
+[ ! -e "$target" ] || mv "$target" "$beside/old" ||
+    fail "The folder $target can't be replaced, so nothing was installed. Choose another with --target."
+mv "$beside/new" "$target" ||
+    fail "The new program could not be put into $target, so everything stays as it was. Try again."
+if [ -n "$installed" ] && [ "$installed" != "$target" ] && [ -f "$installed/installed.json" ]; then
+    rm -rf "$installed"
+fi
+clean_up
+trap - EXIT INT TERM HUP
+
 mkdir -p "$HOME/.local/bin" "$data/applications"
-fill "$target/desktop/kame-desktop.sh" > "$command.new"
-chmod 755 "$command.new"
+cp "$target/kame-desktop" "$command.new"
 mv "$command.new" "$command"
-fill "$target/desktop/uninstall.sh" > "$target/uninstall.sh"
 fill "$target/desktop/@ID@.desktop" > "$data/applications/@ID@.desktop"
 for icon in "$target"/desktop/icons/*/apps/*; do
     folder=$data/icons/hicolor/$(basename "$(dirname "$(dirname "$icon")")")/apps

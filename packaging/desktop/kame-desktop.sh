@@ -2,10 +2,11 @@
 # Start KAME Desktop: from a menu with a window that shows a set-up's progress, in a terminal with its arguments.
 code=@CODE@
 
-# Where the program's folder can't be written to, compiled Python goes to the user's cache.
-if ! [ -w "$code" ] && [ -z "$PYTHONPYCACHEPREFIX" ]; then
-    PYTHONPYCACHEPREFIX=${XDG_CACHE_HOME:-$HOME/.cache}/kame-desktop/python
-    export PYTHONPYCACHEPREFIX
+# Compiled Python goes to the user's cache where the program belongs to a package, or can't be written to.
+compiled=
+if [ "${code#/usr/}" != "$code" ] || ! [ -w "$code" ]; then
+    compiled=${PYTHONPYCACHEPREFIX:-${XDG_CACHE_HOME:-$HOME/.cache}/kame-desktop/python}
+    export PYTHONPYCACHEPREFIX="$compiled"
 fi
 
 # A key was pressed, and waits: the environment is there, since the window runs that is to hear of it.
@@ -22,6 +23,7 @@ elif [ $# -eq 0 ] && ! [ -t 1 ] && [ -n "$DISPLAY$WAYLAND_DISPLAY" ]; then
 fi
 
 if python3 -sE -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null; then
-    exec python3 -sE "$program" "$@"
+    # -E leaves the variable above unread.
+    exec python3 -sE ${compiled:+-X "pycache_prefix=$compiled"} "$program" "$@"
 fi
 exec "$code/tools/uv" run --quiet --no-project --python 3.12 "$program" "$@"

@@ -8,6 +8,7 @@ command=@COMMAND@
 data=${XDG_DATA_HOME:-$HOME/.local/share}
 config=${XDG_CONFIG_HOME:-$HOME/.config}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}
+environment=${KAME_DESKTOP_ENVIRONMENT:-$data/kame-desktop/environment}
 id=org.kame_desktop.KameDesktop
 
 purge=no
@@ -17,6 +18,13 @@ case "${1-}" in
     *) echo "usage: $0 [--purge]" >&2; exit 2 ;;
 esac
 
+# Files of the environment or of the program are mapped into a process while the app or a set-up runs.
+used=$(realpath -m -- "$environment")
+if grep -qsF -e "$used/" -e "$used." -e "$code/" /proc/[0-9]*/maps; then
+    echo "KAME Desktop is running, so nothing was removed. Quit it (Ctrl+Q in its window), then try again." >&2
+    exit 2
+fi
+
 if [ "$purge" = no ] && [ -t 0 ] && [ -t 1 ]; then
     echo "Conversations, recordings, settings and downloaded weights are kept. Remove them too?"
     printf 'Type "yes" to remove them, anything else to keep them: '
@@ -24,8 +32,11 @@ if [ "$purge" = no ] && [ -t 0 ] && [ -t 1 ]; then
     [ "$answer" = yes ] && purge=yes
 fi
 
-"$command" remove-environment || echo "The environment with the app's packages could not be removed; see above." >&2
-rm -f "$command" "$data/applications/$id.desktop" "$config/autostart/$id.desktop"
+"$code/kame-desktop" remove-environment || echo "The environment with the app's packages could not be removed; see above." >&2
+if grep -qsxF "code='$code'" "$command"; then
+    rm -f "$command"
+fi
+rm -f "$data/applications/$id.desktop" "$config/autostart/$id.desktop"
 for icon in "$data"/icons/hicolor/*/apps/kame-desktop.svg "$data"/icons/hicolor/*/apps/kame-desktop.png; do
     rm -f "$icon"
 done

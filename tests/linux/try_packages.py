@@ -3,126 +3,44 @@
     debootstrap --variant=minbase bookworm /tmp/bookworm
     python tests/linux/try_packages.py --base /tmp/bookworm --pictures FOLDER dist/kame-desktop_0.1.0_amd64.deb
 
-Takes the Debian package and the self-extracting installer. Run it as root, with the tests' environment, on a machine
-with Xvfb, xdotool and ImageMagick. The base stays as it is: what changes goes into a layer above it, which is removed
-at the end. Needs the package registry and a mirror of the distribution, so continuous integration leaves it out.
+Takes the Debian package and the self-extracting installer. The user starts it from the menu, asks it a question aloud
+in its window and on files, and interrupts its set-up at random moments. Run it as root, with the tests' environment, on
+a machine with Xvfb, xdotool, ImageMagick and PulseAudio. The base stays as it is: what changes goes into a layer above
+it, which is removed at the end. Needs the package registry and a mirror of the distribution, so continuous integration
+leaves it out.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import random
 import re
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from tests.linux.aloud import talked_aloud  # noqa: E402
+from tests.linux.guest import USER, Guest, guest  # noqa: E402
+from tests.linux.interruptions import Interruptions  # noqa: E402
 from tests.support.ear import transcribe  # noqa: E402
+from tests.support.screen import Screen  # noqa: E402
+from tests.support.virtual_audio import VirtualAudio, virtual_audio  # noqa: E402
 
 QUESTION = ROOT / "resources" / "bench" / "questions" / "151_2.flac"
-USER, UID = "kim", 1000
 DESKTOP_FILE = "org.kame_desktop.KameDesktop.desktop"
 PASSED_ON = re.compile(r"(PIP|UV)_|.*_proxy$|SSL_CERT_FILE$", re.IGNORECASE)
-MOUNTED = ("proc", "dev", "dev/pts", "dev/shm", "tmp/.X11-unix")
 LONGEST_SET_UP = 900.0
-
-
-class Guest:
-    """The Linux under test: a folder that commands are run in, as root or as its user."""
-
-    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
-        self.folder = folder
-        self._environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8",
-                             **environment}  # fmt: skip
-
-    def command(self, text: str, user: bool) -> list[str]:
-        """The command that runs a shell's command inside."""
-        home = f"/home/{USER}" if user else "/root"
-        change = ["setpriv", f"--reuid={UID}", f"--regid={UID}", "--clear-groups"] if user else []
-        settings = [f"{name}={value}" for name, value in {**self._environment, "HOME": home}.items()]
-        return ["chroot", str(self.folder), *change, "env", "-i", *settings, "sh", "-c", f"cd {home} && {text}"]
-
-    def run(self, text: str, *, user: bool = False) -> str:
-        """Run a command and return what it prints; end the trial if it fails."""
-        done = subprocess.run(
-            self.command(text, user), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, errors="replace", check=False,
-        )  # fmt: skip
-        if done.returncode != 0:
-            sys.exit(f"{text}\n{done.stdout[-4000:]}\nended with exit code {done.returncode}.")
-        return done.stdout
-
-    def start(self, text: str) -> subprocess.Popen[bytes]:
-        """Start a command as the user without a terminal, as a desktop's menu does."""
-        return subprocess.Popen(
-            self.command(text, user=True), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
-
-    def processes(self, words: bytes) -> Iterator[Path]:
-        """The folders in /proc of the guest's own processes whose command line ends with `words`."""
-        for process in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):
-                inside = os.readlink(process / "root") == str(self.folder)
-                if inside and (process / "cmdline").read_bytes().endswith(words):
-                    yield process
-
-    def files(self) -> set[str]:
-        """All files and folders of the disk."""
-        found = subprocess.run(
-            ["find", ".", "-xdev", "(", "-path", "./proc", "-o", "-path", "./dev", "-o", "-path", "./tmp", ")",
-             "-prune", "-o", "-print"], cwd=self.folder, stdout=subprocess.PIPE, check=True,
-        )  # fmt: skip
-        return set(found.stdout.decode("utf-8", "surrogateescape").splitlines())
-
-
-@contextmanager
-def guest(base: Path, environment: Mapping[str, str], certificates: Path) -> Iterator[Guest]:
-    """A layer above a base, with what a network and a screen need; all is undone at the end."""
-    with tempfile.TemporaryDirectory(prefix="kame-trial-") as folder, ExitStack() as undo:
-        upper, work, whole = (Path(folder) / name for name in ("upper", "work", "whole"))
-        for each in (upper, work, whole):
-            each.mkdir()
-        layers = f"lowerdir={base},upperdir={upper},workdir={work}"
-        _mount(undo, "-t", "overlay", "-o", layers, "overlay", whole)
-        for name in MOUNTED:
-            (whole / name).mkdir(parents=True, exist_ok=True)
-            if name == "proc":
-                _mount(undo, "-t", "proc", "proc", whole / name)
-            else:
-                _mount(undo, "--bind", Path("/") / name, whole / name)
-        (whole / "tmp").chmod(0o1777)
-        shutil.copy("/etc/resolv.conf", whole / "etc" / "resolv.conf")
-        shutil.copy("/etc/hosts", whole / "etc" / "hosts")
-        trusted = whole / "etc" / "ssl" / "certs"
-        trusted.mkdir(parents=True, exist_ok=True)
-        shutil.copy(certificates, trusted / "trial.crt")
-        known = {"SSL_CERT_FILE": "/etc/ssl/certs/trial.crt", "PIP_CERT": "/etc/ssl/certs/trial.crt"}
-        made = Guest(whole, {**environment, **known})
-        made.run("apt-get -q update")
-        made.run(f"useradd --create-home --uid {UID} {USER}")
-        undo.callback(_end_all, made)
-        yield made
-
-
-def _end_all(linux: Guest) -> None:
-    for process in linux.processes(b""):
-        os.kill(int(process.name), signal.SIGKILL)
-
-
-def _mount(undo: ExitStack, *words: object) -> None:
-    subprocess.run(["mount", *map(str, words)], check=True)
-    undo.callback(subprocess.run, ["umount", "--lazy", str(words[-1])], check=False)
+CLOSE_SECONDS, TOOL_SECONDS = 30.0, 30.0
 
 
 @contextmanager
@@ -140,24 +58,35 @@ def screen() -> Iterator[str]:
             yield f":{answer.readline().strip()}"
     finally:
         child.terminate()
-        child.wait()
+        child.wait(CLOSE_SECONDS)
+
+
+@contextmanager
+def sound() -> Iterator[tuple[VirtualAudio, Path]]:
+    """A virtual microphone and loudspeaker, and the folder through which another user's programs reach them."""
+    with virtual_audio() as audio:
+        folder = Path(audio.env["ALSA_CONFIG_PATH"]).parent
+        folder.chmod(0o755)
+        yield audio, folder
 
 
 def windows(display: str) -> list[str]:
     """The titles of the windows that are seen."""
-    words = ["xdotool", "search", "--onlyvisible", "--name", "."]
-    env = {**os.environ, "DISPLAY": display}
-    found = subprocess.run(words, env=env, capture_output=True, text=True, check=False).stdout.split()
-    names = [subprocess.run(["xdotool", "getwindowname", each], env=env, capture_output=True, text=True, check=False)
-             for each in found]  # fmt: skip
-    return [name.stdout.strip() for name in names]
+
+    def asked(*words: str) -> str:
+        env = {**os.environ, "DISPLAY": display}
+        return subprocess.run(
+            ["xdotool", *words], env=env, capture_output=True, text=True, check=False, timeout=TOOL_SECONDS
+        ).stdout
+
+    return [asked("getwindowname", each).strip() for each in asked("search", "--onlyvisible", "--name", ".").split()]
 
 
 class Trial:
     """One package on one base: each step is told with its seconds."""
 
-    def __init__(self, linux: Guest, display: str, pictures: Path) -> None:
-        self.linux, self.display, self.pictures = linux, display, pictures
+    def __init__(self, linux: Guest, display: str, pictures: Path, package: Path) -> None:
+        self.linux, self.display, self.pictures, self.package = linux, display, pictures, package
 
     def told(self, what: str, began: float) -> None:
         print(f"{what}: {time.monotonic() - began:.1f} s", flush=True)
@@ -165,11 +94,13 @@ class Trial:
     def picture(self, name: str) -> None:
         """Keep what the screen shows."""
         target = self.pictures / f"{name}.png"
-        subprocess.run(["import", "-display", self.display, "-window", "root", str(target)], check=True)
+        subprocess.run(
+            ["import", "-display", self.display, "-window", "root", str(target)], check=True, timeout=TOOL_SECONDS
+        )
 
-    def installed(self, package: Path) -> None:
+    def installed(self) -> None:
         """Install the package as its readers are told to."""
-        began = time.monotonic()
+        began, package = time.monotonic(), self.package
         shutil.copy(package, self.linux.folder / "tmp" / package.name)
         if package.suffix == ".deb":
             self.linux.run(f"DEBIAN_FRONTEND=noninteractive apt-get -q -y install /tmp/{package.name}")
@@ -206,16 +137,28 @@ class Trial:
                 self.picture(f"{name}-{len(seen)}")
         time.sleep(4)
         self.picture(f"{name}-open")
+        self.left_alone()
         self.closed(child)
 
+    def left_alone(self) -> None:
+        """Have the self-extracting installer refuse to upgrade and to remove what runs."""
+        if self.package.suffix != ".deb":
+            for options in ("", "--uninstall"):
+                done = self.linux.tried(f"sh /tmp/{self.package.name} {options}")
+                if done.returncode != 2 or "KAME Desktop is running" not in done.stdout:
+                    sys.exit(f"The installer did not leave the running app alone: {done.stdout}")
+
     def closed(self, child: subprocess.Popen[bytes]) -> None:
-        """Close the app politely, as a desktop does at its end."""
+        """Close the app politely, as a desktop does at its end; end the trial if it goes on."""
         running = list(self.linux.processes(b"-m\0app\0"))
         for process in running:
             os.kill(int(process.name), signal.SIGTERM)
+        until = time.monotonic() + CLOSE_SECONDS
         while any(process.exists() for process in running):
+            if time.monotonic() > until:
+                sys.exit(f"The app still runs {CLOSE_SECONDS:.0f} s after it was asked to end.")
             time.sleep(0.1)
-        child.wait()
+        child.wait(CLOSE_SECONDS)
 
     def asked(self) -> None:
         """Ask a spoken question; tell what was understood and answered."""
@@ -227,12 +170,13 @@ class Trial:
         answer = Path(shutil.copy(self.linux.folder / "home" / USER / "answer.wav", self.pictures))
         print(f"another ear hears: {transcribe(answer)}")
 
-    def removed(self, package: Path) -> None:
+    def removed(self) -> None:
         """Remove the package as its readers are told to."""
-        if package.suffix == ".deb":
+        if self.package.suffix == ".deb":
+            self.linux.run("kame-desktop card status")  # by root, whose Python could write into the package's folder
             self.linux.run("apt-get -q -y remove kame-desktop")
         else:
-            print(self.linux.run(f"sh /tmp/{package.name} --uninstall", user=True).strip())
+            print(self.linux.run(f"sh /tmp/{self.package.name} --uninstall", user=True).strip())
 
 
 def left(before: set[str], after: set[str]) -> list[str]:
@@ -248,25 +192,36 @@ def main() -> None:
     parser.add_argument("--base", type=Path, required=True, help="the root folder of a bare Linux")
     parser.add_argument("--pictures", type=Path, default=Path("pictures"), help="where pictures of the screen go")
     parser.add_argument("--first", default="true", metavar="COMMAND", help="what root does before")
+    parser.add_argument("--interruptions", type=int, default=10, metavar="NUMBER", help="how many set-ups to interrupt")
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="for the same interruptions again")
     parser.add_argument("--certificates", type=Path, default=Path("/etc/ssl/certs/ca-certificates.crt"))
     args = parser.parse_args()
     args.pictures.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("Stopped."))  # what is mounted is unmounted on the way out
     passed = {name: value for name, value in os.environ.items() if PASSED_ON.match(name)}
-    with screen() as display, guest(args.base.resolve(), passed, args.certificates) as linux:
-        linux.run(args.first)
-        trial = Trial(linux, display, args.pictures)
-        before = linux.files()
-        print(f"{args.package.name}: {args.package.stat().st_size / 10**6:.1f} MB")
-        trial.installed(args.package)
-        trial.started("first")
-        home = linux.folder / "home" / USER
-        used = subprocess.run(["du", "-sm", str(home)], capture_output=True, text=True, check=True).stdout.split()[0]
-        print(f"the user's home: {used} MB")
-        trial.started("second")
-        trial.asked()
-        trial.removed(args.package)
-        print("left behind:", *left(before, linux.files()), sep="\n  ")
+    with screen() as display, sound() as (audio, folder):
+        passed["PULSE_SERVER"], passed["ALSA_CONFIG_PATH"] = audio.env["PULSE_SERVER"], audio.env["ALSA_CONFIG_PATH"]
+        with guest(args.base.resolve(), passed, args.certificates, [folder]) as linux:
+            linux.run(args.first)
+            trial = Trial(linux, display, args.pictures, args.package)
+            before = linux.files()
+            print(f"{args.package.name}: {args.package.stat().st_size / 10**6:.1f} MB")
+            trial.installed()
+            trial.started("first")
+            used = subprocess.run(["du", "-sm", str(linux.home)], capture_output=True, text=True, check=True).stdout
+            print(f"the user's home: {used.split()[0]} MB")
+            trial.started("second")
+            command = shlex.quote(trial.entry())
+            talked_aloud(linux, command, Screen(display), audio, args.pictures)
+            trial.asked()
+            if args.interruptions:
+                print(f"interruptions with --seed {args.seed}")
+                Interruptions(linux, command, random.Random(args.seed)).try_all(args.interruptions)
+            trial.removed()
+            stays = left(before, linux.files())
+            print("left behind:", *stays, sep="\n  ")
+            if any(not path.startswith(("./home/", "./root/")) for path in stays):
+                sys.exit("The package has left something outside of the homes.")
 
 
 if __name__ == "__main__":

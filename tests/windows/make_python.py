@@ -17,6 +17,8 @@ SOURCES = Path(__file__).with_name("python")
 COMPILER = "x86_64-w64-mingw32-gcc"
 DEBIAN_PACKAGES = ("libpython3.11-minimal", "libpython3.11-stdlib", "python3.11-venv", "python3-distutils")
 DOWNLOAD_TRIES = 3
+LONGEST_SECONDS = 600.0
+"""What a download or a compilation may take, before it counts as failed."""
 RUNTIME = ("vcruntime140.dll", "vcruntime140_1.dll")
 """What python.org's installer puts beside python.exe. The rest of Microsoft's runtime belongs to the system."""
 
@@ -132,7 +134,12 @@ def _extract(wheel: Path, inside: str, folder: Path) -> None:
 
 
 def _run(command: list[str], folder: Path | None = None) -> str:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    try:
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=LONGEST_SECONDS
+        )
+    except subprocess.TimeoutExpired as late:
+        raise AssertionError(f"{' '.join(command)} has not ended after {LONGEST_SECONDS:.0f} s") from late
     assert done.returncode == 0, f"{' '.join(command)} failed: {done.stdout[-1000:]}{done.stderr[-2000:]}"
     return done.stdout
 

@@ -1,5 +1,6 @@
 """What the builds for Linux hold, and that two builds of one commit are the same bytes."""
 
+import gzip
 import hashlib
 import io
 import json
@@ -20,6 +21,7 @@ from building.tools import uv_files
 from installation.package_managers import package_names
 from installation.system_parts import MODEL_PARTS, SOUND_PARTS, WINDOW_PARTS
 from tests.unit.packaging.builds import UV, build, git, make_repository
+from tests.unit.packaging.fakes import program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the packages for Linux are built on Linux")
 
@@ -98,14 +100,41 @@ def test_the_debian_package_holds_the_program_for_all_users(built, source):
     assert "code=/usr/lib/kame-desktop\n" in command and "@" not in command.replace('"$@"', "")
 
 
-def test_the_debian_package_asks_for_the_libraries_and_runs_nothing_of_its_own(built):
+def test_the_debian_package_asks_for_the_libraries_and_runs_nothing_when_it_is_installed(built):
     archive = deb_members(built[0][".deb"])["control.tar.xz"]
-    assert sorted(archive.getnames()) == [".", "./control", "./md5sums"]
+    assert sorted(archive.getnames()) == [".", "./control", "./md5sums", "./prerm"]
     control = archive.extractfile("./control").read().decode()
     depends = re.search(r"(?m)^Depends: (.*)$", control)[1]
     asked = {name.strip().split()[0] for name in re.split(r"[,|]", depends)}
     assert set(package_names((*WINDOW_PARTS, *SOUND_PARTS, *MODEL_PARTS), "apt-get")) <= asked
     assert "python3 (>= 3.8)" in depends
+
+
+def test_removing_the_debian_package_removes_what_python_has_compiled(built, tmp_path):
+    removal = deb_members(built[0][".deb"])["control.tar.xz"].extractfile("./prerm").read().decode()
+    for path in ("app/gui/__pycache__/a.pyc", "packaging/__pycache__/b.pyc", "app/c.py"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    subprocess.run(["sh", "-c", removal.replace("/usr/lib/kame-desktop", str(tmp_path))], check=True)
+    assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()] == ["app/c.py"]
+    assert not list(tmp_path.rglob("__pycache__"))
+
+
+def test_the_command_has_python_compile_into_the_users_cache_not_into_the_package(built, tmp_path):
+    script = deb_members(built[0][".deb"])["data.tar.xz"].extractfile("./usr/bin/kame-desktop").read().decode()
+    program(tmp_path / "bin" / "python3", 'printf "<%s>" "$@"')
+    env = {"PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}", "HOME": str(tmp_path / "Kim's home")}
+    command = ["sh", "-c", script, "kame-desktop", "--check-system"]
+    said = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
+    assert f"<-sE><-X><pycache_prefix={env['HOME']}/.cache/kame-desktop/python></usr/lib/kame-desktop/" in said
+
+
+def test_the_manual_page_names_every_command_of_the_app(built):
+    packed = deb_members(built[0][".deb"])["data.tar.xz"].extractfile("./usr/share/man/man1/kame-desktop.1.gz").read()
+    section = gzip.decompress(packed).decode().split(".SH COMMANDS OF THE APP")[1].split(".SH")[0]
+    usage = subprocess.run([sys.executable, "-m", "app", "--help"], capture_output=True, text=True, check=True).stdout
+    commands = re.findall(r"(?m)^    (\w+)  ", usage)
+    assert len(commands) > 5 and re.findall(r"(?m)^\.B (\w+)$", section) == commands
 
 
 def test_the_menu_entry_has_the_name_that_the_app_gives_the_desktop(built):

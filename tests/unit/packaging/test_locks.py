@@ -11,6 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import licences
+from building.bom import tables
 from installation import stamp
 from installation.places import Places
 from tests.unit.packaging.fakes import LOCKS, ROOT, names_in
@@ -104,3 +105,12 @@ def test_the_wheel_holds_every_package_of_the_app():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
     there = {".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "app").rglob("__init__.py")}
     assert there == {name for name in settings["packages"] if "._resources" not in name}
+
+
+def test_what_the_offline_installer_passes_on_is_told_of_the_wheels_that_it_holds():
+    page = (ROOT / "resources" / "licences.md").read_text("utf-8")
+    rows = [row for row in tables(page) if "In the wheel" in row]
+    pinned = licences.pins("app.txt") | licences.pins("models.txt")
+    named = [wheel.rsplit(" ", 1) for row in rows for wheel in row["In the wheel"].split(", ")]
+    assert len(named) > 8
+    assert [(name, version) for name, version in named if [version] != pinned.get(canonicalize_name(name))] == []

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from building.selfextract import build_run
 from building.source import File, Source, read_source
 from tests.unit.packaging.builds import UV, make_repository
+from tests.unit.packaging.fakes import program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the installer is for Linux")
 
@@ -124,6 +126,106 @@ def test_a_folder_with_other_things_in_it_is_left_alone(installer, user):
     done = user.run("sh", installer, "--target", user.home / "music")
     assert done.returncode == 2 and "is not empty" in done.stderr
     assert user.files() == ["music/song"]
+
+
+def test_an_upgrade_finds_its_folder_however_it_is_written(installer, user):
+    target = user.home / "kame"
+    (user.home / "link").symlink_to(target)
+    user.run("sh", installer, "--target", target)
+    for written in (f"{target}/", "link"):
+        done = user.run("sh", installer, "--target", written)
+        assert done.returncode == 0, done.stderr
+        assert (target / "installed.json").is_file() and (user.home / "link").is_symlink()
+
+
+@pytest.mark.parametrize(
+    "target", [".local/share/kame-desktop", ".local/share/kame-desktop/history", ".config/kame-desktop", ".local",
+               ".local/share/kame-desktop/environment/sub", ".", "..", ".local/bin"],
+)  # fmt: skip
+def test_the_program_does_not_go_where_the_users_data_belong(installer, user, target):
+    (user.data / "kame-desktop").mkdir(parents=True)
+    done = user.run("sh", installer, "--target", target)
+    assert done.returncode == 2 and "can't be put into" in done.stderr
+    assert user.files() == []
+
+
+def test_what_lies_beside_the_program_is_not_touched(installer, user):
+    kept = [user.home / f"kame{ending}" / "thesis" for ending in (".old", ".new")]
+    for file in kept:
+        file.parent.mkdir()
+        file.touch()
+    for _ in range(2):
+        assert user.run("sh", installer, "--target", "kame").returncode == 0
+    assert all(file.exists() for file in kept)
+    user.run("sh", installer, "--uninstall")
+    assert {path.name for path in user.home.glob("[!.]*")} == {"kame.new", "kame.old"}
+    assert not list(user.home.glob(".kame*"))
+
+
+def test_an_upgrade_that_fails_leaves_the_program_as_it_was(installer, user, tmp_path):
+    user.run("sh", installer, "--target", "kame")
+    before, path = user.files(), user.env["PATH"]
+    for tool, script in (("tar", "exit 1"), ("mv", 'case $1 in */new) exit 1;; esac; exec /bin/mv "$@"')):
+        program(tmp_path / tool / tool, script)
+        user.env["PATH"] = f"{tmp_path / tool}{os.pathsep}{path}"
+        done = user.run("sh", installer)
+        assert done.returncode == 2 and "could not be" in done.stderr
+        assert user.files() == before
+
+
+def test_a_move_elsewhere_removes_the_program_from_its_first_folder(installer, user):
+    user.run("sh", installer)
+    inside = user.run("sh", installer, "--target", user.program / "sub")
+    assert inside.returncode == 2 and (user.program / "installed.json").is_file()
+    assert user.run("sh", installer, "--target", "kame").returncode == 0
+    assert (user.home / "kame" / "installed.json").is_file() and not user.program.exists()
+
+
+@contextlib.contextmanager
+def running(file: Path):
+    """A process with a file of the app's mapped, as the app has dozens."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(shutil.which("sleep"), file)
+    with subprocess.Popen([file, "60"]) as child:
+        yield
+        child.kill()
+
+
+def test_nothing_changes_while_the_app_or_a_set_up_runs(installer, user):
+    user.run("sh", installer)
+    before = user.files()
+    for place in ("environment/bin", "environment.new/lib", "program/tools"):
+        part = user.data / "kame-desktop" / place / "part"
+        with running(part):
+            for options in (["--target", "elsewhere"], ["--uninstall", "--purge"]):
+                done = user.run("sh", installer, *options)
+                assert done.returncode == 2 and "KAME Desktop is running" in done.stderr
+        part.unlink()
+    assert user.files() == before
+    assert user.run("sh", installer, "--uninstall").returncode == 0 and user.files() == []
+
+
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_the_same_command_from_elsewhere_is_left_alone(installer, user, kind):
+    user.command.parent.mkdir(parents=True)
+    if kind == "file":
+        user.command.write_text("#!/bin/sh\n# made by another installer\n")
+    else:
+        user.command.symlink_to(user.home / "gone" / "kame-desktop")
+    done = user.run("sh", installer)
+    assert done.returncode == 2 and "does not come from this installer" in done.stderr
+    assert user.files() == ([".local/bin/kame-desktop"] if kind == "file" else [])
+    assert os.path.lexists(user.command)
+
+
+def test_removing_leaves_a_command_that_has_taken_the_place_of_its_own(installer, user):
+    user.run("sh", installer)
+    (user.data / "kame-desktop" / "environment").mkdir()
+    user.command.write_text("#!/bin/sh\n# made by another installer\n")
+    done = user.run("sh", user.program / "uninstall.sh")
+    assert done.returncode == 0, done.stderr
+    assert user.files() == [".local/bin/kame-desktop"]
+    assert not (user.data / "kame-desktop").exists()
 
 
 def test_it_starts_at_login_only_where_asked_for(installer, user):
