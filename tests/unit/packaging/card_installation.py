@@ -121,9 +121,12 @@ class Index:
 
 
 class Installation:
-    """An installed copy in a folder, whose launcher is run as other programs run it."""
+    """An installed copy in a folder, whose launcher is run as other programs run it.
 
-    def __init__(self, folder: Path, index: Index, library: Path) -> None:
+    `runtime`: the folder of running programs; sockets lie in there, whose paths have to be short.
+    """
+
+    def __init__(self, folder: Path, index: Index, library: Path, runtime: Path) -> None:
         self.index = index
         root = folder / "code"
         (root / "packaging").mkdir(parents=True)
@@ -133,8 +136,7 @@ class Installation:
         (root / "app").mkdir()
         for name in ("nvidia.py", "summon.py"):
             shutil.copy(ROOT / "app" / name, root / "app")
-        self.runtime = folder / "runtime"
-        self.runtime.mkdir()
+        self.runtime = runtime
         (root / "tools").mkdir()
         (root / "tools" / "uv").symlink_to(UV)
         (root / "python" / "bin").mkdir(parents=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,12 +34,13 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def installed(tmp_path: Path, library: Path) -> Iterator[Installation]:
     """The app set up without a card's packages."""
     index = Index()
-    try:
-        made = Installation(tmp_path, index, library)
-        assert made.run("setup")[0] == 0 and made.modules() == APP
-        yield made
-    finally:
-        index.close()
+    with tempfile.TemporaryDirectory(prefix="kame-") as runtime:
+        try:
+            made = Installation(tmp_path, index, library, Path(runtime))
+            assert made.run("setup")[0] == 0 and made.modules() == APP
+            yield made
+        finally:
+            index.close()
 
 
 def names_beside(installed: Installation) -> set[str]:
