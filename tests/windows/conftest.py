@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.screen import Screen, virtual_screen
 from tests.support.virtual_audio import VirtualAudio, virtual_audio
+from tests.windows.awake import awake
 from tests.windows.installation import Installation
 from tests.windows.wine import Wine
 
@@ -40,9 +41,10 @@ def windows(screen: Screen, audio: VirtualAudio) -> Iterator[Installation]:
     """The project, set up on a Windows machine of its own."""
     installation = Installation()
     give_desktop(installation.wine, screen, audio)
-    installation.prepare()
     try:
-        yield installation
+        installation.prepare()
+        with awake(installation.wine):
+            yield installation
     finally:
         installation.wine.end()
 
