@@ -59,15 +59,17 @@ def bom(args: argparse.Namespace) -> list[tuple[str, bytes]]:
 
 def windows(args: argparse.Namespace) -> list[tuple[str, bytes]]:
     """the installers for one user of 64-bit Windows; needs --python"""
-    from building.signing import unsigned, with_certificate, with_command
+    from building.signing import with_certificate, with_command
     from building.windows import KINDS, build_windows
     from building.windows_python import python_files
 
     if args.python is None:
         raise BuildError("Name the Python that the installer brings along with --python; see packaging/README.md.")
-    source, sign = read_source(ROOT), unsigned
+    if args.timestamp and not args.sign_with:
+        raise BuildError("--timestamp belongs to --sign-with. A command of --sign asks for the time itself.")
+    source, sign = read_source(ROOT), ()
     if args.sign_with:
-        sign = with_certificate(*args.sign_with, source.epoch)
+        sign = with_certificate(*args.sign_with, source.epoch, args.timestamp)
     elif args.sign:
         sign = with_command(args.sign)
     kinds = KINDS if args.kind == "both" else (args.kind,)
@@ -93,6 +95,7 @@ def main(words: list[str]) -> int:
     group.add_argument("--python-sha256", metavar="DIGEST", help="its publisher's digest, for one that is not pinned")
     group.add_argument("--kind", choices=("online", "offline", "both"), default="both")
     group.add_argument("--sign-with", nargs=2, type=Path, metavar=("CERTIFICATE", "KEY"), help="files in PEM")
+    group.add_argument("--timestamp", metavar="URL", help="who confirms the time of --sign-with (RFC 3161)")
     group.add_argument("--sign", metavar="COMMAND", help="signs the program that is its last argument in place")
     args = parser.parse_args(words)
     try:

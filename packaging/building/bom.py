@@ -1,18 +1,23 @@
 """Write the bill of materials: every part with version, licence and hashes, in CycloneDX's JSON, version 1.6.
 
-The packages and hashes come from the locks, the licences from the tables of `resources/licences.md`.
+The packages come from the locks, the licences from the tables of `resources/licences.md`. What is part of the
+installation has its own hash, what is fetched those that the locks allow.
 """
 
 from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from building.payload import json_bytes
 from building.source import BuildError, Source
+
+if TYPE_CHECKING:
+    from building.wheels import Target
 
 SPEC = "1.6"
 LOCKS = (
@@ -80,20 +85,24 @@ def bill_of_materials(
     kind: str,
     *,
     uv_shipped: bool = True,
-    packages_shipped: bool = False,
+    target: Target | None = None,
+    shipped: Mapping[str, str] = MappingProxyType({}),
     python: dict[str, Any] = SYSTEM_PYTHON,
 ) -> bytes:
     """Return the bill of a kind of installation of a commit.
 
-    `packages_shipped`: the app's packages and models are part of the installation instead of being fetched.
-    `python`: the Python that the app runs on, as CycloneDX writes a component.
+    `target`: the only system and Python that it is for. `shipped`: the SHA-256 of what is part of the installation
+    instead of being fetched, by the package's name. `python`: the Python that the app runs on, as CycloneDX writes a
+    component.
     """
     rows = list(tables(source.file("resources/licences.md").decode("utf-8")))
     licences = {_normal(row["Package"]): row["Licence"] for row in rows if "Package" in row}
-    components = list(_packages(source, licences, packages_shipped))
+    components = list(_packages(source, licences, target, shipped))
+    packages = {component["name"]: component for component in components}
     if uv_shipped:
-        components += _uv(source, licences)
-    components += [_model(row) for row in rows if "What" in row and "tests" not in row["How it comes to the user"]]
+        components += _uv(source, licences, shipped)
+    models = (row for row in rows if "What" in row and "tests" not in row["How it comes to the user"])
+    components += [_model(row, packages) for row in models]
     components.append(python)
     components.sort(key=lambda component: (component["type"], component["name"], component.get("version", "")))
     return json_bytes(
@@ -117,17 +126,36 @@ def bill_of_materials(
     )
 
 
-def _packages(source: Source, licences: dict[str, str], shipped: bool) -> Iterator[dict[str, Any]]:
+def _packages(
+    source: Source, licences: dict[str, str], target: Target | None, shipped: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    if target:
+        # Needs the library `packaging`, which the builds for Linux do without.
+        from building.wheels import requirements_for
     seen: set[tuple[str, str]] = set()
-    for lock, scope, how in LOCKS:
-        for pin in pins(source.file(f"packaging/locks/{lock}").decode("utf-8")):
-            if (pin.name, pin.version) in seen:
+    for name, scope, how in LOCKS:
+        lock = source.file(f"packaging/locks/{name}").decode("utf-8")
+        wanted = requirements_for(lock, target) if target else ()
+        for pin in pins(lock):
+            if (pin.name, pin.version) in seen or (target and f"{pin.name}=={pin.version}" not in wanted):
                 continue
             seen.add((pin.name, pin.version))
-            yield _package(pin, scope, SHIPPED if shipped and scope == "required" else how, licences)
+            yield _package(_for_target(pin, target), scope, how, licences, shipped)
 
 
-def _package(pin: Pin, scope: str, how: str, licences: dict[str, str]) -> dict[str, Any]:
+def _for_target(pin: Pin, target: Target | None) -> Pin:
+    """Leave out what is said of other systems."""
+    if target is None:
+        return pin
+    # Torch for Windows comes from an index of its own, whose files the locks don't know.
+    hashes = () if target.system == "windows" and pin.name == "torch" else pin.hashes
+    return pin._replace(marker="", hashes=hashes)
+
+
+def _package(
+    pin: Pin, scope: str, how: str, licences: dict[str, str], shipped: Mapping[str, str]
+) -> dict[str, Any]:
+    hashes = (shipped[pin.name],) if pin.name in shipped else pin.hashes
     purl = f"pkg:pypi/{pin.name}@{pin.version}"
     return {
         "type": "library",
@@ -137,17 +165,17 @@ def _package(pin: Pin, scope: str, how: str, licences: dict[str, str]) -> dict[s
         "scope": scope,
         "purl": purl,
         "licenses": [_licence(_licence_of(pin, licences))],
-        "hashes": [{"alg": "SHA-256", "content": each} for each in pin.hashes],
+        "hashes": [{"alg": "SHA-256", "content": each} for each in hashes],
         "properties": [
-            _property("comes", how),
+            _property("comes", SHIPPED if pin.name in shipped else how),
             *([_property("only-where", pin.marker)] if pin.marker else ()),
         ],
     }
 
 
-def _uv(source: Source, licences: dict[str, str]) -> list[dict[str, Any]]:
+def _uv(source: Source, licences: dict[str, str], shipped: Mapping[str, str]) -> list[dict[str, Any]]:
     every = pins(source.file("packaging/locks/uv.txt").decode("utf-8"))
-    return [{**_package(pin, "required", SHIPPED, licences), "type": "application"} for pin in every]
+    return [{**_package(pin, "required", SHIPPED, licences, shipped), "type": "application"} for pin in every]
 
 
 def _licence_of(pin: Pin, licences: dict[str, str]) -> str:
@@ -167,7 +195,8 @@ def _licence(told: str) -> dict[str, Any]:
     return {"license": {"name": told}}
 
 
-def _model(row: dict[str, str]) -> dict[str, Any]:
+def _model(row: dict[str, str], packages: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """Describe a model or a data set; one that lies in a package has that package's version and hashes."""
     how = row["How it comes to the user"]
     inside = how.startswith("in `resources")
     component = {
@@ -177,6 +206,10 @@ def _model(row: dict[str, str]) -> dict[str, Any]:
         "licenses": [{"license": {"name": row["Licence"]}}],
         "properties": [_property("comes", how.replace("`", ""))],
     }
+    package = packages.get(how.removeprefix("in the package ").split()[0].rstrip(",;"))
+    if package:
+        component["hashes"] = package["hashes"]
+        component["properties"].append(_property("package", package["purl"]))
     if row["Project"]:
         component["supplier"] = {"name": row["Project"]}
     return component

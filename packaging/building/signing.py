@@ -2,59 +2,57 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 
 from building.source import BuildError
 
-Sign = Callable[[bytes], bytes]
+Sign = Sequence[str]
+"""The words of a command that signs a program in place; the program's path is put behind them. Without words nothing
+is signed."""
 
 
-def unsigned(program: bytes) -> bytes:
-    """Leave a program as it is."""
-    return program
+def with_certificate(certificate: Path, key: Path, epoch: int, timestamp: str | None = None) -> Sign:
+    """Sign with osslsigncode, a certificate and its key.
 
-
-def with_certificate(certificate: Path, key: Path, epoch: int) -> Sign:
-    """Sign with osslsigncode, a certificate and its key. `epoch`: the time to write down, the same for each build."""
-
-    def sign(program: bytes) -> bytes:
-        def command(before: Path, after: Path) -> list[str]:
-            return [
-                "osslsigncode", "sign", "-h", "sha256", "-n", "KAME Desktop", "-time", str(epoch),
-                "-certs", str(certificate), "-key", str(key), "-in", str(before), "-out", str(after),
-            ]  # fmt: skip
-
-        return _run(program, command)
-
-    return sign
+    `epoch`: the time to write down, the same for each build. `timestamp`: the address of an authority that confirms the
+    time, as RFC 3161 describes.
+    """
+    words = [
+        "osslsigncode", "sign", "-h", "sha256", "-n", "KAME Desktop", "-time", str(epoch),
+        *(("-ts", timestamp) if timestamp else ()), "-certs", str(certificate), "-key", str(key),
+    ]  # fmt: skip
+    # It does not change a program in place.
+    return ["sh", "-c", f'{shlex.join(words)} -in "$0" -out "$0.signed" && mv "$0.signed" "$0"']
 
 
 def with_command(words: str) -> Sign:
     """Sign with a command of the builder's, which gets the program's path as its last word and changes it in place."""
-
-    def sign(program: bytes) -> bytes:
-        def command(before: Path, after: Path) -> list[str]:
-            after.write_bytes(before.read_bytes())
-            return [*shlex.split(words), str(after)]
-
-        return _run(program, command)
-
-    return sign
+    return shlex.split(words)
 
 
-def _run(program: bytes, command: Callable[[Path, Path], list[str]]) -> bytes:
+def script_of(sign: Sign) -> bytes:
+    """Return a shell script that signs the program which is its argument, from any folder."""
+    return f'cd {shlex.quote(os.getcwd())} && exec {shlex.join(sign)} "$1"\n'.encode()
+
+
+def signed(program: bytes, sign: Sign) -> bytes:
+    """Return a program with its signature."""
+    if not sign:
+        return program
     with tempfile.TemporaryDirectory() as folder:
-        before, after = Path(folder) / "before.exe", Path(folder) / "after.exe"
-        before.write_bytes(program)
-        words = command(before, after)
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-        if done.returncode != 0 or not after.exists():
+        path, script = Path(folder) / "program.exe", Path(folder) / "sign.sh"
+        path.write_bytes(program)
+        script.write_bytes(script_of(sign))
+        command = ["sh", str(script), str(path)]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
             raise BuildError(
-                f"The program could not be signed. {words[0]} said:\n{done.stdout}{done.stderr}\nCheck the "
+                f"The program could not be signed. The command said:\n{done.stdout}{done.stderr}\nCheck the "
                 "certificate, its key and the command, then build again."
             )
-        return after.read_bytes()
+        return path.read_bytes()

@@ -25,15 +25,20 @@ def uv_files(source: Source, platform: str, wheel: Path | None = None) -> list[F
     lock = source.file(LOCK).decode("utf-8")
     if hashlib.sha256(data).hexdigest() not in re.findall(r"sha256:([0-9a-f]{64})", lock):
         raise BuildError(f"The wheel of uv is not one that {LOCK} names by its hash. Take one that is.")
-    found = []
+    found, tags = [], []
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for name in sorted(archive.namelist()):
             if re.search(r"/scripts/uv(\.exe)?$", name):
                 found.append(File("tools/" + name.rpartition("/")[2], archive.read(name), executable=True))
             elif re.search(r"\.dist-info/(licenses|sboms)/", name):
                 found.append(File("tools/uv-" + name.rpartition("/")[2], archive.read(name)))
-    if not any(file.executable for file in found):
-        raise BuildError("The wheel of uv holds no program. Take one for the system that is built for.")
+            elif name.endswith(".dist-info/WHEEL"):
+                tags = re.findall(r"(?m)^Tag: \S+-(\S+)\s*$", archive.read(name).decode("utf-8"))
+    if platform not in tags or not any(file.executable for file in found):
+        raise BuildError(
+            f"The wheel of uv is for {', '.join(tags) or 'no system'}, and {platform} is built for. Take the wheel for "
+            "that system."
+        )
     return found
 
 

@@ -80,13 +80,13 @@ def fetch(locks: list[Path], target: Target, folder: Path) -> list[Path]:
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env, check=False)
     if done.returncode:
         raise problem_of("Fetching the wheels", ToolFailed(command, done.returncode, done.stdout), listed)
-    found = {pin_of(path): path for path in folder.glob("*.whl")}
+    found = {pin_of(path.as_posix()): path for path in folder.glob("*.whl")}
     return sorted(found[pin] for pin in pins)
 
 
-def pin_of(wheel: Path) -> str:
-    """Return a wheel's name and version as `name==version`."""
-    name, version = wheel.name.split("-")[:2]
+def pin_of(wheel: str) -> str:
+    """Return the name and version in a wheel's path as `name==version`."""
+    name, version = wheel.rpartition("/")[2].split("-")[:2]
     return f"{normal_name(name)}=={version}"
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
 from building.bom import bill_of_materials
 from building.payload import list_of_files, payload
-from building.signing import Sign
+from building.signing import Sign, signed
 from building.source import BuildError, File, Source
 from building.tools import uv_files
-from building.wheels import Target, fetch
+from building.wheels import Target, fetch, pin_of
 from building.windows_installer import made
 from building.windows_programs import CONSOLE, WINDOWED, compiled
+from building.windows_python import Python
 from installation.provision import LOCKS
 from installation.sizes import sizes_of
 
@@ -22,26 +24,29 @@ NOTICES = "packaging/windows/licences/"
 
 
 def build_windows(
-    root: Path, source: Source, python: tuple[str, list[File]], kinds: Sequence[str], sign: Sign, uv: Path | None = None
+    root: Path, source: Source, python: Python, kinds: Sequence[str], sign: Sign, uv: Path | None = None
 ) -> list[tuple[str, bytes]]:
-    """Return the installers' names and contents. `python`: the version and files of the Python to bring along."""
-    version, runtime = python
-    shared = [*runtime, *uv_files(source, "win_amd64", uv), *_notices(source)]
-    shared += [File(program[0], sign(compiled(source, *program)), True) for program in (WINDOWED, CONSOLE)]
-    sizes = sizes_of(source.file("packaging/locks/sizes.json"), f"windows-{version}").values()
+    """Return the installers' names and contents. `python`: the one to bring along."""
+    target, tools = Target("windows", python.minor), uv_files(source, "win_amd64", uv)
+    shared = [*python.files, *tools, *_notices(source)]
+    shared += [File(program[0], signed(compiled(source, *program), sign), True) for program in (WINDOWED, CONSOLE)]
+    sizes = sizes_of(source.file("packaging/locks/sizes.json"), str(target)).values()
     told = {
         "download": sum(size.download for size in sizes),
         "unpacked": sum(size.unpacked for size in sizes),
     }
     built = []
     for kind in kinds:
-        shipped = kind == "offline"
-        bill = bill_of_materials(source, f"windows-{kind}", packages_shipped=shipped, python=_component(version))
+        wheels = _wheels(root, target) if kind == "offline" else []
+        shipped = {pin_of(wheel.path).partition("==")[0]: sha256(wheel) for wheel in wheels}
+        shipped["uv"] = sha256(next(file for file in tools if file.executable))
+        bill = bill_of_materials(
+            source, f"windows-{kind}", target=target, shipped=shipped, python=python_component(python)
+        )
         bom = File("resources/bom.json", bill)
-        wheels = _wheels(root, version) if kind == "offline" else []
         files = payload(source, f"windows-{kind}", [*shared, bom, *wheels])
         files.append(list_of_files(files))
-        installer = sign(made(source, kind, files, told))
+        installer = made(source, kind, files, told, sign)
         if kind == "online" and len(installer) > ONLINE_LIMIT:
             raise BuildError(
                 f"The online installer has {len(installer) / 10**6:.1f} MB, and may have {ONLINE_LIMIT / 10**6:.0f}. "
@@ -51,9 +56,13 @@ def build_windows(
     return built
 
 
-def _wheels(root: Path, version: str) -> list[File]:
+def sha256(file: File) -> str:
+    """Return the digest of a file."""
+    return hashlib.sha256(file.data).hexdigest()
+
+
+def _wheels(root: Path, target: Target) -> list[File]:
     locks = [root / "packaging" / "locks" / name for name in LOCKS]
-    target = Target("windows", version)
     wheels = fetch(locks, target, root / "build" / "wheels" / str(target))
     return [File(f"wheels/{wheel.name}", wheel.read_bytes()) for wheel in wheels]
 
@@ -67,14 +76,15 @@ def _notices(source: Source) -> list[File]:
     ]
 
 
-def _component(version: str) -> dict:
+def python_component(python: Python) -> dict:
     """Describe the Python that is brought along, for the bill of materials."""
     return {
         "type": "platform",
         "bom-ref": "python",
         "name": "CPython",
-        "version": version,
+        "version": python.version,
         "scope": "required",
         "licenses": [{"expression": "PSF-2.0"}],
+        "hashes": [{"alg": "SHA-256", "content": python.sha256}],
         "properties": [{"name": "kame-desktop:comes", "value": "part of the installation"}],
     }

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from building import signing
 from building.payload import write_tree
 from building.source import BuildError, File, Source
 from building.windows_programs import FOLDER, icon, numbers
@@ -16,13 +17,13 @@ OUT = "kame-desktop-setup.exe"
 
 
 def script_of(files: Iterable[File]) -> str:
-    """Return the commands that install all files, sorted, so that the same files give the same installer."""
+    """Return the commands that write all files beside the old ones; sorted, so that they give the same installer."""
     lines, folder = [], None
     for file in sorted(files):
         parent, _, _ = file.path.replace("/", "\\").rpartition("\\")
         if parent != folder:
             folder = parent
-            lines.append(f'SetOutPath "$INSTDIR\\{parent}"' if parent else 'SetOutPath "$INSTDIR"')
+            lines.append(f'SetOutPath "${{NEW}}\\{parent}"' if parent else 'SetOutPath "${NEW}"')
         # They are compressed already.
         stored = file.path.startswith("wheels/")
         lines += ["SetCompress off"] if stored else []
@@ -31,8 +32,8 @@ def script_of(files: Iterable[File]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def made(source: Source, kind: str, files: list[File], sizes: Mapping[str, int]) -> bytes:
-    """Return the installer.
+def made(source: Source, kind: str, files: list[File], sizes: Mapping[str, int], sign: signing.Sign = ()) -> bytes:
+    """Return the installer, signed as the uninstaller in it.
 
     `sizes` are the bytes of what the first start sets up, to be told: `download` and `unpacked`.
     """
@@ -43,6 +44,7 @@ def made(source: Source, kind: str, files: list[File], sizes: Mapping[str, int])
         # With the commit's time, too: NSIS writes it down for the picture.
         own_files = [File(name, source.file(FOLDER + name)) for name in ("setup.nsi", "welcome.bmp")]
         own_files += [File("files.nsh", script_of(files).encode()), File("kame.ico", icon(source))]
+        own_files += [File("sign.sh", signing.script_of(sign))] if sign else []
         write_tree(own_files, work, source.epoch)
         values = {
             "VERSION": source.version,
@@ -54,6 +56,7 @@ def made(source: Source, kind: str, files: list[File], sizes: Mapping[str, int])
             "SIZE_KB": str((own + sizes["unpacked"]) // 1024),
             "SOURCE": str(work),
             "OUT": str(work / OUT),
+            **({"SIGN": str(work / "sign.sh")} if sign else {}),
         }
         command = ["makensis", "-V2", "-WX", *(f"-D{name}={value}" for name, value in values.items()), "setup.nsi"]
         env = {**os.environ, "SOURCE_DATE_EPOCH": str(source.epoch), "TZ": "UTC", "LC_ALL": "C.UTF-8"}
@@ -66,4 +69,4 @@ def made(source: Source, kind: str, files: list[File], sizes: Mapping[str, int])
             ) from error
         if done.returncode != 0:
             raise BuildError(f"NSIS could not make the installer:\n{done.stdout}{done.stderr}")
-        return (work / OUT).read_bytes()
+        return signing.signed((work / OUT).read_bytes(), sign)

@@ -40,9 +40,9 @@ def compiled(source: Source, name: str, description: str, sources: Sequence[str]
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         for file in source.files:
-            name = file.path.removeprefix(FOLDER)
-            if name != file.path and "/" not in name:
-                (folder / name).write_bytes(file.data)
+            inside = file.path.removeprefix(FOLDER)
+            if inside != file.path and "/" not in inside:
+                (folder / inside).write_bytes(file.data)
         (folder / "kame.ico").write_bytes(icon(source))
         values = {
             "NUMBERS": numbers(source.version).replace(".", ","),

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+import struct
 import tarfile
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from building.source import BuildError, File
 
@@ -26,8 +28,24 @@ LEFT_OUT = re.compile(
 NEEDED = ("python.exe", "pythonw.exe", "python3.dll")
 
 
-def python_files(given: Path, sha256: str | None) -> tuple[str, list[File]]:
-    """Return the Python's version, such as `3.12`, and its files, to be put into `python/`.
+class Python(NamedTuple):
+    """A Python for Windows. `version`: such as `3.12.10`; `sha256`: of its archive, or of its library if it had none.
+
+    `files` are to be put into `python/`.
+    """
+
+    version: str
+    sha256: str
+    files: list[File]
+
+    @property
+    def minor(self) -> str:
+        """Return the version without its last number, such as `3.12`."""
+        return self.version.rpartition(".")[0]
+
+
+def python_files(given: Path, sha256: str | None) -> Python:
+    """Return the Python to bring along.
 
     `given` is an archive, whose digest has to be the pinned one or `sha256`, or a folder, which is taken as it is.
     """
@@ -39,15 +57,25 @@ def python_files(given: Path, sha256: str | None) -> tuple[str, list[File]]:
     else:
         raise BuildError(f"There is no Python at {given}. Name a folder or an archive with --python.")
     names = {file.path for file in every}
-    found = [match[1] for name in sorted(names) if (match := re.fullmatch(r"python3(\d+)\.dll", name))]
-    if not found or any(name not in names for name in NEEDED):
+    libraries = [file.data for file in sorted(every) if re.fullmatch(r"python3\d+\.dll", file.path)]
+    version = _version(libraries[0]) if libraries else None
+    if version is None or any(name not in names for name in NEEDED):
         raise BuildError(
             f"{given} does not hold a Python for Windows: {', '.join(NEEDED)} and its library have to be at its top. "
             f"packaging/README.md tells which packages fit."
         )
-    return f"3.{found[0]}", sorted(
-        File(f"python/{file.path}", file.data) for file in every if not LEFT_OUT.match(file.path)
-    )
+    files = sorted(File(f"python/{file.path}", file.data) for file in every if not LEFT_OUT.match(file.path))
+    whole = given.read_bytes() if given.is_file() else libraries[0]
+    return Python(version, hashlib.sha256(whole).hexdigest(), files)
+
+
+def _version(library: bytes) -> str | None:
+    """Read the version in the resources of Python's library, where its last two numbers are 10150 for a 3.12.10."""
+    at = library.find(struct.pack("<II", 0xFEEF04BD, 0x10000))
+    if at < 0:
+        return None
+    minor, major, _, last = struct.unpack_from("<HHHH", library, at + 8)
+    return f"{major}.{minor}.{last // 1000}"
 
 
 def _unpack(archive: Path, sha256: str | None) -> Iterable[File]:

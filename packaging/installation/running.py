@@ -1,6 +1,6 @@
 """Close the programs that run from a folder on Windows, so that an installer can change its files.
 
-    python running.py FOLDER      exit code 0 when nothing runs from there any more, 1 if something stays open
+    python running.py FOLDER      exit code 0 when nothing runs from there any more, 77 if something stays open
 
 Asks each window to close, as its cross does. Run as a script, by the installer; imports nothing of its neighbours.
 """
@@ -13,6 +13,10 @@ import sys
 import time
 from ctypes import wintypes
 
+STILL_OPEN = 77
+"""An exit code that Python never has by itself: one that can't start must not look like an app that stays open."""
+UNINSTALLER = "uninstall.exe"
+"""Lies in the folder, and waits for this script."""
 SECONDS = 15
 WM_CLOSE = 0x10
 QUERY_LIMITED_INFORMATION = 0x1000
@@ -33,12 +37,16 @@ def image_of(process: int) -> str:
 
 
 def processes_in(folder: str) -> set:
-    """Return the numbers of the processes whose program lies in a folder, without this one and its parent."""
+    """Return the numbers of the processes whose program lies in a folder, without this one and the uninstaller."""
     numbers, used = (wintypes.DWORD * 65536)(), wintypes.DWORD()
     ctypes.WinDLL("psapi").EnumProcesses(numbers, ctypes.sizeof(numbers), ctypes.byref(used))
     start = os.path.normcase(os.path.abspath(folder)) + os.sep
-    every = set(numbers[: used.value // ctypes.sizeof(wintypes.DWORD)]) - {os.getpid(), os.getppid()}
-    return {number for number in every if os.path.normcase(image_of(number)).startswith(start)}
+    found = set()
+    for number in set(numbers[: used.value // ctypes.sizeof(wintypes.DWORD)]) - {os.getpid()}:
+        image = os.path.normcase(image_of(number))
+        if image.startswith(start) and image != start + UNINSTALLER:
+            found.add(number)
+    return found
 
 
 def close_windows(processes: set) -> None:
@@ -64,7 +72,7 @@ def main(folder: str) -> int:
         if not processes:
             return 0
         if time.monotonic() > until:
-            return 1
+            return STILL_OPEN
         close_windows(processes)
         time.sleep(0.5)
 

@@ -24,7 +24,7 @@ BOOL launcher_command(wchar_t *command, const wchar_t *options, const wchar_t *w
     _snwprintf(python, LONGEST_PATH, L"%ls\\python\\python.exe", folder);
     _snwprintf(script, LONGEST_PATH, L"%ls\\packaging\\launcher.py", folder);
     if (!exists(python) || !exists(script)) return FALSE;
-    int written = _snwprintf(command, LONGEST_COMMAND, L"\"%ls\" -X utf8 \"%ls\" %ls %ls", python, script, options, words);
+    int written = _snwprintf(command, LONGEST_COMMAND, L"\"%ls\" -I -X utf8 \"%ls\" %ls %ls", python, script, options, words);
     return written > 0 && written < LONGEST_COMMAND;
 }
 

@@ -11,7 +11,8 @@
 /* What follows the program's own name on the command line, as it was typed. */
 const wchar_t *arguments(void);
 
-/* Write `"...\python.exe" -X utf8 "...\launcher.py" OPTIONS ARGUMENTS`. FALSE if Python or the script is missing. */
+/* Write `"...\python.exe" -I -X utf8 "...\launcher.py" OPTIONS ARGUMENTS`; -I keeps the user's own Python out of it.
+   FALSE if Python or the script is missing. */
 BOOL launcher_command(wchar_t *command, const wchar_t *options, const wchar_t *words);
 
 /* A job that ends all its processes when its last handle is closed, also if this program is killed. */

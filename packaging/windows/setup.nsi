@@ -1,10 +1,12 @@
 ; The installer for one user of 64-bit Windows: no administrator, no network.
-; packaging/building/windows_installer.py defines VERSION, NUMBERS, KIND, SIZE_KB, SOURCE and OUT, and writes files.nsh.
+; packaging/building/windows_installer.py defines VERSION, NUMBERS, KIND, the sizes, SOURCE, OUT and, if programs are to
+; be signed, SIGN; and it writes files.nsh.
 
 Target amd64-unicode
 Unicode true
 !include MUI2.nsh
 !include FileFunc.nsh
+!include Sections.nsh
 !include WinVer.nsh
 !include x64.nsh
 
@@ -12,14 +14,25 @@ Unicode true
 !define PUBLISHER "KAME Desktop contributors"
 !define UNINSTALL_KEY "Software\Microsoft\Windows\CurrentVersion\Uninstall\KAME Desktop"
 !define DATA "$LOCALAPPDATA\kame-desktop"
+; New files are written beside the old ones, which keep working until all of the new ones are there.
+!define NEW "$INSTDIR\kame-desktop.new"
+!define OLD "$INSTDIR\kame-desktop.old"
+!define PYTHON '"$INSTDIR\python\python.exe" -I -X utf8'
+; What running.py ends with when the app stays open.
+!define STILL_OPEN 77
+; Exit codes, which packaging/README.md explains.
 !define NOT_CLOSED 3
 !define WRONG_SYSTEM 4
+!define WRONG_FOLDER 5
+!define NO_ROOM 6
+!define NOT_CHANGED 7
 
 Name "${NAME}"
 OutFile "${OUT}"
 InstallDir "$LOCALAPPDATA\Programs\${NAME}"
 InstallDirRegKey HKCU "${UNINSTALL_KEY}" "InstallLocation"
 RequestExecutionLevel user
+AllowSkipFiles off
 ManifestDPIAware true
 !if "${KIND}" == "online"
   SetCompressor /SOLID lzma
@@ -28,6 +41,9 @@ ManifestDPIAware true
   SetCompressor lzma
 !endif
 SetCompressorDictSize 32
+!ifdef SIGN
+  !uninstfinalize 'sh "${SIGN}" "%1"' = 0
+!endif
 BrandingText "${NAME} ${VERSION}"
 ShowInstDetails nevershow
 ShowUninstDetails nevershow
@@ -64,16 +80,23 @@ VIAddVersionKey "LegalCopyright" "${PUBLISHER}"
 !insertmacro MUI_UNPAGE_INSTFILES
 !insertmacro MUI_LANGUAGE "English"
 
+; Tell a problem, and end with an exit code of its own.
+!macro FAIL CODE SENTENCES
+  SetErrorLevel ${CODE}
+  MessageBox MB_OK|MB_ICONSTOP `${SENTENCES}` /SD IDOK
+  Abort
+!macroend
+
 ; Ask the running app to close, as its own window's cross would; if it stays open, ask the user.
 !macro CLOSE_APP
   ${Do}
     StrCpy $0 0
     ${If} ${FileExists} "$INSTDIR\packaging\installation\running.py"
-      nsExec::Exec '"$INSTDIR\python\python.exe" "$INSTDIR\packaging\installation\running.py" "$INSTDIR"'
+      nsExec::Exec '${PYTHON} "$INSTDIR\packaging\installation\running.py" "$INSTDIR"'
       Pop $0
     ${EndIf}
     ; A Python that can't start any more is no reason not to install over it.
-    ${If} $0 != 1
+    ${If} $0 != ${STILL_OPEN}
       ${ExitDo}
     ${EndIf}
     SetErrorLevel ${NOT_CLOSED}
@@ -84,33 +107,86 @@ VIAddVersionKey "LegalCopyright" "${PUBLISHER}"
   SetErrorLevel 0
 !macroend
 
-Function .onInit
-  ${IfNot} ${RunningX64}
-  ${OrIfNot} ${AtLeastWin10}
-    SetErrorLevel ${WRONG_SYSTEM}
-    MessageBox MB_ICONSTOP "${NAME} can't run on this system.$\r$\n$\r$\nIt needs 64-bit Windows 10 or newer." /SD IDOK
-    Quit
-  ${EndIf}
-FunctionEnd
-
-!macro REMOVE_PROGRAM
-  RMDir /r "$INSTDIR\app"
-  RMDir /r "$INSTDIR\resources"
-  RMDir /r "$INSTDIR\packaging"
-  RMDir /r "$INSTDIR\python"
-  RMDir /r "$INSTDIR\tools"
-  RMDir /r "$INSTDIR\wheels"
-  RMDir /r "$INSTDIR\licences"
-  Delete "$INSTDIR\installed.json"
-  Delete "$INSTDIR\files.json"
-  Delete "$INSTDIR\bom.json"
-  Delete "$INSTDIR\${NAME}.exe"
-  Delete "$INSTDIR\kame-desktop.exe"
-  Delete "$INSTDIR\uninstall.exe"
+; All that the installer brings, but for what tells that there is an installation.
+!macro EACH_PART DO
+  !insertmacro ${DO} "app"
+  !insertmacro ${DO} "resources"
+  !insertmacro ${DO} "packaging"
+  !insertmacro ${DO} "python"
+  !insertmacro ${DO} "tools"
+  !insertmacro ${DO} "wheels"
+  !insertmacro ${DO} "licences"
+  !insertmacro ${DO} "files.json"
+  !insertmacro ${DO} "${NAME}.exe"
+  !insertmacro ${DO} "kame-desktop.exe"
 !macroend
 
+; All that the app's set-up leaves beside it.
+!macro EACH_TRACE DO
+  !insertmacro ${DO} "environment"
+  !insertmacro ${DO} "environment.new"
+  !insertmacro ${DO} "environment.next"
+  !insertmacro ${DO} "environment.old"
+  !insertmacro ${DO} "environment.cache"
+  !insertmacro ${DO} "environment.python"
+  !insertmacro ${DO} "environment.log"
+  !insertmacro ${DO} "environment.lock"
+!macroend
+
+; Move $0 from the folder $1 to the folder $2 if it is there; $3 says then what could not be moved.
+Function Move
+  ${IfNot} ${FileExists} "$1\$0"
+    Return
+  ${EndIf}
+  ; Virus scanners hold new files for moments.
+  ${For} $4 1 20
+    ClearErrors
+    Rename "$1\$0" "$2\$0"
+    ${IfNot} ${Errors}
+      Return
+    ${EndIf}
+    Sleep 250
+  ${Next}
+  StrCpy $3 $0
+FunctionEnd
+
+!macro MOVE PART
+  ${If} $3 == ""
+    StrCpy $0 "${PART}"
+    Call Move
+  ${EndIf}
+!macroend
+
+!macro MOVE_ALL FROM TO
+  StrCpy $1 "${FROM}"
+  StrCpy $2 "${TO}"
+  StrCpy $3 ""
+  Call MoveAll
+!macroend
+
+Function MoveAll
+  !insertmacro EACH_PART MOVE
+  !insertmacro MOVE "uninstall.exe"
+  !insertmacro MOVE "installed.json"
+FunctionEnd
+
+; Put the new files in the place of the old ones. If that fails, all is as before, and $5 says what could not be moved.
+Function Swap
+  !insertmacro MOVE_ALL "$INSTDIR" "${OLD}"
+  StrCpy $5 $3
+  ${If} $5 == ""
+    !insertmacro MOVE_ALL "${NEW}" "$INSTDIR"
+    StrCpy $5 $3
+    ${If} $5 == ""
+      Return
+    ${EndIf}
+    !insertmacro MOVE_ALL "$INSTDIR" "${NEW}"
+  ${EndIf}
+  !insertmacro MOVE_ALL "${OLD}" "$INSTDIR"
+FunctionEnd
+
 !macro USER_PATH ACTION
-  nsExec::Exec '"$INSTDIR\python\python.exe" "$INSTDIR\packaging\installation\user_path.py" ${ACTION} "$INSTDIR"'
+  nsExec::Exec '${PYTHON} "$INSTDIR\packaging\installation\user_path.py" ${ACTION} "$INSTDIR"'
   Pop $0
 !macroend
 
@@ -119,11 +195,38 @@ Section "${NAME}" main
   !insertmacro CLOSE_APP
   DetailPrint "Installing ${NAME} ${VERSION}"
   SetDetailsPrint none
-  ; What an older version brought must not stay among the new files. The environment stays, and is brought up to date.
-  !insertmacro REMOVE_PROGRAM
+  ; What an installation left that was cut off.
+  RMDir /r "${NEW}"
+  RMDir /r "${OLD}"
+  CreateDirectory "${NEW}"
+  ClearErrors
+  ${DriveSpace} "$INSTDIR" "/D=F /S=M" $0
+  ${IfNot} ${Errors}
+  ${AndIf} $0 < ${SIZE_MB}
+    !insertmacro FAIL ${NO_ROOM} "There is not enough room on the disk: $0 MB are free.$\r$\n$\r$\nThe program needs ${SIZE_MB} MB in $INSTDIR. Nothing was changed.$\r$\n$\r$\nMake room, then install again."
+  ${EndIf}
+  ClearErrors
   !include "${SOURCE}\files.nsh"
+  WriteUninstaller "${NEW}\uninstall.exe"
   SetOutPath "$INSTDIR"
-  WriteUninstaller "$INSTDIR\uninstall.exe"
+  ${If} ${Errors}
+    !insertmacro FAIL ${NOT_CHANGED} "Not all files could be written to $INSTDIR.$\r$\n$\r$\nThe disk may be full, or a program that guards this computer has stopped it. Nothing was changed.$\r$\n$\r$\nMake room, then install again."
+  ${EndIf}
+  CreateDirectory "${OLD}"
+  ${Do}
+    ; The environment stays where it is; the new version brings it up to date.
+    Call Swap
+    ${If} $5 == ""
+      ${ExitDo}
+    ${EndIf}
+    SetErrorLevel ${NOT_CHANGED}
+    ${If} ${Cmd} `MessageBox MB_RETRYCANCEL|MB_ICONEXCLAMATION "$INSTDIR\$5 is in use by another program.$\r$\n$\r$\nThe new version can't take its place. Nothing was changed yet.$\r$\n$\r$\nClose what uses it, then press Retry." /SD IDCANCEL IDCANCEL`
+      Abort
+    ${EndIf}
+  ${Loop}
+  SetErrorLevel 0
+  RMDir /r "${OLD}"
+  RMDir "${NEW}"
   CreateShortcut "$SMPROGRAMS\${NAME}.lnk" "$INSTDIR\${NAME}.exe"
   WriteRegStr HKCU "${UNINSTALL_KEY}" "DisplayName" "${NAME}"
   WriteRegStr HKCU "${UNINSTALL_KEY}" "DisplayVersion" "${VERSION}"
@@ -138,16 +241,108 @@ Section "${NAME}" main
 SectionEnd
 
 Section "Command kame-desktop in terminals" command
-  !insertmacro USER_PATH add
 SectionEnd
 
 Section /o "Icon on the desktop" desktop
-  CreateShortcut "$DESKTOP\${NAME}.lnk" "$INSTDIR\${NAME}.exe"
 SectionEnd
 
 Section /o "Start when I log in" login
-  CreateShortcut "$SMSTARTUP\${NAME}.lnk" "$INSTDIR\${NAME}.exe"
 SectionEnd
+
+; What is chosen is made, and what is not chosen any more is removed.
+!macro SHORTCUT SECTION FOLDER
+  ${If} ${SectionIsSelected} ${${SECTION}}
+    CreateShortcut "${FOLDER}\${NAME}.lnk" "$INSTDIR\${NAME}.exe"
+  ${Else}
+    Delete "${FOLDER}\${NAME}.lnk"
+  ${EndIf}
+!macroend
+
+Section "-choices"
+  ${If} ${SectionIsSelected} ${command}
+    !insertmacro USER_PATH add
+    WriteRegDWORD HKCU "${UNINSTALL_KEY}" "CommandInTerminals" 1
+  ${Else}
+    !insertmacro USER_PATH remove
+    WriteRegDWORD HKCU "${UNINSTALL_KEY}" "CommandInTerminals" 0
+  ${EndIf}
+  !insertmacro SHORTCUT desktop "$DESKTOP"
+  !insertmacro SHORTCUT login "$SMSTARTUP"
+SectionEnd
+
+; Only an empty folder or an earlier installation is written to: what lies there under the program's names is removed.
+Function CheckFolder
+  ReadRegStr $0 HKCU "${UNINSTALL_KEY}" "InstallLocation"
+  ${If} $0 == $INSTDIR
+    Return
+  ${EndIf}
+  ${If} $0 != ""
+  ${AndIf} ${FileExists} "$0\installed.json"
+    !insertmacro FAIL ${WRONG_FOLDER} "${NAME} is already installed in $0.$\r$\n$\r$\nIt can't be installed in $INSTDIR as well.$\r$\n$\r$\nInstall it without /D to renew it, or uninstall it first to move it."
+  ${EndIf}
+  ${If} ${FileExists} "$INSTDIR\installed.json"
+  ${OrIf} ${FileExists} "${NEW}\*.*"
+    Return
+  ${EndIf}
+  ${DirState} "$INSTDIR" $0
+  ${If} $0 = 1
+    !insertmacro FAIL ${WRONG_FOLDER} "The folder $INSTDIR is not empty.$\r$\n$\r$\n${NAME} needs a folder of its own, so that nothing else is lost when it is renewed or removed. Nothing was changed.$\r$\n$\r$\nEmpty the folder, or name another one with /D=FOLDER."
+  ${EndIf}
+FunctionEnd
+
+; An upgrade keeps what was chosen before.
+Function ReadChoices
+  ClearErrors
+  ReadRegDWORD $0 HKCU "${UNINSTALL_KEY}" "CommandInTerminals"
+  ${IfNot} ${Errors}
+  ${AndIf} $0 = 0
+    !insertmacro UnselectSection ${command}
+  ${EndIf}
+  ${If} ${FileExists} "$DESKTOP\${NAME}.lnk"
+    !insertmacro SelectSection ${desktop}
+  ${EndIf}
+  ${If} ${FileExists} "$SMSTARTUP\${NAME}.lnk"
+    !insertmacro SelectSection ${login}
+  ${EndIf}
+FunctionEnd
+
+Function .onInit
+  ${IfNot} ${RunningX64}
+  ${OrIfNot} ${AtLeastWin10}
+    !insertmacro FAIL ${WRONG_SYSTEM} "${NAME} can't run on this system.$\r$\n$\r$\nIt needs 64-bit Windows 10 or newer."
+  ${EndIf}
+  Call CheckFolder
+  Call ReadChoices
+FunctionEnd
+
+; Leave the folder as it was found.
+Function .onInstFailed
+  SetOutPath "$TEMP"
+  RMDir /r "${NEW}"
+  RMDir "${OLD}"
+  RMDir "$INSTDIR"
+  GetErrorLevel $0
+  ${If} $0 <= 0
+    SetErrorLevel ${NOT_CHANGED}
+  ${EndIf}
+FunctionEnd
+
+; Remove $0 from the program's folder; $1 says then what could not be removed.
+Function un.Remove
+  ${If} ${FileExists} "$INSTDIR\$0\*.*"
+    RMDir /r "$INSTDIR\$0"
+  ${Else}
+    Delete "$INSTDIR\$0"
+  ${EndIf}
+  ${If} ${FileExists} "$INSTDIR\$0"
+    StrCpy $1 "$INSTDIR\$0"
+  ${EndIf}
+FunctionEnd
+
+!macro REMOVE PART
+  StrCpy $0 "${PART}"
+  Call un.Remove
+!macroend
 
 Section "un.${NAME}" un.main
   SectionIn RO
@@ -158,15 +353,17 @@ Section "un.${NAME}" un.main
   Delete "$SMPROGRAMS\${NAME}.lnk"
   Delete "$DESKTOP\${NAME}.lnk"
   Delete "$SMSTARTUP\${NAME}.lnk"
-  RMDir /r "$INSTDIR\environment"
-  RMDir /r "$INSTDIR\environment.new"
-  RMDir /r "$INSTDIR\environment.next"
-  RMDir /r "$INSTDIR\environment.old"
-  RMDir /r "$INSTDIR\environment.cache"
-  RMDir /r "$INSTDIR\environment.python"
-  Delete "$INSTDIR\environment.log"
-  Delete "$INSTDIR\environment.lock"
-  !insertmacro REMOVE_PROGRAM
+  StrCpy $1 ""
+  !insertmacro EACH_TRACE REMOVE
+  !insertmacro EACH_PART REMOVE
+  !insertmacro REMOVE "kame-desktop.new"
+  !insertmacro REMOVE "kame-desktop.old"
+  ; What is needed to uninstall goes last.
+  ${If} $1 != ""
+    !insertmacro FAIL ${NOT_CHANGED} "$1 could not be removed.$\r$\n$\r$\nAnother program uses files in there, so a part of ${NAME} is still on the disk.$\r$\n$\r$\nClose that program, or restart Windows, then uninstall again."
+  ${EndIf}
+  Delete "$INSTDIR\installed.json"
+  Delete "$INSTDIR\uninstall.exe"
   RMDir "$INSTDIR"
   RMDir "$LOCALAPPDATA\Programs"
   RMDir /r "${DATA}\Logs"

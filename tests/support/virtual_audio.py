@@ -66,10 +66,6 @@ class Recording:
         """int16 of shape (n,), 24 kHz mono."""
         return np.frombuffer(bytes(self._data[: len(self._data) // 2 * 2]), "<i2")
 
-    def is_silent(self, seconds: float = 0.5) -> bool:
-        """Whether nothing was played in the last `seconds`."""
-        return not self.samples[-round(seconds * RATE) :].any()
-
     def finish(self) -> None:
         """Write the WAV, once the recorder has ended."""
         self._reader.join(5)

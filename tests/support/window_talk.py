@@ -10,6 +10,7 @@ from app.conversation import events as e
 from app.conversation.words import fold
 from app.evaluation.latency import word_distance
 from tests.support.ear import transcribe
+from tests.support.virtual_audio import RATE, Recording
 
 ANSWER = "That is easy to see. Because the weather was warm, the children walked to school."
 QUESTION = "Can you explain why the above question is interesting?"
@@ -33,6 +34,11 @@ def wait_until(holds: Callable[[], bool], seconds: float, what: str) -> None:
     while not holds():
         assert time.monotonic() < give_up, f"waited {seconds} s in vain: {what}"
         time.sleep(0.1)
+
+
+def wait_until_silent(heard: Recording) -> None:
+    """Polls until the loudspeaker has played nothing for half a second."""
+    wait_until(lambda: not heard.samples[-RATE // 2 :].any(), 20, "the loudspeaker is silent")
 
 
 def check_talk(talk: list[e.Event], spoken: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.screen import Screen, virtual_screen
 from tests.support.virtual_audio import VirtualAudio, virtual_audio
+from tests.windows.awake import awake
 from tests.windows.installation import Installation
 from tests.windows.wine import Wine
 
@@ -42,7 +43,8 @@ def windows(screen: Screen, audio: VirtualAudio) -> Iterator[Installation]:
     give_desktop(installation.wine, screen, audio)
     try:
         installation.prepare()
-        yield installation
+        with awake(installation.wine):
+            yield installation
     finally:
         installation.wine.end()
 

@@ -15,6 +15,8 @@ from typing import Protocol
 UNINSTALL_KEY = r"HKCU\Software\Microsoft\Windows\CurrentVersion\Uninstall\KAME Desktop"
 PROGRAM = r"\AppData\Local\Programs\KAME Desktop"
 INSTALL_SECONDS, SET_UP_SECONDS, REMOVE_SECONDS = 180.0, 500.0, 180.0
+OTHER_PYTHON = {"PYTHONHOME": r"C:\nowhere", "PYTHONPATH": r"C:\nowhere", "PYTHONUTF8": "0"}
+"""What a Python of the user's may have set for itself: with it, ours would not even start."""
 NOT_INSTALLED_HERE = ("environment", "environment.lock", "environment.log")
 """What a set-up leaves beside the files of the installer."""
 
@@ -66,11 +68,12 @@ def shortcut_of(machine: Machine) -> Path:
 
 def install(machine: Machine, installer: Path) -> Path:
     """Install silently; return the program's folder. All that Windows shows of it has to be there."""
-    done = machine.run(installer, "/S", seconds=INSTALL_SECONDS)
+    done = machine.run(installer, "/S", seconds=INSTALL_SECONDS, env=OTHER_PYTHON)
     assert done.code == 0, done.printed
     folder = folder_of(machine)
     for name in ("KAME Desktop.exe", "kame-desktop.exe", "uninstall.exe", "python/python.exe", "tools/uv.exe"):
         assert (folder / name).is_file(), f"{name} was not installed"
+    assert not list(folder.glob("kame-desktop.*/")), "what was written beside the old version is in its place"
     assert shortcut_of(machine).is_file()
     entry = registry(machine, UNINSTALL_KEY)
     assert {"DisplayName", "DisplayVersion", "Publisher", "DisplayIcon", "EstimatedSize", "ModifyPath",
@@ -109,8 +112,9 @@ def command(machine: Machine, folder: Path, *words: str, seconds: float = 120.0)
 
 
 def check_exit_code_and_letters(machine: Machine, folder: Path) -> None:
-    """The command passes on exit codes, spaces and umlauts."""
-    done = command(machine, folder, "ask", "--backend", "no such brain – übel", "two words")
+    """The command passes on exit codes, spaces and umlauts, whatever the user's own Python is told."""
+    words = ("ask", "--backend", "no such brain – übel", "two words")
+    done = machine.run(folder / "kame-desktop.exe", *words, cwd=machine.home, env=OTHER_PYTHON)
     assert done.code == 2, done
     assert "“no such brain – übel”" in done.printed, done.printed
 
@@ -130,14 +134,32 @@ def check_repair(machine: Machine, folder: Path) -> None:
 
 
 def check_damaged_program(machine: Machine, folder: Path, installer: Path) -> None:
-    """A deleted file of the program itself is found, and installing again brings it back."""
-    file = folder / "app" / "cli.py"
+    """A deleted file of the program itself is found, and an upgrade brings it back.
+
+    Even where the installation's own Python can't ask the app to close any more.
+    """
+    file, python = folder / "app" / "cli.py", folder / "python" / "Lib" / "ctypes" / "__init__.py"
     file.unlink()
     done = command(machine, folder, "repair", seconds=SET_UP_SECONDS)
     assert done.code == 2 and "app/cli.py" in done.printed, done
     assert "Install KAME Desktop again" in done.printed
-    install(machine, installer)
-    assert file.is_file()
+    python.unlink()
+    check_upgrade(machine, installer)
+    assert file.is_file() and python.is_file()
+
+
+def check_cut_off_upgrade(machine: Machine, installer: Path) -> None:
+    """A power failure while the installer writes its files leaves the old version as it was."""
+    folder = folder_of(machine)
+    written = folder / "kame-desktop.new" / "app" / "cli.py"
+    with machine.started(installer, "/S") as running:
+        until = time.monotonic() + INSTALL_SECONDS
+        while not written.exists() and time.monotonic() < until:
+            time.sleep(0.01)
+        assert running.poll() is None, "the installer ended before it could be cut off"
+        machine.end()
+    assert written.exists() and not (folder / "kame-desktop.new" / "installed.json").exists()
+    check_exit_code_and_letters(machine, folder)
 
 
 def check_upgrade(machine: Machine, installer: Path) -> None:
@@ -165,6 +187,7 @@ def check_interrupted(machine: Machine, folder: Path, after: float) -> None:
         deadline = time.monotonic() + after
         while time.monotonic() < deadline and running.poll() is None:
             time.sleep(0.05)
+        assert running.poll() is None, "the set-up ended before it could be cut off"
         machine.end()
     set_up(machine, folder)
     check_imports(machine, folder)
@@ -190,17 +213,26 @@ def check_without_network(machine: Machine, folder: Path) -> None:
     assert not (folder / "environment").exists()
 
 
+def uninstaller(machine: Machine, *options: str) -> list[Path | str]:
+    """Return the command that uninstalls silently."""
+    folder = folder_of(machine)
+    # With `_?=` the uninstaller does its work in this process, instead of in a copy that nobody can wait for. It wants
+    # the folder without quotes, which it would get around a word with spaces.
+    return [folder / "uninstall.exe", "/S", *options, *f"_?={machine.windows(folder)}".split(" ")]
+
+
 def uninstall(machine: Machine, *options: str) -> None:
     """Uninstall silently. Nothing of the program may stay; with /PURGE nothing of the user's either."""
     folder, data = folder_of(machine), data_of(machine)
     before = {path.name for path in data.iterdir()} if data.exists() else set()
-    # With `_?=` the uninstaller does its work in this process, instead of in a copy that nobody can wait for.
-    done = machine.run(
-        folder / "uninstall.exe", "/S", *options, f"_?={machine.windows(folder)}", seconds=REMOVE_SECONDS
-    )
+    done = machine.run(*uninstaller(machine, *options), seconds=REMOVE_SECONDS)
     assert done.code == 0, done.printed
     left = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*")) if folder.exists() else []
     assert left in ([], ["uninstall.exe"]), left[:20]
+    if left:
+        # It can't remove itself while it runs.
+        (folder / "uninstall.exe").unlink()
+        folder.rmdir()
     assert not shortcut_of(machine).exists()
     assert not registry(machine, UNINSTALL_KEY)
     assert not is_on_path(machine)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import time
@@ -16,8 +17,9 @@ from tests.support.patience import in_real_time
 from tests.support.screen import Screen
 from tests.support.servers import Script, peer
 from tests.support.virtual_audio import VirtualAudio
-from tests.support.window_talk import ANSWER, check_talk, events_in, wait_until
+from tests.support.window_talk import ANSWER, check_talk, events_in, wait_until, wait_until_silent
 from tests.windows import installer_checks as checks
+from tests.windows.awake import awake
 from tests.windows.certificate import make_certificate
 from tests.windows.conftest import TABLE, give_desktop
 from tests.windows.installation import ROOT, SYSTEM, Installation
@@ -41,43 +43,62 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.fixture(scope="module")
-def installer(
+def building(
     windows: Installation, certificate: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """The online installer of the commit that is checked out, built in a clone of its own, and signed."""
+) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """The build of the commit that is checked out, in a clone of its own; and the folder that it writes to."""
     folder = tmp_path_factory.mktemp("installer")
     subprocess.run(["git", "clone", "-q", str(ROOT), str(folder / "source")], check=True, timeout=60)
-    done = subprocess.run(
-        [sys.executable, "packaging/build.py", "windows", "--python", str(windows.base), "--kind", "online",
-         "--sign-with", *map(str, certificate), "--out", str(folder)],
-        cwd=folder / "source", capture_output=True, text=True, timeout=BUILD_SECONDS,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    [built] = folder.glob("*-online-setup.exe")
-    TABLE.append(f"{built.name}: {built.stat().st_size / 10**6:.1f} MB")
-    return built
+    with open(folder / "log", "w") as log:
+        build = subprocess.Popen(
+            [sys.executable, "packaging/build.py", "windows", "--python", str(windows.base), "--kind", "online",
+             "--sign-with", *map(str, certificate), "--out", str(folder)],
+            cwd=folder / "source", stdout=log, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+    try:
+        yield build, folder
+    finally:
+        build.kill()
+        build.wait(10)
 
 
 @pytest.fixture(scope="module")
 def machine(
-    windows: Installation, screen: Screen, audio: VirtualAudio, tmp_path_factory: pytest.TempPathFactory
+    building: object, screen: Screen, audio: VirtualAudio, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Wine]:
-    """A Windows machine on which nothing is installed, not even Python."""
+    """A Windows machine on which nothing is installed, not even Python; made while the installer is built."""
     wine = Wine(tmp_path_factory.mktemp("empty") / "prefix")
     give_desktop(wine, screen, audio)
-    wine.boot(SYSTEM)
     try:
+        wine.boot(SYSTEM)
         yield wine
     finally:
         wine.end()
 
 
 @pytest.fixture(scope="module")
+def installer(building: tuple[subprocess.Popen[str], Path], machine: Wine) -> Path:
+    """The online installer, signed."""
+    build, folder = building
+    assert build.wait(BUILD_SECONDS) == 0, (folder / "log").read_text()
+    [built] = folder.glob("*-online-setup.exe")
+    TABLE.append(f"{built.name}: {built.stat().st_size / 10**6:.1f} MB")
+    return built
+
+
+@pytest.fixture(autouse=True)
+def keep_awake(machine: Wine) -> Iterator[None]:
+    with awake(machine):
+        yield
+
+
+@pytest.fixture(scope="module")
 def folder(machine: Wine, installer: Path) -> Path:
     """The installed program's folder, with its environment."""
-    folder = checks.install(machine, installer)
-    begin = time.monotonic()
-    checks.set_up(machine, folder)
+    with awake(machine):
+        folder = checks.install(machine, installer)
+        begin = time.monotonic()
+        checks.set_up(machine, folder)
     TABLE.append(f"installed app: environment set up by the command in {time.monotonic() - begin:.0f} s")
     return folder
 
@@ -85,7 +106,7 @@ def folder(machine: Wine, installer: Path) -> Path:
 def test_installer_and_programs_are_signed(
     installer: Path, folder: Path, certificate: tuple[Path, Path]
 ) -> None:
-    for program in (installer, folder / "KAME Desktop.exe", folder / "kame-desktop.exe"):
+    for program in (installer, *(folder / name for name in ("KAME Desktop.exe", "kame-desktop.exe", "uninstall.exe"))):
         done = subprocess.run(
             ["osslsigncode", "verify", "-CAfile", str(certificate[0]), "-in", str(program)],
             capture_output=True, text=True, timeout=60,
@@ -105,23 +126,24 @@ def test_it_starts_from_the_start_menu_and_answers_aloud(
     """The shortcut opens the window; asked by voice it answers by voice, and it is closed by its shortcut."""
     words = tuple(f" {word}" for word in ANSWER.split())
     machine.end()  # what a try before this one has left
-    with peer(Script(words)) as url:
+    with awake(machine), peer(Script(words)) as url:
         recordings = write_settings(machine, **server_settings(url)) / "recordings"
         # Not by `run`, which waits for the end of what is printed: the app holds its streams until it ends.
         with machine.started("start", machine.windows(checks.shortcut_of(machine))):
             wait_until(lambda: bool(events_in(recordings)), START_SECONDS, "the talk is ready")
         picture(screen, "installed")
+        assert _programs_of(folder, machine)
         with audio.record_loudspeaker(tmp_path / "heard.wav") as heard:
             assert checks.command(machine, folder, "ptt", "press").code == 0
             audio.play_into_microphone(sounds.question("103_2")).wait(20)
             assert checks.command(machine, folder, "ptt", "release").code == 0
             wait_until(lambda: _count(recordings, e.AssistantEnded) > 0, 60, "the answer ends")
-            time.sleep(0.5)
+            wait_until_silent(heard)
         check_talk(events_in(recordings), heard.path)
         screen.click(*BLANK)
         screen.close_window()
         wait_until(lambda: _count(recordings, e.SessionEnded) > 0, CLOSE_SECONDS, "the talk ends with its window")
-        wait_until(lambda: checks.command(machine, folder, "ptt", "release").code == 2, CLOSE_SECONDS, "the app ends")
+        wait_until(lambda: not _programs_of(folder, machine), CLOSE_SECONDS, "the app ends with all its processes")
 
 
 def test_a_damaged_environment_is_repaired(machine: Wine, folder: Path) -> None:
@@ -129,11 +151,13 @@ def test_a_damaged_environment_is_repaired(machine: Wine, folder: Path) -> None:
 
 
 def test_an_upgrade_keeps_what_is_the_users(machine: Wine, folder: Path, installer: Path) -> None:
-    checks.check_damaged_program(machine, folder, installer)
-    checks.check_upgrade(machine, installer)
+    checks.check_cut_off_upgrade(machine, installer)
+    with awake(machine):
+        checks.check_damaged_program(machine, folder, installer)
 
 
 def test_an_interrupted_set_up_is_mended_by_the_next(machine: Wine, folder: Path) -> None:
+    checks.check_without_network(machine, folder)
     checks.check_interrupted(machine, folder, after=3.0)
 
 
@@ -146,3 +170,15 @@ def test_uninstalling_leaves_only_what_is_the_users(machine: Wine, folder: Path,
 
 def _count(recordings: Path, kind: type[e.Event]) -> int:
     return sum(isinstance(event, kind) for event in events_in(recordings))
+
+
+def _programs_of(folder: Path, machine: Wine) -> list[str]:
+    """The running programs of this installation that its app consists of."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (process / "cmdline").read_bytes().decode("utf-8", "replace")
+            here = str(machine.folder).encode() in (process / "environ").read_bytes()
+            if here and f"{folder.name}\\environment\\" in words:
+                found.append(words)
+    return found

@@ -12,7 +12,7 @@ from tests.support.patience import in_real_time
 from tests.support.screen import Screen
 from tests.support.servers import Script, peer
 from tests.support.virtual_audio import VirtualAudio
-from tests.support.window_talk import ANSWER, check_talk, wait_until
+from tests.support.window_talk import ANSWER, check_talk, wait_until, wait_until_silent
 from tests.windows.installation import Installation
 from tests.windows.running_window import RunningWindow, picture, running_window, server_settings
 
@@ -31,7 +31,7 @@ def test_a_question_asked_aloud_is_answered_aloud(
         with audio.record_loudspeaker(tmp_path / "heard.wav") as heard:
             window.ask(audio)
             wait_until(lambda: window.count(e.AssistantEnded) > 0, 60, "the answer ends")
-            wait_until(heard.is_silent, EVENT_SECONDS, "the loudspeaker is silent")
+            wait_until_silent(heard)
         picture(screen, "answered")
         check_talk(window.events, heard.path)
         assert " ".join(x.text for x in window.events if isinstance(x, e.AssistantSaid)) == ANSWER

