@@ -70,6 +70,7 @@ def test_a_wheel_has_no_launcher_and_says_what_to_type(tmp_path: Path, monkeypat
 
 def test_on_windows_a_wheels_command_asks_for_a_torch_with_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.installed.installed", lambda: Installed(WHEEL, "1"))
+    monkeypatch.setattr(sys, "platform", "linux")
     assert "--torch-backend" not in card_command()
     monkeypatch.setattr(sys, "platform", "win32")
     assert card_command() == 'uv tool install --force --torch-backend auto "kame-desktop[embedded,gpu] @ FILE.whl"'

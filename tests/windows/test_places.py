@@ -52,7 +52,6 @@ def test_data_lies_where_windows_says_that_the_profile_is(
             assert (window.folder / "history.sqlite3").is_file()
         assert not on_c.exists(), sorted(on_c.rglob("*"))
     finally:
-        windows.wine.end()
         _move_local_data(windows.wine, f"C:\\users\\{windows.wine.user}\\AppData\\Local")
         (windows.wine.folder / "dosdevices" / "e:").unlink()
         shutil.rmtree(drive)

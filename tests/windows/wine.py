@@ -7,15 +7,18 @@ import json
 import os
 import shutil
 import subprocess
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
-from typing import Any
+from typing import IO, Any
 
 WINE, SERVER = "/usr/lib/wine/wine64", "wineserver"
 USER = "Jörg Müller"
 """With a space and umlauts, as many users' names have them."""
 START_TRIES = 2
+PIPE_SECONDS = 2.0
+"""What a program has printed is read by then."""
 RUNTIME = (
     "ucrtbase", "msvcp140", "msvcp140_1", "msvcp140_2", "msvcp140_atomic_wait", "vcruntime140", "vcruntime140_1",
     "concrt140", "vcomp140",
@@ -102,15 +105,19 @@ class Wine:
             [WINE, str(program), *arguments], env={**self.env, **(env or {})}, cwd=cwd,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
+        printed = bytearray()
+        reader = threading.Thread(target=_read, args=(child.stdout, printed), name="output", daemon=True)
+        reader.start()
         try:
-            printed, _ = child.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired as over:
+            code = child.wait(seconds)
+        except subprocess.TimeoutExpired:
             child.kill()
-            child.stdout.close()  # a child of it may hold the pipe: nobody waits for that
             child.wait(10)
-            last = _text(over.stdout or b"")[-6000:]
+            last = _text(bytes(printed))[-6000:]
             raise TookTooLong(f"{program} took longer than {seconds} s. The last it printed:\n{last}") from None
-        return Finished(child.returncode, _text(printed))
+        # Not to the end of the pipe: Wine's desktop, which the first program starts, holds it for as long as it runs.
+        reader.join(PIPE_SECONDS)
+        return Finished(code, _text(bytes(printed)))
 
     @contextlib.contextmanager
     def started(
@@ -158,6 +165,13 @@ def _without_display(environ: Mapping[str, str]) -> dict[str, str]:
     """The environment without this machine's screen, sound and Python."""
     ours = ("DISPLAY", "WAYLAND_DISPLAY", "QT_", "PULSE_", "ALSA_", "XDG_", "PYTHON", "VIRTUAL_ENV", "PYTEST_")
     return {name: value for name, value in environ.items() if not name.startswith(ours)}
+
+
+def _read(pipe: IO[bytes], printed: bytearray) -> None:
+    """Adds to `printed` what comes, until nobody holds the pipe's other end."""
+    with pipe:
+        while data := os.read(pipe.fileno(), 65_536):
+            printed += data
 
 
 def _text(printed: bytes) -> str:
