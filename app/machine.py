@@ -31,8 +31,9 @@ from app.weights.layout import read_layout
 
 CARD_SECONDS = 10.0
 """A driver that has to wake its card first takes a few."""
-LOOK_SECONDS = 4.0
-"""Whatever else takes longer is told as not answering."""
+LOOK_SECONDS = 10.0
+"""Whatever else takes longer is told as not answering. At a machine's first start 4 s were too few for the keyring:
+its modules were being compiled beside the app's own."""
 OFFER_SECONDS = 45.0
 """The launcher asks the card's driver once more."""
 OLLAMA_SECONDS = 2.0

@@ -45,6 +45,7 @@ SetCompressorDictSize 32
   !uninstfinalize 'sh "${SIGN}" "%1"' = 0
 !endif
 BrandingText "${NAME} ${VERSION}"
+SpaceTexts none
 ShowInstDetails nevershow
 ShowUninstDetails nevershow
 
