@@ -16,6 +16,9 @@ from PySide6.QtWidgets import QApplication
 
 from app.gui.background import DaemonExecutor
 
+LEAST_FROZEN = 10_000
+"""A Python that has loaded the app has some hundred thousand objects."""
+
 
 @pytest.fixture(scope="session")
 def qapp_cls():
@@ -44,6 +47,8 @@ def _qt(qapp: QApplication) -> QApplication:
     # A closed loop is a cycle with a Qt object whose timers still run. Were it collected by chance on
     # a worker's thread, Qt could not end those timers, and would later send them to nobody and crash.
     gc.collect()
+    if gc.get_freeze_count() < LEAST_FROZEN:
+        gc.freeze()  # a talk that ended has unfrozen all
     # Closing the last window would end the event loop that the test itself runs on.
     qapp.setQuitOnLastWindowClosed(False)
     return qapp
