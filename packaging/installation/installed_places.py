@@ -81,6 +81,7 @@ class InstalledPlaces(Places):
         self.next = Places(root, beside(environment.name + ".next"))
         self.old = beside(environment.name + ".old")
         self.cache = beside(environment.name + ".cache")
+        self.discarded = beside(environment.name + ".discarded")
         self.pythons = beside(environment.name + ".python")
         self.log = beside(environment.name + ".log")
         self.set_up_lock = beside(environment.name + ".lock")
@@ -97,5 +98,5 @@ class InstalledPlaces(Places):
     def traces(self) -> list[Path]:
         """Return all that set-ups have made and that is there."""
         environments = (self.venv, self.new.venv, self.next.venv, self.old)
-        every = (*environments, self.cache, self.pythons, self.log, self.set_up_lock)
+        every = (*environments, self.cache, self.discarded, self.pythons, self.log, self.set_up_lock)
         return [path for path in every if path.exists() or path.is_symlink()]

@@ -19,7 +19,7 @@ from installation.places import Places
 from installation.problems import USERS, NothingFits, Problem, ToolFailed, problem_of
 from installation.pythons import candidates, find_pythons
 from installation.readiness import base_version, is_current, is_ready, linked_python, same_base
-from installation.replacement import adopt_next, clean_up, clone, recover, remove_leftovers, replace
+from installation.replacement import adopt_next, clean_up, clone, recover, remove_discarded, remove_leftovers, replace
 from installation.stamp import read_stamp, write_stamp
 from installation.steps import Steps
 from installation.torch_builds import missing_pins
@@ -54,6 +54,7 @@ class Provision:
         `adopt`: an environment that waits may take its place now, which it never does while the app's window is open.
         """
         adopt = adopt and self.places.next.venv.exists() and not window_is_open()
+        remove_discarded(self.places)
         if not repair and is_ready(self.places, adopt):
             return
         with only_one(self.places.set_up_lock, self.steps) as hold:

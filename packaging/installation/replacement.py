@@ -127,7 +127,19 @@ def remove_environment(places: InstalledPlaces, steps: Steps) -> None:
 
 
 def remove_leftovers(places: InstalledPlaces) -> None:
-    """Remove the cache of fetched packages once the environment is in place."""
-    with contextlib.suppress(Problem):
-        if places.cache.exists():
-            remove_tree(places.cache)
+    """Remove the cache of fetched packages once the environment is in place.
+
+    It is renamed first: where the removal is cut off or a file is in use, the app's next start removes the rest.
+    """
+    remove_discarded(places)
+    if places.cache.exists():
+        with contextlib.suppress(Problem):
+            move(places.cache, places.discarded)
+    for folder in (places.cache, places.discarded):
+        shutil.rmtree(str(folder), ignore_errors=True)
+
+
+def remove_discarded(places: InstalledPlaces) -> None:
+    """Remove what is left of a discarded cache. No set-up uses it, so none has to be waited for."""
+    if places.discarded.exists():
+        shutil.rmtree(str(places.discarded), ignore_errors=True)

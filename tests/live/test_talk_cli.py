@@ -161,10 +161,10 @@ def test_an_answer_that_finds_no_room_is_a_sentence_and_the_words_are_kept(tmp_p
     assert code == 2 and told.endswith(".") and "Traceback" not in stderr, stderr
 
 
-def test_a_quarter_of_an_hour_in_bounded_memory(tmp_path: Path) -> None:
-    """Two questions, a quarter of an hour apart: both are answered, and the memory does not grow with the time."""
+def test_ten_minutes_in_bounded_memory(tmp_path: Path) -> None:
+    """Two questions, ten minutes apart: both are answered, and the memory does not grow with the time."""
     begin = sounds.question("141_2")
-    long = np.concatenate([begin, sounds.room(900 - 2 * len(begin) / 24_000), begin, sounds.room(1.0)])
+    long = np.concatenate([begin, sounds.room(600 - 2 * len(begin) / 24_000), begin, sounds.room(1.0)])
     path = sounds.write(tmp_path / "q.wav", long)
     del long
     short = sounds.write(tmp_path / "short.wav", begin)
@@ -174,9 +174,9 @@ def test_a_quarter_of_an_hour_in_bounded_memory(tmp_path: Path) -> None:
         code, document, stderr = talk("--input", path, *common)
     assert code == 0, stderr
     assert [t["speaker"] for t in document["turns"]] == ["user", "assistant", "user", "assistant"]
-    assert document["seconds"] > 899
-    # So much sound is 86 MB as float32 and 43 MB as 16 bit; models and libraries take some 400 MB.
-    assert document["peak_kib"] - little["peak_kib"] < 40_000, (little["peak_kib"], document["peak_kib"])
+    assert document["seconds"] > 599
+    # So much sound is 58 MB as float32 and 29 MB as 16 bit; models and libraries take some 400 MB.
+    assert document["peak_kib"] - little["peak_kib"] < 25_000, (little["peak_kib"], document["peak_kib"])
 
 
 def test_a_wrong_name_is_a_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -207,15 +207,17 @@ def test_devices_are_listed_by_name() -> None:
     assert done.returncode == 0 and "KAME-Mic" in names and "KAME-Speaker" in names
 
 
-@pytest.mark.parametrize(("words", "stops"), [("Uh-huh.", False), ("Okay.", False), ("Stop, wait a moment.", True)])
-def test_over_a_real_answer_uh_huh_lets_it_go_on_and_stop_stops_it(words: str, stops: bool, tmp_path: Path) -> None:
+def test_over_a_real_answer_uh_huh_lets_it_go_on_and_stop_stops_it(tmp_path: Path) -> None:
     with PiperVoice(model_path("voice")) as voice:
-        spoken = voice.synthesize(words).result(20).samples
+        hum, okay, stop = (
+            voice.synthesize(words).result(20).samples for words in ("Uh-huh.", "Okay.", "Stop, wait a moment.")
+        )
+    pause = sounds.room(3.5)
     question = sounds.question("103_2")
-    path = sounds.write(
-        tmp_path / "q.wav", np.concatenate([question, sounds.room(3.5), spoken, sounds.room(1.0)])
-    )
-    answer = "It is interesting because it has more than one answer. " + "And there is one more to be found. " * 4
+    heard = [question, pause, hum, pause, okay, pause]
+    stop_begins = sum(map(len, heard)) / 24_000
+    path = sounds.write(tmp_path / "q.wav", np.concatenate([*heard, stop, sounds.room(1.0)]))
+    answer = "It is interesting because it has more than one answer. " + "And there is one more to be found. " * 8
     with peer(Script(tuple(f" {word}" for word in answer.split()))) as url:
         code, document, stderr = talk(
             "--input", path, "--output", tmp_path / "a.wav", "--record", tmp_path / "rec",
@@ -223,9 +225,9 @@ def test_over_a_real_answer_uh_huh_lets_it_go_on_and_stop_stops_it(words: str, s
         )  # fmt: skip
     assert code == 0, stderr
     first = next(t for t in document["turns"] if t["speaker"] == "assistant")
-    begin = (len(question) + 3.5 * 24_000) / 24_000
     held = [x.at for x in Replay(tmp_path / "rec").events() if isinstance(x, e.AssistantHeld)]
-    assert held or not stops  # a hum need not even be a pause
-    assert all(begin < at <= begin + 0.35 for at in held)
-    assert first["interrupted"] is stops
-    assert (first["text"] == answer.strip()) is not stops
+    assert stop_begins < held[-1] <= stop_begins + 0.35, (stop_begins, held)
+    # A hum need not even be a pause; after each that was one the answer went on.
+    begins = [(len(question) + sum(map(len, between))) / 24_000 for between in ([pause], [pause, hum, pause])]
+    assert all(any(0 < at - begin <= 0.35 for begin in begins) for at in held[:-1]), (begins, held)
+    assert first["interrupted"] and 20 < len(first["text"].split()) < len(answer.split())

@@ -58,6 +58,15 @@ def test_a_failed_download_is_told_and_the_next_try_goes_on(installed):
     assert is_ready(installed.places) and not installed.places.cache.exists()
 
 
+def test_a_cache_whose_removal_was_cut_off_goes_at_the_next_start(installed, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", lambda *_args, **_options: None)
+        installed.ensure()
+    assert not installed.places.cache.exists() and installed.places.discarded.exists()
+    installed.ensure()
+    assert not installed.places.discarded.exists()
+
+
 def test_a_failed_upgrade_leaves_the_old_environment_in_place(installed):
     installed.ensure()
     installed.set_locks("one==2.0", "model==1.0")
