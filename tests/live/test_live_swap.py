@@ -25,7 +25,7 @@ from app.conversation.tally import Tally
 from app.conversation.transcript import Transcript
 from app.offline_models import model_path
 from app.session.control import BackendChoice, SessionChoice
-from tests.live.test_talk_cli import talk
+from tests.live.test_talk_cli import talk, talk_alone
 from tests.support import sounds
 from tests.support.leaks import SECRET, places_with, quoting_peer
 from tests.support.patience import alone, in_real_time
@@ -141,7 +141,7 @@ def test_a_talk_leaves_no_key_behind(user: str, tmp_path: Path) -> None:
     with quoting_peer(401) as (where, seen):
         url = f"http://{user}{urlsplit(where).netloc}/v1"
         [name] = key_names("compatible", url)
-        code, document, stderr = talk(
+        code, document, stderr = talk_alone(
             "--input", question, "--output", tmp_path / "a.wav", "--record", tmp_path / "rec",
             "--backend", "compatible", "--model", "any", "--base-url", url, env={name: SECRET, **home},
         )  # fmt: skip
