@@ -143,26 +143,28 @@ async def test_where_the_window_can_not_do_it_the_command_is_told() -> None:
         assert visible(strip) == [] and "bootstrap.py setup" in strip.note.text()
 
 
-async def test_it_goes_on_without_the_first_run_and_is_told_then() -> None:
-    desk = FakeGraphics()
+@asynccontextmanager
+async def installing_unseen(desk: FakeGraphics) -> AsyncIterator[MainWindow]:
+    """The window with an installation under way and the first run closed."""
     async with offered(OFFER, desk) as (window, strip):
         click(strip.get_button)
         click(strip.agree_button)
         await until(lambda: desk.asked)
         assert window.panels.first_run is not None
         window.panels.first_run.close()
+        yield window
+
+
+async def test_it_goes_on_without_the_first_run_and_is_told_then() -> None:
+    desk = FakeGraphics()
+    async with installing_unseen(desk) as window:
         desk.come.set()
         await until(lambda: "used after a restart" in " ".join(row.sentence for row in window.messages.rows))
 
 
 async def test_what_fails_while_nobody_watches_is_told_in_the_window() -> None:
     desk = FakeGraphics()
-    async with offered(OFFER, desk) as (window, strip):
-        click(strip.get_button)
-        click(strip.agree_button)
-        await until(lambda: desk.asked)
-        assert window.panels.first_run is not None
-        window.panels.first_run.close()
+    async with installing_unseen(desk) as window:
         desk.breaks = "The disk is full."
         await until(lambda: [row.sentence for row in window.messages.rows] == ["The disk is full."])
 

@@ -77,10 +77,7 @@ class Interruptions:
         seconds = time.monotonic() - began
         if done.returncode == 0:
             return f"it was enough ({seconds:.1f} s)"
-        last = " ".join(done.stdout.strip().splitlines()[-3:])
-        if done.returncode != 2 or "again" not in last or "Traceback" in done.stdout:
-            sys.exit(f"The set-up ended with {done.returncode} and without a sentence that helps:\n{done.stdout}")
-        return f"stopped after {seconds:.1f} s with “{last}”"
+        return f"stopped after {seconds:.1f} s with “{problem_told(done.returncode, done.stdout)}”"
 
     def _mended(self) -> str:
         """How the next start went: it has to end well, and every file has to be as its package says."""
@@ -95,3 +92,11 @@ class Interruptions:
 
     def _afresh(self) -> None:
         self._linux.run(f"rm -rf {SHARE}/kame-desktop && mkdir -p {SHARE}", user=True)
+
+
+def problem_told(code: int, printed: str) -> str:
+    """The last lines of a set-up that failed. Ends the trial where they don't tell the user what to do."""
+    last = " ".join(printed.strip().splitlines()[-3:])
+    if code != 2 or "again" not in last or "Traceback" in printed:
+        sys.exit(f"The set-up ended with {code} and without a sentence that helps:\n{printed}")
+    return last

@@ -220,7 +220,7 @@ def main() -> None:
             trial.removed()
             stays = left(before, linux.files())
             print("left behind:", *stays, sep="\n  ")
-            if any(not path.startswith(("./home/", "./root/")) for path in stays):
+            if any(Path(path).parts[0] not in ("home", "root") for path in stays):
                 sys.exit("The package has left something outside of the homes.")
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from tests.linux.failing_proxy import failing_proxy
 from tests.linux.guest import mounted
+from tests.linux.interruptions import WHOLE, problem_told
 from tests.support.screen import virtual_screen
 from tests.support.virtual_audio import virtual_audio
 from tests.windows import installer_checks as checks
@@ -30,7 +31,6 @@ from tests.windows.wine import Wine
 KINDS = ("power failure", "launcher killed", "disk full", "network gone")
 ROOM, DOWNLOAD = 1600, 420
 """MB that the program's disk has, and that a set-up fetches, about."""
-WHOLE = "All files are as they should be."
 
 
 class Interruptions:
@@ -96,10 +96,7 @@ class Interruptions:
         )
         if done.code == 0:
             return "it was enough"
-        last = " ".join(done.printed.strip().splitlines()[-3:])
-        if done.code != 2 or "again" not in last or "Traceback" in done.printed:
-            sys.exit(f"The set-up ended with {done.code} and without a sentence that helps:\n{done.printed}")
-        return f"it said “{last}”"
+        return f"it said “{problem_told(done.code, done.printed)}”"
 
     def _mended(self) -> str:
         """How the next set-up went: it has to end well, and every file has to be as its package says."""
