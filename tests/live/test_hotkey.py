@@ -44,6 +44,8 @@ def hear():
     if word == "keys":
         hotkeys.set_keys(*rest)
         say("set")
+    elif word == "idle":
+        say("idle")
     else:
         hotkeys.close()
         say("closed")
@@ -80,6 +82,13 @@ class App(Child):
         self.tell(f"keys|{talk}|{mute}")
         self.until(lambda: "set" in self.lines)
         self.lines.remove("set")
+
+    def until_renewed(self, times: int) -> None:
+        """Returns when it has taken its keys anew so often: it says so first, and answers once they are taken."""
+        self.until(lambda: self.renewed == times)
+        self.tell("idle")
+        self.until(lambda: "idle" in self.lines)
+        self.lines.remove("idle")
 
     def until(self, holds: Callable[[], bool]) -> None:
         """Hears until `holds`."""
@@ -410,10 +419,10 @@ def test_a_key_that_the_layout_lacked_works_once_another_layout_has_it(app: App,
     assert "layout has no" in lacks and "every program" in never
     app.renewed = 0
     with other.renamed("F11", "ssharp"):
-        app.until(lambda: app.renewed == 1)
+        app.until_renewed(1)
         other.strike("Control_L", "Alt_L", "ssharp")
         app.expect(lacks, never, never, "pressed", "released")
-    app.until(lambda: app.renewed == 2)
+    app.until_renewed(2)
     app.expect(lacks, never, never, "pressed", "released", never, lacks)
 
 
