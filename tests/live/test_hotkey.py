@@ -84,7 +84,9 @@ class App(Child):
         self.lines.remove("set")
 
     def until_renewed(self, times: int) -> None:
-        """Returns when it has taken its keys anew so often: it says so first, and answers once they are taken."""
+        """Returns once it has taken its keys anew `times` times. It says so before it takes them, but hears the next
+        command only afterwards.
+        """
         self.until(lambda: self.renewed == times)
         self.tell("idle")
         self.until(lambda: "idle" in self.lines)
