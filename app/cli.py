@@ -78,6 +78,8 @@ def build_parser() -> argparse.ArgumentParser:
                        help="fitted to (0), chosen by (1), or neither (2, the default)")  # fmt: skip
     turns.add_argument("--recordings", default="", metavar="FOLDER",
                        help="also MT-Bench's turns as spoken there: VOICE/QUESTION_TURN.flac")  # fmt: skip
+    turns.add_argument("--people", default="", metavar="FOLDER",
+                       help="also real speakers: manifest.jsonl and the recordings that it names")  # fmt: skip
     frame = bench.add_parser("frame", parents=[common], help="one step of the model, in parts, on this machine")
     frame.add_argument("--random-weights", action="store_true", required=True,
                        help="weights of the true shape; their values don't matter to the speed")  # fmt: skip
@@ -212,7 +214,10 @@ def _bench_turns(args: argparse.Namespace, terminal: Terminal) -> int:
 
     try:
         recordings = Path(args.recordings) if args.recordings else None
-        result = run_turns(cases=args.cases, part=args.part, recordings=recordings, progress=terminal.progress)
+        people = Path(args.people) if args.people else None
+        result = run_turns(
+            cases=args.cases, part=args.part, recordings=recordings, people_in=people, progress=terminal.progress
+        )
     except compose.USER_ERRORS as error:
         raise UserError(str(error)) from error
     terminal.say(result.table())

@@ -25,6 +25,7 @@ from app.conversation.tally import Tally
 from app.conversation.transcript import Transcript
 from app.session.control import ROUTER, BackendChoice, ModelChoice, SessionChoice, Style, ToolChoice
 from app.session.errors import UserError
+from app.settings import patience_of
 from app.terminal import Terminal
 from app.weights.fit import PRECISIONS
 
@@ -64,6 +65,8 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     talk.add_argument("--base-url", default="", help="where the brain's server is")
     talk.add_argument("--manner", choices=("after", "thinking"), default="thinking",
                       help="answer after the whole turn, or while thinking (default)")  # fmt: skip
+    talk.add_argument("--patience", type=patience, default=0.0, metavar="N",
+                      help="how long your pauses are waited out: 0 (shortest) to 10, default 5")  # fmt: skip
     talk.add_argument("--realtime", action="store_true", help="play the file at the pace of sound")
     talk.add_argument("--record", default="", metavar="FOLDER", help="keep events.jsonl and both sides' sound")
     talk.add_argument("--microphone", default="", metavar="NAME", help="an input device by name")
@@ -97,6 +100,14 @@ def milliseconds(text: str) -> int:
     if not 0 <= value <= 20_000:
         raise argparse.ArgumentTypeError("must be between 0 and 20000")
     return as_frames(value)
+
+
+def patience(text: str) -> float:
+    """Steps of the patience dial, 0 to 10, as sessions take it."""
+    steps = float(text)
+    if not 0 <= steps <= 10:
+        raise argparse.ArgumentTypeError("must be between 0 and 10")
+    return patience_of(steps)
 
 
 def brain(text: str) -> BackendChoice:
@@ -340,6 +351,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
         cap=args.cap,
         model=ModelChoice(args.weights, args.precision, args.device, args.context, args.delay_ms, args.lead_ms),
         manner=args.manner,
+        patience=args.patience,
         duplex=True,
         record_folder=args.record,
     )

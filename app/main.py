@@ -15,6 +15,8 @@ from app import books, brains, nvidia
 from app.audio.endpoints import AudioSink, AudioSource, SoundEdge
 from app.audio.errors import AudioError
 from app.backend.base import Backend, BackendError
+from app.conversation.turn import TurnSettings
+from app.conversation.turn_end import PauseLengths
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
@@ -31,6 +33,7 @@ from app.settings import Settings, recordings_folder
 from app.stt import make_transcriber
 from app.stt.base import TranscriberError
 from app.tts.base import VoiceError
+from app.user_pace import keep_pace, load_pace
 from app.weights.catalogue import DEFAULT_WEIGHTS, PUBLISHED, folder_of
 from app.weights.errors import WeightsError
 from app.weights.layout import check_against_manifest, read_layout
@@ -105,10 +108,14 @@ def session(
         fallback=lambda: frontend(dataclasses.replace(choice, frontend="cascade")),
         prepare=prepare,
     )
+    pauses = PauseLengths()
+    if edge is not None:  # a person at the devices, and no file
+        parts.keep_pauses, pauses = keep_pace, load_pace()
     if choice.frontend == "cascade":
         parts.fallback = None
     config = SessionConfig(
-        manner=choice.manner, duplex=choice.duplex, pace=pace, end_with_input=end_with_input,
+        manner=choice.manner, settings=TurnSettings(patience=choice.patience), pauses=pauses, duplex=choice.duplex,
+        pace=pace, end_with_input=end_with_input,
         choice=choice.backend, aside=choice.aside, style=choice.style, tools=choice.tools, cap=choice.cap,
         earlier=choice.earlier, remember_seconds=remember_seconds,
     )  # fmt: skip

@@ -96,6 +96,11 @@ def _setting(default: Any, label: str, help: str, group: str, **more: Any) -> An
     return field(default=default, metadata={"declared": Setting(default, label, help, group, **more)})
 
 
+def patience_of(steps: float) -> float:
+    """The setting `patience`, 0 to 10, as sessions take it: -1 to 1."""
+    return (steps - 5) / 5
+
+
 @dataclass(slots=True)
 class Settings:
     """The settings in force. `notice` tells, in a sentence, what was wrong with the file, if anything."""
@@ -121,6 +126,12 @@ class Settings:
     manner: str = _setting(
         "thinking", tr("Manner"), tr("When the brain begins to work on the answer."), "talk",
         words={"thinking": tr("While you talk"), "after": tr("When you have finished")},
+    )  # fmt: skip
+    patience: int = _setting(
+        5, tr("Patience"),
+        tr("How long KAME waits when you pause, before it takes your turn for finished: 0 answers soonest, 10 waits "
+           "longest. It also learns how long your own pauses are."), "talk",
+        lowest=0, highest=10,
     )  # fmt: skip
     duplex: bool = _setting(
         False, tr("Full duplex"), tr("Your voice alone opens and closes your turns, without the talk button."), "talk"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from app.conversation.stages import PIECES, Answer, Piece, Stage, figures
-from app.conversation.turn import TurnSettings
+from app.conversation.turn_end import end_weights
 
 SLOW_SECONDS = 1.0
 """An answer that takes longer is slow, whatever the others took."""
@@ -22,7 +22,7 @@ SLOWER_BY_SECONDS = 0.25
 ENOUGH_ANSWERS = 4
 """Of fewer others, nobody can tell what is usual."""
 
-_SOUNDED_UNFINISHED = (TurnSettings().normal_silence + TurnSettings().unfinished_silence) / 2
+_SOUNDED_UNFINISHED = end_weights().wait(0.15)
 """Who waited longer than this was sure that the user would go on; who waited less did not know."""
 
 
@@ -35,8 +35,6 @@ class Cause(Enum):
     """The end was waited for, since the turn sounded unfinished."""
     UNSURE = auto()
     """The end was waited for, since it could not be told from the turn."""
-    SILENCE = auto()
-    """The end was waited for, as always in the manner `after`."""
     BUTTON = auto()
     """The talk button was let go late."""
     NOTICED_LATE = auto()
@@ -124,8 +122,6 @@ def _late_notice(answer: Answer, answers: Sequence[Answer]) -> Reason:
         cause = Cause.BUTTON
     elif answer.reason != "silence":
         cause = Cause.NOTICED_LATE
-    elif not answer.eager:
-        cause = Cause.SILENCE
     else:
         cause = Cause.UNFINISHED if seconds >= _SOUNDED_UNFINISHED else Cause.UNSURE
     return Reason(cause, seconds, _usually_took("noticing", answer, answers))

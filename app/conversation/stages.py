@@ -45,8 +45,7 @@ class Answer:
 
     `took`: the stages as long as they were, which may overlap, without those that it had no part in or that are not
     known. `wait`: the response cut into what was waited for; the pieces add up to it, and are 0 if it is negative.
-    `reason`: what told that the turn was over. `eager`: in the manner `thinking`. `backend` and `model` are
-    empty if no brain was waited for.
+    `reason`: what told that the turn was over. `backend` and `model` are empty if no brain was waited for.
     `asked_anew`, `fell_back`, `swapped`: a brain was asked anew behind the user's last sound, since their words had
     changed, another one had failed, or they had chosen this one. `first`: its first words in this talk. `tool` worked
     for `tool_seconds` before them. `delay`: the pause that the user has asked for. `dropped` frames and `skipped`
@@ -58,7 +57,6 @@ class Answer:
     reason: str
     took: Mapping[Stage, float]
     wait: Mapping[Piece, float]
-    eager: bool = False
     backend: str = ""
     model: str = ""
     asked_anew: bool = False
@@ -108,7 +106,6 @@ class _Turn:
     end: e.UserEnded | None = None
     final_at: float | None = None
     start: e.AssistantStarted | None = None
-    eager: bool = False
     delay: float = 0.0
     requests: list[_Request] = field(default_factory=list)
 
@@ -136,7 +133,6 @@ class Stages:
         self._dropped: deque[e.FramesDropped] = deque(maxlen=_MOST_TROUBLES)
         self._shed: deque[e.SpeechShed] = deque(maxlen=_MOST_TROUBLES)
         self._swapped_at = -1e9
-        self._eager = False
         self._delay = 0.0
 
     @property
@@ -158,8 +154,6 @@ class Stages:
                 self.frames.gaps += event.count
             case e.ContextMeasured():
                 self.context = event
-            case e.SessionStarted(manner=manner) | e.MannerChanged(manner=manner):
-                self._eager = manner == "thinking"
             case e.DialsChanged(delay=delay):
                 self._delay = delay * FRAME_SECONDS
             case e.BackendChanged(reason=reason) if reason != "fallback":
@@ -217,7 +211,7 @@ class Stages:
             case e.AssistantStarted():
                 if turn.start is not None:
                     return
-                turn.start, turn.eager, turn.delay = event, self._eager, self._delay
+                turn.start, turn.delay = event, self._delay
         # The answer may set in before the end of the turn is known, or its words, so any may come last.
         if turn.end is not None and turn.start is not None:
             self._answers[event.turn] = self._answer(event.turn, turn, turn.end, turn.start)
@@ -248,7 +242,7 @@ class Stages:
             took["voice"] = max(0.0, began - max(ready, end.at if end.at <= began else ready))
         reached = _Reached(end.at, turn.final_at, began)
         return Answer(
-            number, began - told, end.reason, took, _wait(told, reached, request), turn.eager,
+            number, began - told, end.reason, took, _wait(told, reached, request),
             delay=turn.delay,
             dropped=sum(t.frames for t in self._dropped if told <= t.at <= began),
             skipped=sum(t.decodes for t in self._shed if told - _SPEECH_SECONDS <= t.at <= began),

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from app.conversation import events as e
+from app.conversation.turn_end import PauseLengths, end_weights
 from app.conversation.voice import WINDOW_SECONDS, VoiceRun, VoiceSettings, VoiceWindow
 from app.conversation.words import fold, is_backchannel, is_echo
 
@@ -61,45 +62,26 @@ TurnEvent = e.UserStarted | e.UserPaused | e.UserResumed | e.UserEnded | e.UserB
 class TurnSettings:
     """Times in seconds, probabilities in [0, 1]. What counts as voice, and as an interruption, is in `voice`.
 
-    Endpointing (see `end_silence`; tuned on the first two parts of `bench turns`): `pause_seconds` is one window of
-    silence. `normal_silence` is longer than the pauses that speakers make within a turn (up to 1.2 s there, and what
-    the detector is late), `unfinished_silence` what those get who surely go on. `surely_finished` trades speakers who
-    are cut off against those who wait: of 326 in all three parts 0.85 cuts off 10, with a median delay of 243 ms and a
-    third quartile of half a second; 0.9 cuts off 4, and every fourth waits 1.4 s. `ask_again`: silence after which
-    the judge is asked once more, because it hears more in the silence. A step between, 0.48 s for who has likely
-    finished, was tried: it cut off 10 of 96 where 3 were without it.
+    `pause_seconds` is one window of silence. How long a pause must last to end the turn is told by `turn_end`;
+    `patience` in [-1, 1] moves that, 0 as fitted, 1 the longest waits. `ask_again`: silence after which the judge is
+    asked once more, because it hears more in the silence.
     """
 
     voice: VoiceSettings = field(default_factory=VoiceSettings)
     onset_seconds: float = 0.064
     pause_seconds: float = 0.032
-    quick_silence: float = 0.096
-    normal_silence: float = 1.36
-    unfinished_silence: float = 1.6
-    surely_finished: float = 0.85
-    surely_unfinished: float = 0.05
+    patience: float = 0.0
     ask_again: tuple[float, ...] = (0.1, 0.18, 0.26, 0.4, 0.56)
-    plain_silence: float = 0.48
     reopen_seconds: float = 1.6
     backchannel_seconds: float = 0.9
     hold_silence: float = 0.72
 
 
-def end_silence(finished: float | None, settings: TurnSettings) -> float:
-    """Seconds of silence after which a turn is taken as complete that is `finished` with this probability.
-
-    None: nothing is known yet. Who has surely finished is answered at once; who has surely not gets longest; and
-    between them the wait is longer than speakers pause within a turn.
-    """
-    if finished is None:
-        return settings.normal_silence
-    if finished >= settings.surely_finished:
-        return settings.quick_silence
-    return settings.normal_silence if finished >= settings.surely_unfinished else settings.unfinished_silence
-
-
 TYPED_SILENCE_SECONDS = 0.2
 """After a turn that was typed, so much silence shows that what is heard then is not what was heard before."""
+
+LEARNED_PAUSES = (0.15, 2.4)
+"""Seconds. Shorter silences belong to words (a stop consonant closes for 0.1 s), longer ones to something else."""
 
 _SAID_SECONDS = 6.0
 """How long its own words are remembered: an utterance of the user's, and the way through the devices."""
@@ -109,16 +91,17 @@ class TurnTracker:
     """Follows the floor, frame by frame.
 
     `duplex` on: the voice alone opens and closes turns. Off: `press` and `release` do (push-to-talk).
-    `eager` on: how finished the turn seems tells its end (`end_silence`). Off: a plain silence does, as in a cascade.
+    `pauses`: what is known of how long this user pauses, which the tracker goes on learning.
     `hear` returns what happened, in order: events for everyone, and commands for the front-end.
     """
 
     def __init__(
-        self, settings: TurnSettings | None = None, *, duplex: bool = True, eager: bool = True
+        self, settings: TurnSettings | None = None, *, duplex: bool = True, pauses: PauseLengths | None = None
     ) -> None:
         self.settings = settings or TurnSettings()
         self.duplex = duplex
-        self.eager = eager
+        self.pauses = pauses or PauseLengths()
+        self.patience = self.settings.patience
         self.turn = 0
         self._state: Literal["silent", "speaking", "paused"] = "silent"
         self._run = VoiceRun(self.settings.voice)
@@ -204,6 +187,13 @@ class TurnTracker:
             self._voiced += WINDOW_SECONDS
         if self._state == "paused" and self._run.seconds >= self.settings.onset_seconds - 1e-9:
             self._state, self._finished = "speaking", None
+            self._learn_pause(window.end - self._run.seconds)
+
+    def _learn_pause(self, until: float) -> None:
+        """The turn goes on behind the pause that lasted `until` then."""
+        length = until - self._told_pause
+        if LEARNED_PAUSES[0] <= length <= LEARNED_PAUSES[1]:
+            self.pauses.add(length)
 
     def _onset(self, at: float, out: list[TurnEvent | FloorCommand], assistant_speaks: bool) -> None:
         s = self.settings
@@ -211,12 +201,15 @@ class TurnTracker:
             self._waits_for_silence = self._run.silence < TYPED_SILENCE_SECONDS
             return
         begins = self._run.seconds + 1e-9 >= s.onset_seconds and self._run.may_be_speech
-        if not (self._run.interrupts if assistant_speaks else begins):
+        goes_on = at - self._ended_turn_voice <= s.reopen_seconds
+        # Who was answered a moment ago may well go on: that takes less evidence than an interruption.
+        if not (self._run.interrupts if assistant_speaks and not goes_on else begins):
             return
         voiced = self._run.seconds
-        if at - self._ended_turn_voice <= s.reopen_seconds:
+        if goes_on:
             out.append(e.UserResumed(at, self.turn))
             out.append(Yield(self.turn))
+            self._learn_pause(at - voiced)
         else:
             self._open(at, out)
             self._held = assistant_speaks
@@ -253,18 +246,21 @@ class TurnTracker:
         if self._held:
             self._settle_hold(at, quiet, out)
         elif quiet + 1e-9 >= self._silence_wanted():
-            known = self.eager and self._finished is not None
-            self._close(at, "words" if known and quiet + 1e-6 < s.normal_silence else "silence", out)
-        elif self.eager and self._asked < len(s.ask_again) and quiet >= s.ask_again[self._asked]:
+            self._close(at, "words" if self._sounded_finished else "silence", out)
+        elif self._asked < len(s.ask_again) and quiet >= s.ask_again[self._asked]:
             # The judge hears more in the silence that follows: it is asked once more.
             self._asked += 1
             if self._finished is not None:
                 out.append(e.UserPaused(at, self.turn, self._last_voice))
 
     def _silence_wanted(self) -> float:
-        if not self.eager:
-            return self.settings.plain_silence
-        return end_silence(self._finished, self.settings)
+        weights = end_weights()
+        finished = weights.unknown if self._finished is None else self._finished
+        return weights.wait(finished, slower=self.pauses.slower, patience=self.patience)
+
+    @property
+    def _sounded_finished(self) -> bool:
+        return self._finished is not None and self._finished >= 0.5
 
     def _settle_hold(self, at: float, quiet: float, out: list[TurnEvent | FloorCommand]) -> None:
         """The user spoke briefly over the assistant: the words tell whether it goes on."""

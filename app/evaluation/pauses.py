@@ -34,6 +34,8 @@ LEAD_SECONDS, TAIL_SECONDS = 0.5, 2.6
 ROOM_DBFS = -65.0
 SEARCH_SECONDS = 0.35
 """How far from where a word should end by its length its end is looked for..."""
+END_REACH = 0.12
+"""Seconds: voice that ends this close to where another one was marked to end is the same."""
 TRIES = 6
 """... and how many low places are tried."""
 SPEEDS = (0.93, 1.0, 1.0, 1.08)
@@ -53,11 +55,26 @@ class Case:
     samples: np.ndarray
     end: float
     pauses: tuple[tuple[float, float], ...]
+    speaker: str = ""
+    untold: tuple[tuple[float, float], ...] = ()
+    """Those of `pauses` before which all that is said may be all: nobody could know that more follows."""
 
     @property
     def voice(self) -> str:
-        """Who speaks: `Kokoro` in the recordings, `Piper` in what the app's voice says."""
+        """Who speaks: `Kokoro` in the recordings, `Piper` in what the app's voice says, or people."""
+        if self.speaker:
+            return "people"
         return "Kokoro" if self.name.split()[0] in ("bench", "recorded") else "Piper"
+
+    def resumes(self, speech_end: float) -> float | None:
+        """When the voice comes back behind a pause that began at `speech_end`; None: it doesn't."""
+        if speech_end >= self.end - END_REACH:
+            return None
+        return min((after for _, after in self.pauses if after > speech_end + 0.03), default=self.end)
+
+    def is_untold(self, speech_end: float) -> bool:
+        """Whether the pause that began at `speech_end` is one of `untold`."""
+        return any(begin - END_REACH <= speech_end <= end for begin, end in self.untold)
 
 
 Hear = Callable[[np.ndarray], str]

@@ -8,10 +8,10 @@ find is told to the turn tracker as late as it would be, in the sound's own time
 from __future__ import annotations
 
 import heapq
-import statistics
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,9 @@ import soxr
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
 from app.conversation.turn import TurnSettings, TurnTracker
+from app.conversation.turn_end import PauseLengths
 from app.evaluation.pauses import Case, bench_cases, recorded_cases, spoken_cases
+from app.evaluation.people import people
 from app.installed import completing_command
 from app.offline_models import model_path
 from app.stt.base import EndOfTurn, TranscriberError, TranscriptUpdate, VoiceActivity
@@ -87,17 +89,45 @@ class TimedEars(StreamingTranscriber):
         self.now = until
 
 
+FIRST_SOUND_SECONDS = 0.1
+"""From a turn's end until an answer that is ready sounds."""
+AUDIBLE_SECONDS = 0.2
+"""An answer that sounds longer than this into what the speaker goes on to say has audibly cut the speaker off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A turn that was ended `at` seconds though its speaker went on at `resumed`. `silent_at`: when the answer, which
+    sounds from FIRST_SOUND_SECONDS behind the turn's end on, was silenced; None if it was not.
+    """
+
+    at: float
+    resumed: float
+    silent_at: float | None
+
+    @property
+    def audible(self) -> bool:
+        """Whether the answer sounded into what the speaker went on to say."""
+        begin = max(self.resumed, self.at + FIRST_SOUND_SECONDS)
+        return self.silent_at is None or self.silent_at - begin > AUDIBLE_SECONDS
+
+
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What became of a case. `cuts`: when a turn was ended before the true end, seconds from the sound's start;
-    `delay`: from the true end to the turn's end (None: it never ended); `words`: as they were at that end.
+    """What became of a case. `cuts`: turns that were ended before the true end; `delay`: from the true end to the
+    turn's end (None: it never ended); `words`: as they were at that end.
     """
 
     case: Case
-    cuts: tuple[float, ...]
+    cuts: tuple[Cut, ...]
     delay: float | None
     words: str
     reason: str = ""
+
+    @property
+    def audible(self) -> bool:
+        """Whether the speaker was audibly cut off."""
+        return any(cut.audible for cut in self.cuts)
 
 
 def follow(
@@ -108,10 +138,10 @@ def follow(
     words_judge: WordsJudge | None = None,
     settings: TurnSettings | None = None,
     *,
-    eager: bool = True,
+    pauses: PauseLengths | None = None,
 ) -> Heard:
     """Listens to one case as a session does, frame by frame."""
-    tracker = TurnTracker(settings, eager=eager)
+    tracker = TurnTracker(settings, pauses=pauses)
     voice, ears = make_voice(), TimedEars(decoder, judge, words_judge)
     words = ""
 
@@ -122,27 +152,32 @@ def follow(
 
     ears.on_update = hear
     ears.on_finished = tracker.hint_finished
-    cuts: list[float] = []
+    cuts: list[Cut] = []
     delay, reason, at_end = None, "", ""
+    sounds_from = math.inf
     for index in range(len(case.samples) // FRAME_SAMPLES):
         frame = Frame(index, case.samples[index * FRAME_SAMPLES : (index + 1) * FRAME_SAMPLES])
         ears.deliver(frame.at)
         windows = voice.hear(frame)
-        facts = tracker.hear(frame.at, windows, assistant_speaks=False)
+        facts = tracker.hear(frame.at, windows, assistant_speaks=frame.at > sounds_from)
         ears.push(frame, any(w.probability >= 0.5 for w in windows))
         for fact in facts:
             match fact:
-                case e.UserStarted(at, turn):
-                    ears.begin(turn, at)
+                case e.UserStarted(at, turn) | e.UserResumed(at, turn):
+                    if cuts and cuts[-1].silent_at is None:
+                        cuts[-1] = replace(cuts[-1], silent_at=at)
+                    sounds_from = math.inf
+                    ears.begin(turn, at) if isinstance(fact, e.UserStarted) else ears.resume(turn)
                 case e.UserPaused(_, turn, speech_end):
                     ears.pause(turn, speech_end)
-                case e.UserResumed(_, turn):
-                    ears.resume(turn)
                 case e.UserEnded(at, turn, speech_end, why):
-                    if at < case.end:
-                        cuts.append(at)
+                    sounds_from = at + FIRST_SOUND_SECONDS
+                    resumed, untold = case.resumes(speech_end), case.is_untold(speech_end)
+                    if resumed is not None and not untold:
+                        cuts.append(Cut(at, resumed, None))
                     elif delay is None:
-                        delay, reason, at_end = at - case.end, why, words
+                        # For all that anybody could know, the speaker had finished at an untold pause.
+                        delay, reason, at_end = at - (speech_end if untold else case.end), why, words
                     ears.end(turn, speech_end)
     return Heard(case, tuple(cuts), delay, at_end, reason)
 
@@ -156,28 +191,31 @@ class TurnsResult:
 
     def rows(self) -> list[tuple[str, list[Heard]]]:
         """The groups that the table shows, by name."""
+        people = [one for one in self.heard if one.case.speaker]
+        spoken = [one for one in self.heard if not one.case.speaker]
         # A question that is whole before the pause may be all: nobody can tell, so these are told apart.
-        told = [one for one in self.heard if one.case.kind not in ("phrase", "plain")]
+        told = [one for one in spoken if one.case.kind not in ("phrase", "plain")]
         groups: dict[str, list[Heard]] = {}
         for one in told:
             for name in (one.case.voice, one.case.making, f"kind: {one.case.kind}"):
                 groups.setdefault(name, []).append(one)
-        out = [("questions and requests", told), *sorted(groups.items())]
-        out.append(("whole before the pause", [one for one in self.heard if one.case.kind == "phrase"]))
-        out.append(("plain statements", [one for one in self.heard if one.case.kind == "plain"]))
+        out = [("**people**", people), ("**synthetic questions and requests**", told), *sorted(groups.items())]
+        out.append(("whole before the pause", [one for one in spoken if one.case.kind == "phrase"]))
+        out.append(("plain statements", [one for one in spoken if one.case.kind == "plain"]))
         return [(name, group) for name, group in out if group]
 
     def table(self) -> str:
         """For people: Markdown."""
         lines = [
-            "| spoken with pauses | cases | cut off | % | delay p50, ms | p75 | p90 | worst |",
-            "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+            "| who and what | turns | cut off | audibly | missed | delay p25, ms | p50 | p75 | p90 |",
+            "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
         ]
         for name, group in self.rows():
             f = figures(group)
             lines.append(
-                f"| {name} | {f['cases']} | {f['cut_off']} | {100 * f['share']:.1f} |"
-                + "".join(f" {1000 * f[key]:.0f} |" for key in ("p50", "p75", "p90", "worst"))
+                f"| {name} | {f['cases']} | {f['cut_off']} ({100 * f['share']:.1f} %) |"
+                f" {f['audible']} ({100 * f['audible_share']:.1f} %) | {f['missed']} |"
+                + "".join(f" {1000 * f[key]:.0f} |" for key in ("p25", "p50", "p75", "p90"))
             )
         for sentence in self.left_out:
             lines += ["", sentence]
@@ -189,9 +227,14 @@ class TurnsResult:
             "decode_seconds": DECODE_SECONDS,
             "judge_seconds": JUDGE_SECONDS,
             "words_seconds": WORDS_SECONDS,
-            "groups": {name: figures(group) for name, group in self.rows()},
+            "groups": {name.strip("*"): figures(group) for name, group in self.rows()},
             "cut_off": [
-                {"case": one.case.name, "text": one.case.text, "at": [round(cut, 3) for cut in one.cuts]}
+                {
+                    "case": one.case.name,
+                    "text": one.case.text,
+                    "at": [round(cut.at, 3) for cut in one.cuts],
+                    "audible": one.audible,
+                }
                 for one in self.heard
                 if one.cuts
             ],
@@ -200,21 +243,23 @@ class TurnsResult:
 
 
 def figures(group: Sequence[Heard]) -> dict[str, Any]:
-    """Cases, how many were cut off at least once, and the delays in seconds; a turn that never ended counts as 9 s."""
-    delays = sorted(9.0 if one.delay is None else one.delay for one in group)
-    cut = sum(bool(one.cuts) for one in group)
-    quantile = {f"p{q}": round(float(np.quantile(delays, q / 100)), 3) for q in (75, 90)}
+    """Turns, how many were cut off at least once, and audibly, how many were missed, and the delays in seconds; a turn
+    that never ended counts as 9 s.
+    """
+    delays = [9.0 if one.delay is None else one.delay for one in group]
+    cut, audible = sum(bool(one.cuts) for one in group), sum(one.audible for one in group)
     return {
         "cases": len(group),
         "cut_off": cut,
         "share": round(cut / max(1, len(group)), 4),
-        "p50": round(statistics.median(delays), 3),
-        **quantile,
-        "worst": round(delays[-1], 3),
+        "audible": audible,
+        "audible_share": round(audible / max(1, len(group)), 4),
+        "missed": sum(one.delay is None for one in group),
+        **{f"p{q}": round(float(np.quantile(delays, q / 100)), 3) for q in (25, 50, 75, 90)},
     }
 
 
-class _Hearing:
+class Hearing:
     """A recogniser for `pauses`, which gives it sound at 24 kHz."""
 
     def __init__(self, decoder: Decoder) -> None:
@@ -225,12 +270,12 @@ class _Hearing:
 
 
 def run_turns(
-    *, cases: int = 0, part: int = 2, recordings: Path | None = None,
+    *, cases: int = 0, part: int = 2, recordings: Path | None = None, people_in: Path | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> TurnsResult:
-    """Listens, with the app's own ears and judges, to the bench's questions (parts 0 and 1), to what the voice says,
-    and to MT-Bench spoken in `recordings`. `part`: one of PARTS, by its place; `cases`: the first so many.
-    Raises TranscriberError and VoiceError.
+    """Listens, with the app's own ears and judges, to the bench's questions (parts 0 and 1) and to what the voice says;
+    also to MT-Bench spoken in `recordings`, and to the real speakers in `people_in`, where they are given. `part`: one
+    of PARTS, by its place; `cases`: the first so many of each. Raises TranscriberError and VoiceError.
     """
     from app.stt import finished_words
     from app.stt.silero import SileroVoiceActivity
@@ -243,7 +288,7 @@ def run_turns(
         raise TranscriberError("The models that hear are not installed. Set the app up again: "
                                f"{completing_command()}.")  # fmt: skip
     decoder, judging = WhisperDecoder(ears), SmartTurn(model_path("end of turn"))
-    result, hear = TurnsResult(), _Hearing(decoder)
+    result, hear = TurnsResult(), Hearing(decoder)
     progress("speaking and cutting the questions")
     found, left_out = bench_cases(hear, part)
     if recordings is not None:
@@ -261,19 +306,27 @@ def run_turns(
         found, left_out = found + some, left_out + missing
     else:
         result.left_out.append("The voice is not installed, so only recordings were heard.")
+    found = found[: cases or None]
+    if people_in is not None:
+        try:
+            found += people(people_in, hear, SileroVoiceActivity, part)[: cases or None]
+        except (OSError, ValueError, KeyError, soundfile.LibsndfileError) as error:
+            sentence = f"The recordings of people can't be read: {error}. The folder must hold manifest.jsonl."
+            raise TranscriberError(sentence) from error
     if not found:
         raise TranscriberError("There is nothing to listen to: the voice is not installed. "
                                f"Set the app up again: {completing_command()}.")  # fmt: skip
     if left_out:
         result.left_out.append(f"{len(left_out)} could not be cut between two words: {', '.join(left_out)}.")
-    found = found[: cases or None]
     words = finished_words.load()
     if words is None:
         result.left_out.append("The language model is not installed, so the words were judged by rules alone.")
     try:
+        pauses: dict[str, PauseLengths] = {}
         for number, case in enumerate(found, 1):
             progress(f"case {number} of {len(found)}")
-            result.heard.append(follow(case, SileroVoiceActivity, decoder, judging, words))
+            known = pauses.setdefault(case.speaker, PauseLengths()) if case.speaker else None
+            result.heard.append(follow(case, SileroVoiceActivity, decoder, judging, words, pauses=known))
     finally:
         if words is not None:
             words.close()

@@ -13,7 +13,7 @@ from app.conversation.frame import as_frames
 from app.conversation.sound import Processing
 from app.session.control import ROUTER, BackendChoice, Length, ModelChoice, SessionChoice, Style, ToolChoice
 from app.session.desks import ProviderView
-from app.settings import Settings, recordings_folder
+from app.settings import Settings, patience_of, recordings_folder
 
 KINDS = ("everyday", "reasoning", "stem", "humanities", "creative")
 """The kinds of questions that the router tells apart."""
@@ -156,6 +156,7 @@ def session_choice(settings: Settings) -> SessionChoice:
         tools=tool_choice(settings),
         cap=max(0.0, settings.cap_dollars),
         manner="after" if settings.manner == "after" else "thinking",
+        patience=patience_of(settings.patience),
         duplex=settings.duplex,
         microphone=settings.microphone,
         loudspeaker=settings.loudspeaker,

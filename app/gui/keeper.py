@@ -185,6 +185,8 @@ class SessionKeeper(QObject):
         """Tells a session that was just built what the user has changed since."""
         if self.wanted.manner != built.manner:
             session.set_manner(self.wanted.manner)
+        if self.wanted.patience != built.patience:
+            session.set_patience(self.wanted.patience)
         if self.wanted.duplex != built.duplex:
             session.set_duplex(self.wanted.duplex)
         if (self.wanted.muted or bool(self._deaf)) != built.muted:
@@ -270,6 +272,12 @@ class SessionKeeper(QObject):
         self.wanted = replace(self.wanted, manner=manner)
         if self.session is not None:
             self.session.set_manner(manner)
+
+    def set_patience(self, patience: float) -> None:
+        """Changes how long pauses are waited out, live if a session runs."""
+        self.wanted = replace(self.wanted, patience=patience)
+        if self.session is not None:
+            self.session.set_patience(patience)
 
     def set_duplex(self, duplex: bool) -> None:
         """Changes between the button and full duplex, live if a session runs."""

@@ -88,9 +88,6 @@ class LatencyWords(QObject):
                 )  # fmt: skip
                 return self.tr("KAME waited {0} to be sure that you had finished, {1}. Without full duplex, letting "
                                "the talk button go ends a turn at once.").format(time, because)  # fmt: skip
-            case Cause.SILENCE:
-                return self.tr("KAME waited for {0} of silence, as it always does in the manner “After”. The manner "
-                               "“Thinking” is quicker.").format(time)  # fmt: skip
             case Cause.BUTTON:
                 return self.tr("You let the talk button go {0} after your last sound. Let it go as soon as you have "
                                "finished.").format(time)  # fmt: skip

@@ -22,7 +22,7 @@ from app.gui.setup_bar import SetupBar
 from app.gui.sound_room import SoundRoom
 from app.gui.theme import apply_theme, reduce_motion
 from app.session.control import BackendChoice
-from app.settings import Settings
+from app.settings import Settings, patience_of
 
 _OF_A_BRAIN = ("provider", *(f"{p}_model" for p in MODELLED), *(f"{p}_url" for p in LOCATED))
 _OF_THE_MODEL = ("precision", "weights_folder", "context_frames")
@@ -59,6 +59,7 @@ class LiveSettings(QObject):
         keep.follow("frontend", does=self._frontend)
         keep.follow(*_OF_THE_MODEL, does=self._model)
         keep.follow("manner", does=self._manner)
+        keep.follow("patience", does=lambda steps: self._keeper.set_patience(patience_of(steps)))
         keep.follow(*_OF_A_BRAIN, does=lambda _: self._brain())
         keep.follow("answer_delay_ms", "oracle_lead_ms", does=lambda _: self._dials())
         keep.follow("keep_recordings", does=menu.recordings_action.setChecked)

@@ -75,7 +75,7 @@ class SessionChoice:
 
     `aside`: a second brain that answers beside `backend` and is shown. `cap`: US dollars that the talk may cost; 0: no
     cap. `earlier`: what both sides have said in the conversation before this talk. `record_folder`: where the sound of
-    this talk goes, in a folder of its own; empty: it is not kept.
+    this talk goes, in a folder of its own; empty: it is not kept. `patience`: see `SessionControl.set_patience`.
     """
 
     frontend: str = "cascade"
@@ -87,6 +87,7 @@ class SessionChoice:
     cap: float = 0.0
     earlier: tuple[ChatMessage, ...] = ()
     manner: Manner = "thinking"
+    patience: float = 0.0
     duplex: bool = False
     microphone: str = ""
     loudspeaker: str = ""
@@ -141,6 +142,10 @@ class SessionControl(Protocol):
 
     def set_manner(self, manner: Manner) -> None:
         """Answers in this manner from now on."""
+        ...
+
+    def set_patience(self, patience: float) -> None:
+        """How long the user's pauses are waited out from now on: in [-1, 1], 0 as fitted, 1 the longest."""
         ...
 
     def set_dials(self, delay: int, lead: int) -> None:

@@ -38,7 +38,16 @@ from app.frontend.base import (
 from app.session.clock import SessionClock
 from app.session.early import EarlyVoice
 from app.session.lost_sound import LostSound
-from app.session.mailbox import FinishedHint, Mailbox, SetDuplex, SwapFrontEnd, TalkButton, TypedWords, WordsHint
+from app.session.mailbox import (
+    FinishedHint,
+    Mailbox,
+    SetDuplex,
+    SetPatience,
+    SwapFrontEnd,
+    TalkButton,
+    TypedWords,
+    WordsHint,
+)
 from app.stt.base import VoiceActivity
 
 GAUGE_FRAMES = 12
@@ -170,10 +179,8 @@ class FrameStepper:
                     self.tracker.press() if pressed else self.tracker.release()
                 case SetDuplex(duplex):
                     self.tracker.duplex = duplex
-                case SetManner(manner):
-                    self.tracker.eager = manner == "thinking"
-                    inputs.append(message)
-                    self._remember(message)
+                case SetPatience(patience):
+                    self.tracker.patience = patience
                 case SwapFrontEnd(frontend):
                     self.frontend, self._goes_on = frontend, False
                     # What came before in this drain is in the turn's record, too.

@@ -51,13 +51,20 @@ class SetDuplex:
 
 
 @dataclass(frozen=True, slots=True)
+class SetPatience:
+    """How long pauses are waited out: in [-1, 1], 0 as fitted, 1 the longest."""
+
+    patience: float
+
+
+@dataclass(frozen=True, slots=True)
 class SwapFrontEnd:
     """From the next step on this front-end, which is ready, hears and speaks."""
 
     frontend: FrontEnd
 
 
-Message = SwapFrontEnd | FrontEndInput | WordsHint | FinishedHint | TalkButton | TypedWords | SetDuplex
+Message = SwapFrontEnd | FrontEndInput | WordsHint | FinishedHint | TalkButton | TypedWords | SetDuplex | SetPatience
 
 
 class Mailbox:

@@ -12,6 +12,7 @@ from app.conversation import events as e
 from app.conversation import turn as floor
 from app.conversation.pace import Pace as BrainPace
 from app.conversation.prompt import ChatMessage
+from app.conversation.turn_end import PauseLengths
 from app.frontend.base import FrontEnd
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.session.recorder import Recorder
@@ -31,6 +32,7 @@ class SessionParts:
     `make_backend` makes the brain of a choice, `make_tools` the tools of one; neither is open yet. `cost`: what a
     request cost, in US dollars, None where nobody knows. `paces`: what is known of brains from earlier talks. `edge`:
     what `source` and `sink` belong to, where they are devices. `prepare` loads on a thread what else is wanted by then.
+    `keep_pauses`: takes what was learned of the user's pauses when the talk is over.
     """
 
     frontend: FrontEnd
@@ -47,6 +49,7 @@ class SessionParts:
     cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None
     paces: dict[tuple[str, str], BrainPace] = field(default_factory=dict)
     prepare: Callable[[], None] | None = None
+    keep_pauses: Callable[[PauseLengths], None] = lambda pauses: None
 
 
 @dataclass(slots=True)
@@ -54,6 +57,7 @@ class SessionConfig:
     """How a session behaves. `choice` says in words what `SessionParts.backend` is; `aside`, `style`, `tools`,
     `cap` and `earlier`: see `SessionChoice`. `end_with_input`: the session is over when the source is and everybody has
     finished. `remember_seconds`: how much of both sides' sound is kept in memory, for `Session.sound_of`.
+    `pauses`: what is known of how long this user pauses within turns, which the talk goes on learning.
     """
 
     manner: e.Manner = "thinking"
@@ -68,4 +72,5 @@ class SessionConfig:
     end_with_input: bool = True
     max_answer_seconds: float = 90.0
     remember_seconds: float = 0.0
+    pauses: PauseLengths = field(default_factory=PauseLengths)
     settings: floor.TurnSettings = field(default_factory=floor.TurnSettings)

@@ -25,7 +25,16 @@ from app.session.clock import SessionClock
 from app.session.control import BackendChoice, Speaker, Style, ToolChoice
 from app.session.frame_loop import FrameStepper, FrameThread, StepMessage
 from app.session.loading import Loader
-from app.session.mailbox import FinishedHint, Mailbox, SetDuplex, SwapFrontEnd, TalkButton, TypedWords, WordsHint
+from app.session.mailbox import (
+    FinishedHint,
+    Mailbox,
+    SetDuplex,
+    SetPatience,
+    SwapFrontEnd,
+    TalkButton,
+    TypedWords,
+    WordsHint,
+)
 from app.session.mind import Mind, MindParts
 from app.session.parts import SessionConfig, SessionParts
 from app.session.sound_memory import SoundMemory
@@ -103,9 +112,7 @@ class Session:
             frontend=parts.frontend,
             sink=parts.sink,
             voice_activity=parts.voice_activity,
-            tracker=TurnTracker(
-                self.config.settings, duplex=self.config.duplex, eager=self.config.manner == "thinking"
-            ),
+            tracker=TurnTracker(self.config.settings, duplex=self.config.duplex, pauses=self.config.pauses),
             mailbox=self.mailbox,
             clock=self.clock,
             edge=parts.edge,
@@ -168,6 +175,7 @@ class Session:
         if ended:
             self._emit(e.SessionEnded(self.clock(), self.frames))
             self._over = True
+            self.parts.keep_pauses(self.config.pauses)
         try:
             await self.mind.close()
         finally:
@@ -440,6 +448,10 @@ class Session:
         self.mailbox.post(SetManner(manner))
         self.mind.set_partials(manner == "thinking")
         self._emit(e.MannerChanged(self.clock(), manner))
+
+    def set_patience(self, patience: float) -> None:
+        """See `SessionControl.set_patience`."""
+        self.mailbox.post(SetPatience(patience))
 
     def set_dials(self, delay: int, lead: int) -> None:
         """See `SessionControl.set_dials`."""

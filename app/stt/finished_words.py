@@ -16,12 +16,14 @@ import math
 import subprocess
 import threading
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from app.childprocess import end_child, killed_after, python_module_command, quiet_child
 from app.conversation.complete import completeness, ends_open
 from app.conversation.words import fold
 from app.offline_models import model_path
+from app.resources import resource
 
 _MARKS = ".?!…,;:- "
 
@@ -51,37 +53,46 @@ def without_marks(text: str) -> str:
 
 
 def probability(text: str, odds: WordOdds | None, sound: float) -> float:
-    """That a turn ends with `text`, in [0, 1]: a logistic regression on what words and sound tell.
+    """That a turn ends with `text`, in [0, 1]: a logistic regression on what words and sound tell at a pause.
 
-    `odds` None: there is no language model, and the kind of the words (see `completeness`) stands in. The weights
-    were fitted (ridge 3) to the pauses of the first two parts of `bench turns`; see `app.evaluation.pauses`.
+    `odds` None: there is no language model, and the kind of the words (see `completeness`) stands in.
+    `app.training.turn_ends` has fitted the weights.
     """
-    kind = completeness(text)
+    weights = _weights()["words" if odds is not None else "words alone"]
+    total = sum(weights[name] * value for name, value in clues(text, odds, sound).items())
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+
+
+def clues(text: str, odds: WordOdds | None, sound: float) -> dict[str, float]:
+    """What the regression looks at, by name."""
+    kind, words = completeness(text), fold(text)
     sound = min(0.99, max(0.01, sound))
-    heard = math.log(sound / (1 - sound))
-    told = (
-        kind == "open", ends_open(text), kind == "statement", kind == "question", kind == "request",
-        len(fold(text)) <= 3, fold(text)[-1:] in _OFTEN_MISHEARD,
-    )  # fmt: skip
+    told = {
+        "always": 1.0,
+        "sound": math.log(sound / (1 - sound)),
+        "open": float(kind == "open"),
+        "tail": float(ends_open(text)),
+        "statement": float(kind == "statement"),
+        "question": float(kind == "question"),
+        "request": float(kind == "request"),
+        "few words": float(len(words) <= 3),
+        "misheard": float(words[-1:] in _OFTEN_MISHEARD),
+    }
     if odds is None:
-        weights, values = _WITHOUT_MODEL, (1.0, heard, *told)
-    else:
-        weights, values = _WEIGHTS, (1.0, odds.close, odds.over, heard, *told)
-    total = sum(weight * float(value) for weight, value in zip(weights, values, strict=True))
-    share = 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
-    # "How long did it take to build the": misheard words mislead the model, but nobody ends like that.
-    return min(share, _OPEN_AT_MOST) if kind == "open" and ends_open(text) else share
+        return told
+    close, over, heard = max(odds.close, -6.0), odds.over, told["sound"]
+    products = {"close x over": close * over, "close x sound": close * heard, "over x sound": over * heard}
+    return {**told, "close": odds.close, "over": over, **products}
 
 
-_WEIGHTS = (0.96, 0.59, 0.43, 0.17, -0.34, -0.72, -1.18, 0.75, -0.19, -0.75, -0.81)
-"""Of: always, `close`, `over`, the sound's log-odds; and of words that are open, that end on a word that nobody ends
-on, that are a statement, a question, a request, that are three or fewer, and that end on one often misheard."""
 _OFTEN_MISHEARD = (("it",), ("you",), ("that",))
 """What a recogniser makes of an "a", a "the" or a "to" that nothing follows: "what's the best way to | get from the"
 becomes "… from it"."""
-_OPEN_AT_MOST = 0.5
-_WITHOUT_MODEL = (-0.04, 0.2, -1.64, -0.95, -2.05, 1.35, 0.49, -1.39, -0.45)
-"""The same without the language model."""
+
+
+@cache
+def _weights() -> dict[str, dict[str, float]]:
+    return json.loads(resource("turn_ends.json").read_text(encoding="utf-8"))
 
 
 def load() -> FinishedWords | None:

@@ -17,14 +17,18 @@ from typing import Any
 
 EXAMPLES = (
     ("I have three apples and eat one. How many are left?", "Two."),
+    ("It's been snowing here all morning.", "Then dress warmly."),
     ("Explain how a bridge carries its load, and give an example.", "It passes it on to the ground, as an arch does."),
+    ("I need a train to Leeds on Friday.", "In the morning or the evening?"),
+    ("In the evening, please.", "There is one at six."),
+    ("My sister works for a company called Brightwater.", "What do they make?"),
     ("What's the capital of Norway", "Oslo."),
     ("So, um, my brother is coming on Friday, what should I cook for him?", "A roast."),
-    ("List five ways of saving water at home.", "Shorter showers, for one."),
 )
-"""Turns of a talk that come before the one that is asked about: they show the model how people ask aloud, and that a
-statement or two may come first. On 322 ends and pauses of spoken questions the area under the ROC curve of both odds'
-sum was 0.886 without them, 0.908 with them, and no better with eight. They are read once."""
+"""Turns of a talk that come before the one that is asked about: they show the model how people ask aloud, that a
+statement or two may come first, and that a statement or an answer may be all. With questions alone, the area under the
+ROC curve of both odds' sum was 0.73 on the pauses of 200 sentences of real callers and 0.967 on synthetic questions;
+with these it is 0.775 and 0.972. They are read once."""
 ASKED = "".join(
     f"<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n{reply}<|im_end|>\n" for user, reply in EXAMPLES
 ) + "<|im_start|>user\n"
@@ -54,7 +58,7 @@ def main(argv: list[str]) -> int:
     params.model.path = argv[0]
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     params.n_parallel = 1
-    params.n_ctx = 768  # the examples (130), and a token a character at worst
+    params.n_ctx = 896  # the examples (230), and a token a character at worst
     params.cache_ram_mib = 0  # else it keeps what it has read of every text, up to 8 GB
     params.hostnames = ["127.0.0.1"]
     params.port = 0

@@ -373,15 +373,20 @@ class StreamingTranscriber:
 
     def _tell(self) -> None:
         """Tells how finished the turn is, once words and sound of this pause are judged, and whenever that changes."""
-        pause, text = self._pause, self._text
-        if pause is None or self._heard is None or self._heard[0] != pause or not text:
+        pause = self._pause
+        if pause is None or self._heard is None or self._heard[0] != pause:
             return
-        if self._text_until < pause - COVERED_SECONDS or (self._words_judge is not None and self._odds[0] != text):
+        text = self._words_covering(pause)
+        if text is None or (self._words_judge is not None and self._odds[0] != text):
             return
         told = (pause, probability(text, self._odds[1] if self._words_judge is not None else None, self._heard[1]))
         if told != self._told:
             self._told = told
             self.on_finished(self._turn, told[1], pause)
+
+    def _words_covering(self, pause: float) -> str | None:
+        """The words so far, if they account for the sound up to `pause`."""
+        return self._text if self._text and self._text_until >= pause - COVERED_SECONDS else None
 
     def _publish(
         self, stable: str = "", unstable: str = "", *, settled: bool = False, final: bool = False, until: float = 0.0

@@ -144,6 +144,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>How long KAME waits when you pause, before it takes your turn for finished: 0 answers soonest, 10 waits longest. It also learns how long your own pauses are.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>How long answers are.</source>
         <translation type="unfinished"></translation>
     </message>
@@ -277,6 +281,10 @@
     </message>
     <message>
         <source>Oracle lead</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Patience</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2140,10 +2148,6 @@
     </message>
     <message>
         <source>KAME noticed only after {0} that you had finished{1}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>KAME waited for {0} of silence, as it always does in the manner “After”. The manner “Thinking” is quicker.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

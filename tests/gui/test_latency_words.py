@@ -19,7 +19,6 @@ SAID = [
                                           "sounded unfinished."),
     (Reason(Cause.UNSURE, 1.4, 0.2), "KAME waited 1.40 s to be sure that you had finished, because your sentence did "
                                      "not tell."),
-    (Reason(Cause.SILENCE, 0.5), "KAME waited for 0.50 s of silence, as it always does in the manner “After”."),
     (Reason(Cause.BUTTON, 1.2), "You let the talk button go 1.20 s after your last sound."),
     (Reason(Cause.NOTICED_LATE, 1.2, 0.2), "KAME noticed only after 1.20 s that you had finished (usually 0.20 s)."),
     (Reason(Cause.EARS_BEHIND, 1.2, None, count=3), "This machine was too busy to write down what you said, which took "

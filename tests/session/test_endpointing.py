@@ -51,6 +51,6 @@ def test_a_pause_in_mid_clause_cuts_nobody_off_and_the_end_is_told_soon(parts: t
 
 def test_a_hasty_tracker_would_cut_them_off(parts: tuple, cases: list[Case]) -> None:
     """The measure itself: whoever takes every silence for the end is told so."""
-    hasty = TurnSettings(quick_silence=0.1, normal_silence=0.1, unfinished_silence=0.1)
+    hasty = TurnSettings(patience=-10.0)
     heard = [follow(case, *parts, hasty) for case in cases[:1]]
     assert all(one.cuts for one in heard)

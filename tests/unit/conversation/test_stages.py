@@ -90,7 +90,7 @@ def test_every_stage_of_an_answer_after_the_turn() -> None:
     assert found.response == pytest.approx(1.48)
     assert found.took == near(noticing=0.5, writing=0.75, brain=0.4, voice=0.24)
     assert found.wait == near(noticing=0.5, writing=0.25, brain=0.4, voice=0.24, between=0.05 + 0.04)
-    assert not found.eager and found.first
+    assert found.first
 
 
 def test_a_brain_that_thinks_while_the_user_talks_is_not_waited_for() -> None:
@@ -112,7 +112,7 @@ def test_a_brain_that_thinks_while_the_user_talks_is_not_waited_for() -> None:
     assert found.response == pytest.approx(0.2)
     assert found.took == near(noticing=0.12, writing=0.3, brain=0.3, voice=0.08)
     assert found.wait == near(noticing=0.12, writing=0.0, brain=0.0, voice=0.08, between=0.0)
-    assert found.eager and not found.asked_anew and not found.first
+    assert not found.asked_anew and not found.first
 
 
 def test_an_answer_that_began_before_the_user_ended_was_not_waited_for() -> None:
@@ -301,9 +301,9 @@ def test_a_quick_talk_has_quick_answers_that_are_slow_for_it() -> None:
     ("start", "noticing", "told", "cause"),
     [
         (THINKING, 1.64, "silence", Cause.UNFINISHED),
-        (THINKING, 1.38, "silence", Cause.UNSURE),
+        (THINKING, 1.02, "silence", Cause.UNSURE),
         (THINKING, 1.0, "words", Cause.NOTICED_LATE),
-        (AFTER, 1.2, "silence", Cause.SILENCE),
+        (AFTER, 1.02, "silence", Cause.UNSURE),
         (AFTER, 1.4, "button", Cause.BUTTON),
         (AFTER, 1.4, "input_end", Cause.NOTICED_LATE),
     ],

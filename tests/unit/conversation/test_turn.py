@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
 from app.conversation import events as e
 from app.conversation.turn import (
     GoOn,
@@ -11,17 +14,15 @@ from app.conversation.turn import (
     TurnSettings,
     TurnTracker,
     Yield,
-    end_silence,
 )
+from app.conversation.turn_end import PauseLengths, end_weights
 from app.conversation.voice import VoiceWindow
-
-S = TurnSettings()
 
 
 class Talk:
     """Feeds a tracker frames of 80 ms made of windows of 32 ms."""
 
-    def __init__(self, **options: bool) -> None:
+    def __init__(self, **options: Any) -> None:
         self.tracker = TurnTracker(**options)
         self.at = 0.0
         self.speaks = False
@@ -69,19 +70,47 @@ def test_a_question_that_sounds_finished_is_answered_within_a_quarter_of_a_secon
     assert TakeFloor(1) in [f for _, f in talk.log]
 
 
-def test_who_may_go_on_is_waited_for_and_who_surely_does_is_waited_for_longest() -> None:
-    for finished, low, high in [(0.6, 1.3, 1.5), (0.01, 1.55, 1.75)]:
-        talk = Talk()
-        _say(talk, "David has three sisters", finished=finished)
-        ended = next(f for _, f in talk.log if isinstance(f, e.UserEnded))
-        assert low <= ended.at - 1.6 <= high, finished
+def _wait_of(talk: Talk, finished: float) -> float:
+    _say(talk, "David has three sisters", finished=finished)
+    return next(f for _, f in talk.log if isinstance(f, e.UserEnded)).at - 1.6
 
 
-def test_without_any_judgement_silence_alone_decides() -> None:
-    assert end_silence(None, S) == S.normal_silence
-    assert end_silence(0.1, S) > end_silence(0.95, S)
-    waits = [end_silence(step / 20, S) for step in range(21)]
+def test_the_less_finished_a_turn_seems_the_longer_its_end_is_waited_for() -> None:
+    waits = [_wait_of(Talk(), finished) for finished in (0.99, 0.9, 0.7, 0.5, 0.3, 0.1, 0.01)]
+    assert waits == sorted(waits) and waits[0] <= 0.25 and 0.9 <= waits[-1] <= 2.5
+    assert all(after - before <= 0.6 for before, after in pairwise(waits)), waits
+
+
+def test_the_wait_falls_smoothly_as_the_probability_grows() -> None:
+    waits = [end_weights().wait(step / 200) for step in range(1, 200)]
     assert waits == sorted(waits, reverse=True)
+    steps = [before - after for before, after in pairwise(waits[10:])]
+    assert max(steps) < 0.1
+
+
+def test_patience_moves_the_whole_curve() -> None:
+    for finished in (0.2, 0.5, 0.8):
+        waits = [_wait_of(Talk(settings=TurnSettings(patience=patience)), finished) for patience in (-1.0, 0.0, 1.0)]
+        assert waits == sorted(waits) and waits[2] - waits[0] >= 0.3, waits
+
+
+def test_a_speaker_whose_pauses_are_long_is_given_more_time() -> None:
+    slow, quick = PauseLengths(), PauseLengths()
+    for _ in range(8):
+        slow.add(1.1)
+        quick.add(0.2)
+    assert _wait_of(Talk(pauses=quick), 0.5) < _wait_of(Talk(), 0.5) < _wait_of(Talk(pauses=slow), 0.5)
+
+
+def test_the_tracker_learns_the_pauses_behind_which_a_turn_goes_on() -> None:
+    talk = Talk()
+    for _ in range(3):
+        talk.run(1.2, 0.9)
+        for fact in talk.run(0.8, 0.02):
+            if isinstance(fact, e.UserPaused):
+                talk.tracker.hint_finished(1, 0.01, fact.speech_end)
+    talk.run(0.4, 0.9)
+    assert talk.tracker.pauses.count == 3 and talk.tracker.pauses.slower > 0.0
 
 
 def test_the_judge_is_asked_again_in_the_silence_and_heard() -> None:
@@ -116,13 +145,6 @@ def test_a_click_in_the_silence_does_not_cost_the_judgement() -> None:
             waiting.append([f.speech_end for f in facts if isinstance(f, e.UserPaused)])
             ended = ended or next((f for f in facts if isinstance(f, e.UserEnded)), None)
         assert ended is not None and ended.reason == "words" and ended.at - (1.6 + 0.032 * place) <= 0.4, place
-
-
-def test_the_cascade_waits_a_plain_silence_whatever_the_words() -> None:
-    talk = Talk(eager=False)
-    _say(talk, "What is the capital of France?")
-    ended = next(f for _, f in talk.log if isinstance(f, e.UserEnded))
-    assert ended.reason == "silence" and 0.48 <= ended.at - 1.6 <= 0.64
 
 
 def test_who_goes_on_gets_the_same_turn_back_and_the_assistant_yields() -> None:

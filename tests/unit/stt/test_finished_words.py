@@ -26,7 +26,7 @@ def test_whole_words_and_a_finished_sound_are_an_end_and_either_missing_is_less(
     assert probability(text, whole, 0.95) > 0.85
     assert probability(text, whole, 0.05) < probability(text, whole, 0.95)
     assert probability("What is the capital of?", open_, 0.95) < 0.05
-    assert probability("David has three sisters.", whole, 0.95) < probability(text, whole, 0.95)
+    assert probability("I need a train to Leicester.", whole, 0.95) > 0.7
 
 
 def test_without_a_model_the_rules_stand_in() -> None:

@@ -1,0 +1,138 @@
+"""What the app's own ears know of each pause, frame by frame: the material that `turn_ends` fits its weights to.
+
+Each case is listened to by a tracker that never ends a turn, in virtual time, so that one pass tells what any policy
+would have known, and when. Recognition takes most of the time; `CachedDecoder` keeps it on disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from app.conversation import events as e
+from app.conversation.frame import FRAME_SAMPLES, Frame
+from app.conversation.turn import TurnSettings, TurnTracker
+from app.conversation.turn_end import PauseLengths
+from app.evaluation.pauses import Case
+from app.evaluation.turns import TimedEars
+from app.stt.base import EndOfTurn, VoiceActivity
+from app.stt.finished_words import WordOdds
+from app.stt.streaming import Decoder, WordsJudge
+
+NEVER = TurnSettings(patience=math.inf, ask_again=(0.1, 0.18, 0.26, 0.4, 0.56))
+"""Settings of a tracker that never ends a turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is known `silence` seconds into a pause: the judges' answers, None until they are there."""
+
+    silence: float
+    sound: float | None
+    text: str | None
+    odds: WordOdds | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A silence behind voice that ended at `begin`; `resumes`: when the voice comes back, None at the true end.
+
+    `untold`: nobody could know that more follows. `slower`: what the speaker's earlier pauses told, as in
+    `PauseLengths.slower`.
+    """
+
+    begin: float
+    resumes: float | None
+    untold: bool
+    slower: float
+    looks: tuple[Look, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """One case, and all that was known at its pauses."""
+
+    case: Case
+    pauses: tuple[Pause, ...]
+
+
+class CachedDecoder:
+    """A decoder whose answers are kept in `folder`, by the sound."""
+
+    def __init__(self, decoder: Decoder, folder: Path) -> None:
+        self._decoder = decoder
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def decode(self, samples: np.ndarray) -> str:
+        """The words of `samples`: float32 at 16 kHz."""
+        file = self._folder / hashlib.sha256(np.ascontiguousarray(samples).tobytes()).hexdigest()[:32]
+        if not file.is_file():
+            file.write_text(self._decoder.decode(samples), encoding="utf-8")
+        return file.read_text(encoding="utf-8")
+
+
+class _OpenEars(TimedEars):
+    """Tells the tracker nothing; what is known is read from outside."""
+
+    def _tell(self) -> None:
+        return
+
+    def look(self, silence: float, speech_end: float) -> Look:
+        """What is known of the pause that began at `speech_end`."""
+        heard = self._heard
+        sound = heard[1] if heard is not None and abs(heard[0] - speech_end) < 1e-6 else None
+        text = self._words_covering(speech_end)
+        known = text is not None and (self._words_judge is None or self._odds[0] == text)
+        return Look(silence, sound, text if known else None, self._odds[1] if known else None)
+
+
+class _Tracker(TurnTracker):
+    @property
+    def pause_begin(self) -> float | None:
+        """Where the voice ended, while it pauses."""
+        return self._last_voice if self._state == "paused" else None
+
+    def judged(self) -> None:
+        """Lets the tracker ask again, as it does once a pause was judged."""
+        self._finished = 0.0
+
+
+def listen(
+    case: Case, pauses: PauseLengths, voice: VoiceActivity, decoder: Decoder, judge: EndOfTurn,
+    words: WordsJudge | None,
+) -> Utterance:
+    """Listens to one case; `pauses`: what is known of the speaker, which goes on learning."""
+    tracker, ears = _Tracker(NEVER, pauses=pauses), _OpenEars(decoder, judge, words)
+    looks: dict[float, list[Look]] = {}
+    slower: dict[float, float] = {}
+    for index in range(len(case.samples) // FRAME_SAMPLES):
+        frame = Frame(index, case.samples[index * FRAME_SAMPLES : (index + 1) * FRAME_SAMPLES])
+        ears.deliver(frame.at)
+        begin = tracker.pause_begin
+        if begin is not None and ears.look(0.0, begin).sound is not None:
+            tracker.judged()
+        windows = voice.hear(frame)
+        facts = tracker.hear(frame.at, windows, assistant_speaks=False)
+        ears.push(frame, any(window.probability >= 0.5 for window in windows))
+        for fact in facts:
+            match fact:
+                case e.UserStarted(at, turn):
+                    ears.begin(turn, at)
+                case e.UserPaused(_, turn, speech_end):
+                    ears.pause(turn, speech_end)
+        begin = tracker.pause_begin
+        if begin is not None:
+            looks.setdefault(begin, []).append(ears.look(frame.at - begin, begin))
+            slower.setdefault(begin, pauses.slower)
+    return Utterance(
+        case,
+        tuple(
+            Pause(begin, case.resumes(begin), case.is_untold(begin), slower[begin], tuple(found))
+            for begin, found in looks.items()
+        ),
+    )  # fmt: skip
