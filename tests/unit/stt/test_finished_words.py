@@ -25,7 +25,7 @@ def test_whole_words_and_a_finished_sound_are_an_end_and_either_missing_is_less(
     text, whole, open_ = "What is the capital of France?", WordOdds(2.0, 1.0), WordOdds(-6.0, -2.0)
     assert probability(text, whole, 0.95) > 0.85
     assert probability(text, whole, 0.05) < probability(text, whole, 0.95)
-    assert probability("What is the capital of?", open_, 0.95) < 0.05
+    assert probability("What is the capital of?", open_, 0.95) < 0.1
     assert probability("I need a train to Leicester.", whole, 0.95) > 0.7
 
 
