@@ -206,6 +206,16 @@ class AssistantStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class AssistantOpened:
+    """The assistant fills the wait for its answer with a short opening ("Let me think."). Its words are said as those
+    of revision 0, and are no part of the answer.
+    """
+
+    at: float
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
 class AssistantSaid:
     """Words of the assistant that have been heard, whole.
 
@@ -530,6 +540,7 @@ Event = (
     | OracleSuperseded
     | OracleEnded
     | AssistantStarted
+    | AssistantOpened
     | AssistantSaid
     | AssistantMended
     | AssistantHeld

@@ -1,22 +1,21 @@
 """How an answer that is being spoken goes over to a better one, as a person would.
 
-Given the words already said in this turn and the newer revision's clauses, tells which of them are
-still to be said, and whether the two contradict each other so that a bridge must be spoken. Pure text.
+Given the words already said in this turn and the newer revision's clauses, tells which of them are still to be said,
+and whether the two contradict each other so that a bridge must be spoken. In mid-sentence the newer one is gone on with
+only where it holds the very same words; otherwise it is taken up with a whole sentence. Pure text.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Literal
 
 from app.conversation.words import fold
 
 SAME = 0.6
-"""Share of the said words that the newer revision must hold, in order, to count as the same answer."""
-
-FRAGMENT_WORDS = 4
-"""So few words are gone on with only where the newer revision begins with the very same."""
+"""Share of a sentence's weight that another one must hold, besides saying nothing else, to have said it already. Chosen
+by hand: what is left out may then be a turn of phrase, and hardly a statement."""
 
 _FILLERS = frozenset(
     "a an the and or but so of to in on at is are was were be it that this there i you we he she they well as "
@@ -31,6 +30,8 @@ _STARTERS = frozenset(
 )
 """Words that begin a sentence and are no names: behind a bridge they lose their capital."""
 _BRIDGES = ("Or rather,", "No, wait:", "Let me put that right:")
+_CLOSING = "\"'”’»)]"
+_NEGATION = re.compile(r"no|not|never|nor|none|nobody|nothing|neither|without|.+n't")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,34 +48,43 @@ class Mend:
     bridge: str = ""
 
 
-def mend(said: str, clauses: list[str], *, complete: bool, corrections: int = 0) -> Mend:
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """`place`: the number of its first clause; `whole`: its end is known."""
+
+    place: int
+    words: tuple[str, ...]
+    whole: bool
+
+
+def mend(said: str, clauses: list[str], *, complete: bool, corrections: int = 0, resumed: bool = False) -> Mend:
     """Joins a newer revision to what was said.
 
-    `clauses` are the revision's closed clauses so far, `complete` tells that no more will come,
-    `corrections` counts the bridges already spoken in this turn.
+    `clauses` are the revision's closed clauses so far, `complete` tells that no more will come, `corrections` counts
+    the bridges already spoken in this turn. `resumed`: the user has spoken since, so that a new sentence begins, and
+    nothing is corrected.
     """
     spoken = fold(said)
     if not spoken:
         return Mend("continue") if clauses else Mend("wait")
-    ends: list[int] = []
-    words: list[str] = []
-    for clause in clauses:
-        words.extend(fold(clause))
-        ends.append(len(words))
-    reached = _reached(spoken, words)
-    if reached:
-        place = next((i for i, end in enumerate(ends) if end >= reached), len(clauses) - 1)
-        skip = _tokens_until(clauses[place], reached - (ends[place - 1] if place else 0))
-        rest = fold(" ".join(clauses[place].split()[skip:]))
-        if any(word not in _FILLERS for word in rest):
+    words = fold(" ".join(clauses))
+    if words[: len(spoken)] == spoken:
+        place, skip, here = _behind(clauses, len(spoken))
+        if _goes_on(said, here) and (not resumed or ends_sentence(here)):
             return Mend("continue", place, skip)
-        return Mend("continue", place + 1)
-    if not complete and len(words) < len(spoken):
+    elif not complete and len(words) < len(spoken):
         return Mend("wait")
-    first = _first_unsaid(said, clauses)
-    if first == len(clauses):
-        return Mend("continue", first) if complete else Mend("wait")
-    return Mend("correct", first, bridge=_BRIDGES[corrections % len(_BRIDGES)])
+    before = [one for one in _sentences([said]) if one.whole]
+    after = _sentences(clauses, complete=complete)
+    first = next((one for one in after if not _is_among(one, before)), None)
+    if first is None:
+        return Mend("continue", len(clauses)) if complete else Mend("wait")
+    if not first.whole and not complete and any(_content(first.words) <= _content(one.words) for one in before):
+        return Mend("wait")  # it may yet turn out to be what was said
+    agrees = ends_sentence(said) and first.place > 0 and all(_is_told_by(one, after) for one in before)
+    if agrees or resumed:
+        return Mend("continue", first.place)
+    return Mend("correct", first.place, bridge=_BRIDGES[corrections % len(_BRIDGES)])
 
 
 def after_bridge(clause: str) -> str:
@@ -87,43 +97,81 @@ def after_bridge(clause: str) -> str:
 
 def bridge_behind(said: str, bridge: str) -> str:
     """A bridge as it is written behind `said`: with a dash where that breaks off in mid-sentence."""
-    if said.rstrip("\"'”’»)]")[-1:] in ("", *".!?…:"):
+    if not said or ends_sentence(said) or _mark(said) == ":":
         return bridge
     return f"– {bridge[:1].lower()}{bridge[1:]}"
 
 
-def _reached(spoken: tuple[str, ...], words: list[str]) -> int:
-    """How many of the newer revision's `words` account for what was `spoken`; 0: it says something else."""
-    if tuple(words[: len(spoken)]) == spoken:
-        return len(spoken)
-    if len(spoken) < FRAGMENT_WORDS:
-        return 0  # too little to tell the same thing from a chance
-    near = words[: 2 * len(spoken) + 4]
-    blocks = [b for b in SequenceMatcher(None, spoken, near, autojunk=False).get_matching_blocks() if b.size]
-    matched = [spoken[block.a + i] for block in blocks for i in range(block.size)]
-    if _weight(matched) < SAME * _weight(spoken):
-        return 0
-    return max(block.b + block.size for block in blocks)
+def ends_sentence(said: str) -> bool:
+    """Whether nothing is left open behind `said`."""
+    return _mark(said) in tuple(".!?…")
 
 
-def _tokens_until(clause: str, words: int) -> int:
-    """How many of a clause's tokens hold its first `words` folded words."""
-    for count, token in enumerate(clause.split()):
-        if words <= 0:
-            return count
-        words -= len(fold(token))
-    return len(clause.split())
+def _mark(text: str) -> str:
+    """The mark that a text ends with; empty for none."""
+    last = text.rstrip().rstrip(_CLOSING)[-1:]
+    return "" if last.isalnum() else last
 
 
-def _weight(words: list[str] | tuple[str, ...]) -> float:
-    """Content words count whole, fillers a quarter: two answers share "the" without agreeing."""
-    return sum(0.25 if word in _FILLERS else 1.0 for word in words)
+def _goes_on(said: str, here: str) -> bool:
+    """Whether the newer answer can go on behind `here`, its word that was said last: not where a pause was made that it
+    does not make.
+    """
+    if ends_sentence(said):
+        return ends_sentence(here)
+    return not _mark(said) or bool(_mark(here))
 
 
-def _first_unsaid(said: str, clauses: list[str]) -> int:
-    """The number of the first clause whose words have not been said, one after the other, already."""
-    spoken = f" {' '.join(fold(said))} "
+def _behind(clauses: list[str], words: int) -> tuple[int, int, str]:
+    """The place behind the first folded `words`: a clause's number, how many of its tokens come before, and the last
+    token before it.
+    """
+    here = ""
     for place, clause in enumerate(clauses):
-        if f" {' '.join(fold(clause))} " not in spoken:
-            return place
-    return len(clauses)
+        for skip, token in enumerate(clause.split()):
+            if words <= 0 and fold(token):
+                return place, skip, here
+            words -= len(fold(token))
+            here = token
+    return len(clauses), 0, here
+
+
+def _sentences(clauses: list[str], *, complete: bool = False) -> list[_Sentence]:
+    out: list[_Sentence] = []
+    words: list[str] = []
+    begun = 0
+    for place, clause in enumerate(clauses):
+        for part in re.split(rf"(?<=[.!?…])[{re.escape(_CLOSING)}]*\s+(?=[A-Z\d\"“'‘(])", clause):
+            words += fold(part)
+            if words and ends_sentence(part):
+                out.append(_Sentence(begun, tuple(words), True))
+                words = []
+        begun = begun if words else place + 1
+    if words:
+        out.append(_Sentence(begun, tuple(words), complete))
+    return out
+
+
+def _is_among(sentence: _Sentence, told: list[_Sentence]) -> bool:
+    return sentence.whole and any(_is_same(one.words, sentence.words) for one in told)
+
+
+def _is_told_by(sentence: _Sentence, newer: list[_Sentence]) -> bool:
+    return any(one.whole and _is_same(sentence.words, one.words) for one in newer)
+
+
+def _is_same(said: tuple[str, ...], newer: tuple[str, ...]) -> bool:
+    """Whether `newer` says all that was `said`, and hardly more, in these or other words."""
+    if said == newer:
+        return True
+    mine, others = _content(said), _content(newer)
+    return bool(mine) and mine <= others and len(mine) >= SAME * len(others) and _stakes(said) == _stakes(newer)
+
+
+def _content(words: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(words) - _FILLERS
+
+
+def _stakes(words: tuple[str, ...]) -> list[str]:
+    """What turns a statement into another one: its numbers and negations."""
+    return sorted(word for word in words if word[:1].isdigit() or _NEGATION.fullmatch(word))

@@ -67,7 +67,8 @@ def system_prompt(own: str, persona: str = "", length: Length = "medium") -> str
 def build_prompt(
     turns: list[Turn], turn: int, words: str, *, persona: str = PERSONA, history_words: int = HISTORY_WORDS
 ) -> tuple[ChatMessage, ...]:
-    """The messages that ask for an answer to `words`, the user's words so far in turn `turn`.
+    """The messages that ask for an answer to `words`, the user's words so far in turn `turn`. Of the assistant's turns
+    they hold what was meant, and not the openings, bridges and broken sentences that were heard.
 
     What the assistant has been heard to say in this very turn is not among them, since the oracle is
     always the whole answer.
@@ -76,10 +77,10 @@ def build_prompt(
     topic: list[ChatMessage] = []
     topic_words = held = 0
     for past in turns:
-        if past.number >= turn or past.backchannel or not past.text:
+        if past.number >= turn or past.backchannel or not (text := past.meant):
             continue
-        count = len(past.text.split())
-        history.append((count, ChatMessage(past.speaker, past.text)))
+        count = len(text.split())
+        history.append((count, ChatMessage(past.speaker, text)))
         held += count
         if held + topic_words > history_words:
             if not topic:

@@ -9,6 +9,16 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from app.conversation import events as e
+from app.conversation.meant import meant_by
+
+
+@dataclass(slots=True)
+class Part:
+    """What was heard of one revision, and the revision's own words as they came."""
+
+    revision: int
+    heard: list[str]
+    answer: list[str]
 
 
 @dataclass(slots=True)
@@ -33,11 +43,29 @@ class Turn:
     talk: int = 0
     brains: list[str] = field(default_factory=list)
     """The models whose words were heard in it, in the order of their first word."""
+    opened: bool = False
+    """It begins with an opening, which is no part of the answer."""
+    parts: list[Part] = field(default_factory=list, repr=False)
+    """The revisions that it was made of, in order; none where nobody tells which."""
 
     @property
     def text(self) -> str:
         """All words of the turn."""
         return " ".join(part for part in (self.stable, self.unstable) if part)
+
+    @property
+    def meant(self) -> str:
+        """What a brain should know to have been said: the answer as its brain gave it, if it was heard so; of one that
+        was not heard whole the sentences that were begun. For the user's turns, and where a model speaks in words of
+        its own: what was heard.
+        """
+        whole = not self.open and not self.interrupted
+        for part in reversed(self.parts):
+            if text := meant_by("".join(part.answer), part.heard, whole=whole):
+                return text
+        if self.opened:
+            return " ".join(word for part in self.parts for word in part.heard)
+        return self.text
 
 
 @dataclass(slots=True)
@@ -46,12 +74,15 @@ class Transcript:
 
     turns: list[Turn] = field(default_factory=list)
     _models: dict[int, str] = field(default_factory=dict)
+    _answers: dict[int, list[str]] = field(default_factory=dict)
 
     def apply(self, event: e.Event) -> Turn | None:
         """Takes one event in; returns the turn that it changed, if any."""
         match event:
             case e.OracleRequested():
                 self._models[event.revision] = event.model or event.backend
+            case e.OracleDelta():
+                self._answers.setdefault(event.revision, []).append(event.text)
             case e.UserStarted():
                 return self._add(Turn("user", event.turn, event.at))
             case e.TranscriptPartial():
@@ -80,9 +111,18 @@ class Transcript:
                 if turn is not None:  # an early start was taken back: it goes on
                     turn.open, turn.interrupted, turn.ended_at = True, False, None
                 return turn or self._add(Turn("assistant", event.turn, event.at))
+            case e.AssistantOpened():
+                turn = self._assistant(event.turn) or self._add(Turn("assistant", event.turn, event.at))
+                turn.opened = True
+                return turn
             case e.AssistantSaid():
                 turn = self._assistant(event.turn) or self._add(Turn("assistant", event.turn, event.at))
                 turn.stable = f"{turn.stable}{'' if event.glued else ' '}{event.text}".strip()
+                if event.revision and (not turn.parts or turn.parts[-1].revision != event.revision):
+                    answer = self._answers.setdefault(event.revision, [])
+                    turn.parts.append(Part(event.revision, [], answer))
+                if event.revision:
+                    turn.parts[-1].heard.append(event.text)
                 model = self._models.get(event.revision, "")
                 if model and (not turn.brains or turn.brains[-1] != model):
                     turn.brains.append(model)

@@ -23,9 +23,17 @@ from app.conversation.words import fold, is_backchannel, is_echo
 
 @dataclass(frozen=True, slots=True)
 class TakeFloor:
-    """The user has finished turn `turn`: the assistant may speak."""
+    """The user has finished turn `turn`: the assistant may speak.
+
+    `speech_end`: when the voice was last heard, None where nothing was. `heard`: the turn's words, where those known by
+    then reach up to the voice's end, else empty. `told`: the user has said that the turn is over, with the talk button
+    or by typing; otherwise it is a guess.
+    """
 
     turn: int
+    speech_end: float | None = None
+    heard: str = ""
+    told: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,8 @@ TYPED_SILENCE_SECONDS = 0.2
 
 LEARNED_PAUSES = (0.15, 2.4)
 """Seconds. Shorter silences belong to words (a stop consonant closes for 0.1 s), longer ones to something else."""
+COVERED_SECONDS = 0.05
+"""Words that reach so near to the voice's end hold all that was said."""
 
 _SAID_SECONDS = 6.0
 """How long its own words are remembered: an utterance of the user's, and the way through the devices."""
@@ -264,7 +274,7 @@ class TurnTracker:
 
     def _settle_hold(self, at: float, quiet: float, out: list[TurnEvent | FloorCommand]) -> None:
         """The user spoke briefly over the assistant: the words tell whether it goes on."""
-        known = self._words_until >= self._last_voice - 0.05
+        known = self._words_until >= self._last_voice - COVERED_SECONDS
         if known and not is_backchannel(self._words):
             self._held = False
             out.append(Interrupt())
@@ -296,7 +306,9 @@ class TurnTracker:
         # A button says where a turn ends: what follows is a new one.
         self._ended_turn_voice = self._last_voice if reason in ("words", "silence") else -1e9
         out.append(e.UserEnded(at, self.turn, self._last_voice, reason))  # type: ignore[arg-type]
-        out.append(TakeFloor(self.turn))
+        heard = self._words if self._words_until >= self._last_voice - COVERED_SECONDS else ""
+        speech_end = None if reason == "typed" else self._last_voice
+        out.append(TakeFloor(self.turn, speech_end, heard, reason in ("button", "typed")))
 
     def _push(self, at: float, out: list[TurnEvent | FloorCommand], assistant_speaks: bool) -> None:
         button, self._button = self._button, None

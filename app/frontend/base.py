@@ -19,14 +19,16 @@ from app.conversation.turn import FloorCommand
 
 @dataclass(frozen=True, slots=True)
 class OracleAsked:
-    """Revision `revision` is on its way for `turn`; `complete` tells that the turn's words were all there. `wanted`:
-    the user has chosen this brain while another one's answer is being spoken, and waits to hear it.
+    """Revision `revision` is on its way for `turn`, asked for on `words` of the user's; `complete` tells that these
+    were all of the turn's. `wanted`: the user has chosen this brain while another one's answer is being spoken, and
+    waits to hear it.
     """
 
     revision: int
     turn: int
     complete: bool
     wanted: bool = False
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,13 @@ class SetManner:
 
 
 @dataclass(frozen=True, slots=True)
+class SetOpenings:
+    """Whether a wait for the answer is filled with a short opening, from now on."""
+
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SetDials:
     """Two delays, in frames of 80 ms, from now on.
 
@@ -77,12 +86,14 @@ class SetDials:
 
 
 OracleInput = OracleAsked | OracleWords | OracleCompleted | OracleDone
-FrontEndInput = OracleInput | FloorCommand | SetManner | SetDials
+FrontEndInput = OracleInput | FloorCommand | SetManner | SetOpenings | SetDials
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Words whose sound ends at sample `end` of this step's frame (1 to 1920). `glued`: see `AssistantSaid`."""
+    """Words whose sound ends at sample `end` of this step's frame (1 to 1920), of revision `revision`; 0: of none.
+    `glued`: see `AssistantSaid`.
+    """
 
     text: str
     end: int
@@ -93,9 +104,11 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A change of what the assistant does, at this step. `how` belongs to `mended`."""
+    """A change of what the assistant does, at this step. `opened`: it fills the wait with words that are no part of the
+    answer. `how` belongs to `mended`.
+    """
 
-    what: Literal["started", "ended", "interrupted", "held", "went_on", "mended"]
+    what: Literal["started", "opened", "ended", "interrupted", "held", "went_on", "mended"]
     turn: int
     revision: int = 0
     how: Literal["continued", "corrected"] = "continued"

@@ -1,9 +1,9 @@
 """The CPU front-end: reads the oracle aloud, and goes over to a better one in mid-answer.
 
-Two manners. `after` waits for an answer to the complete turn. `thinking` starts at once from the newest
-oracle when the turn ends, and mends what it has not said yet at a clause's end; where the user has chosen another
-brain meanwhile, at a word's end. Clauses are synthesised ahead, the first one while the user still talks. Knows nothing
-of back-ends, devices or clocks.
+Two manners. `after` waits for an answer to the complete turn. `thinking` starts as soon as the turn has ended and the
+newest revision is stable (`app.conversation.stable`), fills a longer wait with a short opening, and goes over to a
+better revision at a clause's end; where the user has chosen another brain meanwhile, at a word's end. Clauses are
+synthesised ahead, the first one while the user still talks. Time is the frames' own.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from app.conversation import turn as floor
-from app.conversation.clauses import split_clauses
 from app.conversation.events import Manner
-from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
-from app.conversation.mend import after_bridge, bridge_behind, mend
-from app.conversation.spoken import spoken
+from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
+from app.conversation.mend import after_bridge, bridge_behind, ends_sentence, mend
+from app.conversation.stable import Revision, is_stable
 from app.conversation.words import fold
 from app.frontend.base import (
     FrontEndInput,
@@ -31,7 +30,9 @@ from app.frontend.base import (
     OracleWords,
     Said,
     SetManner,
+    SetOpenings,
 )
+from app.frontend.openings import Openings
 from app.tts.base import Clip, Voice, VoiceError
 
 FADE_SAMPLES = 240
@@ -44,21 +45,18 @@ CUT_WITHIN = SAMPLE_RATE * 6 // 10
 WORTH_CUTTING = SAMPLE_RATE
 """A clause that has less than a second to go is said to its end."""
 
+OPENING_SILENCE = 0.5
+"""Seconds without a sound since the end of the user's speech that an opening keeps from growing longer."""
 
-@dataclass(slots=True)
-class _Revision:
-    number: int
-    turn: int
-    complete: bool
-    wanted: bool = False
-    text: str = ""
-    done: bool = False
+OPENING_SILENCE_AT_WORST = 0.9
+"""The same where the answer's first clause is being synthesised: it takes 0.1 to 0.4 s on two cores of a laptop, and an
+opening would delay it by a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """The next clause to say: number `index` of revision `revision`, spoken as `text`. `cuts`: the clause that is being
-    said breaks off for it.
+    """The next clause to say: number `index` of revision `revision`, spoken as `text`; an opening is of revision 0.
+    `cuts`: the clause that is being said breaks off for it.
     """
 
     revision: int
@@ -79,21 +77,30 @@ class _Playing:
 
 
 class CascadeFrontEnd:
-    """Speaks through `voice`. See the module's docstring for the manners."""
+    """Speaks through `voice`. See the module's docstring for the manners. `openings`: whether a wait is filled with one;
+    their order follows from `seed`.
+    """
 
     name = "cascade"
     hears_oracle = True
 
-    def __init__(self, voice: Voice, manner: Manner = "thinking") -> None:
+    def __init__(
+        self, voice: Voice, manner: Manner = "thinking", *, openings: bool = True, seed: int = 0
+    ) -> None:
         self._voice = voice
         self._manner: Manner = manner
-        self._revisions: dict[int, _Revision] = {}
+        self._opens = openings
+        self._openings = Openings(voice, seed)
+        self._revisions: dict[int, Revision] = {}
+        self._ended = floor.TakeFloor(0)  # how the user's turn has ended
+        self._at = 0.0  # when the present step's frame ends
         self._turn = 0  # the user's turn that is answered, or was last
         self._has_floor = False
         self._forsaken = False  # the floor was ours, and nobody had anything to say
-        self._started = False  # something of this answer has sounded
+        self._started = False  # an opening or something of this answer has sounded
+        self._answers = False  # something of this answer has
         self._held = False
-        self._said: list[str] = []
+        self._given: list[Said] = []  # the words given out in this turn
         self._source = 0  # the revision that the clauses are taken from
         self._next = 0  # its next clause
         self._corrections = 0
@@ -122,7 +129,7 @@ class CascadeFrontEnd:
     @property
     def busy(self) -> bool:
         """A clause is being synthesised."""
-        return self._ahead is not None and not self._ahead[1].done()
+        return self._openings.preparing or (self._ahead is not None and not self._ahead[1].done())
 
     @property
     def idle(self) -> bool:
@@ -131,7 +138,7 @@ class CascadeFrontEnd:
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         """See `FrontEnd.step`."""
-        self._marks, self._problem = [], ""
+        self._marks, self._problem, self._at = [], "", frame.at
         flush = False
         for item in inputs:
             flush = self._take(item) or flush
@@ -140,12 +147,14 @@ class CascadeFrontEnd:
         if self._has_floor and not self._held:
             self._speak(samples, said)
         self._look_ahead()
+        if self._opens and self._manner == "thinking" and not self._has_floor and not self.busy:
+            self._openings.prepare()
         return FrontEndStep(samples, tuple(said), tuple(self._marks), flush, self._problem)
 
     def unheard(self, samples: int, words: int) -> None:
         """The last `samples` samples and `words` words given out never sounded: they are still to be said."""
         if words:
-            del self._said[-words:]
+            del self._given[-words:]
         playing = self._playing
         begun = playing.position if playing is not None else 0
         if begun < samples and self._previous is not None:
@@ -160,19 +169,24 @@ class CascadeFrontEnd:
             self._rewind_to_word(playing)
             self._playing = playing
 
+    @property
+    def _said(self) -> list[str]:
+        """The words of the answer given out in this turn; an opening's are none of them."""
+        return [word.text for word in self._given if word.revision]
+
     # -- what arrives ------------------------------------------------------------------------------
 
     def _take(self, item: FrontEndInput) -> bool:
         """Takes one input in; returns whether what was given out must be thrown away."""
         match item:
-            case OracleAsked(number, turn, complete, wanted):
-                self._revisions[number] = _Revision(number, turn, complete, wanted)
+            case OracleAsked(number, turn, complete, wanted, words):
+                self._revisions[number] = Revision(number, turn, complete, wanted, words)
                 if complete and self._forsaken:
-                    self._take_floor(turn)  # somebody else answers what nobody has answered
+                    self._take_floor(floor.TakeFloor(turn))  # somebody else answers what nobody has answered
                 for old in [n for n in self._revisions if n < number - 8]:
                     del self._revisions[old]
             case OracleWords(number, turn, text):
-                self._revisions.setdefault(number, _Revision(number, turn, False)).text += text
+                self._revisions.setdefault(number, Revision(number, turn)).text += text
             case OracleCompleted(number):
                 if number in self._revisions:
                     self._revisions[number].complete = True
@@ -181,8 +195,10 @@ class CascadeFrontEnd:
                     self._revisions[number].done = True
             case SetManner(manner):
                 self._manner = manner
-            case floor.TakeFloor(turn):
-                self._take_floor(turn)
+            case SetOpenings(on):
+                self._opens = on
+            case floor.TakeFloor():
+                self._take_floor(item)
             case floor.Hold():
                 if self.speaking and not self._held:
                     self._held = True
@@ -197,16 +213,20 @@ class CascadeFrontEnd:
                 flush = self._give_floor_away()
                 self._forsaken = forsaken
                 return flush
-            case floor.Yield():
+            case floor.Yield(turn):
+                for revision in self._revisions.values():
+                    if revision.turn == turn:
+                        revision.complete = False  # the turn's words were not all there
                 return self._give_floor_away()
         return False
 
-    def _take_floor(self, turn: int) -> None:
-        if turn != self._turn:
-            self._said, self._corrections = [], 0
-            self._turn = turn
+    def _take_floor(self, ended: floor.TakeFloor) -> None:
+        self._ended = ended
+        if ended.turn != self._turn:
+            self._given, self._corrections = [], 0
+            self._turn = ended.turn
         self._source, self._next = 0, 0
-        self._has_floor, self._held, self._started = True, False, False
+        self._has_floor, self._held, self._started, self._answers = True, False, False, False
         self._forsaken = False
         self._playing = self._previous = self._again = None
         self._broke_off = False
@@ -215,7 +235,7 @@ class CascadeFrontEnd:
         sounding = self.speaking
         if sounding:
             self._marks.append(Mark("interrupted", self._turn, self._source))
-        self._has_floor = self._held = self._started = self._forsaken = False
+        self._has_floor = self._held = self._started = self._answers = self._forsaken = False
         self._playing = self._previous = self._again = None
         self._broke_off = False
         return sounding
@@ -228,7 +248,7 @@ class CascadeFrontEnd:
         while filled < len(out):
             playing = self._playing
             if playing is None:
-                playing = self._begin_clause()
+                playing = self._begin_clause() or self._begin_opening()
                 if playing is None:
                     return
             clip, cut = playing.clip, self._place_cut(playing)
@@ -243,7 +263,7 @@ class CascadeFrontEnd:
                 word = clip.words[playing.word]
                 end = filled + count - max(0, playing.position - word.end)
                 said.append(Said(word.text, max(1, end), self._turn, playing.choice.revision))
-                self._said.append(word.text)
+                self._given.append(said[-1])
                 playing.word += 1
             filled += count
             if reached:
@@ -283,14 +303,14 @@ class CascadeFrontEnd:
             if self._exhausted():
                 if self._started:
                     self._marks.append(Mark("ended", self._turn, self._source))
-                self._forsaken = not self._started
+                self._forsaken = not self._answers
                 self._has_floor = self._started = False
             return None
         future = self._synthesis_of(choice)
         if not future.done():
             return None
         self._ahead = None
-        joined = choice.revision != self._source and self._started
+        joined = choice.revision != self._source and self._answers
         self._source, self._next = choice.revision, choice.index + 1
         try:
             clip = future.result()
@@ -300,6 +320,7 @@ class CascadeFrontEnd:
         if not self._started:
             self._started = True
             self._marks.append(Mark("started", self._turn, choice.revision))
+        self._answers = True
         if joined:
             how = "corrected" if choice.bridge else "continued"
             self._marks.append(Mark("mended", self._turn, choice.revision, how))
@@ -307,38 +328,64 @@ class CascadeFrontEnd:
         self._playing = _Playing(choice, clip)
         return self._playing
 
+    def _begin_opening(self) -> _Playing | None:
+        """An opening, once the silence would grow too long and nothing of the answer can be heard."""
+        speech_end = self._ended.speech_end
+        if self._started or not self._opens or self._manner != "thinking" or speech_end is None or not self._has_floor:
+            return None
+        if not any(revision.turn == self._turn for revision in self._revisions.values()):
+            return None  # nobody was asked: it may have been a cough
+        ahead = self._ahead
+        about_to_come = ahead is not None and not ahead[1].done() and self._may_speak(ahead[0].revision)
+        most = OPENING_SILENCE_AT_WORST if about_to_come else OPENING_SILENCE
+        # What is given out at this step sounds behind its frame.
+        if self._at + FRAME_SECONDS - speech_end <= most or (opening := self._openings.take()) is None:
+            return None
+        text, clip = opening
+        self._started = True
+        self._marks += [Mark("started", self._turn), Mark("opened", self._turn)]
+        self._playing = _Playing(_Choice(0, 0, text), clip)
+        return self._playing
+
     def _prepared(self) -> _Choice | None:
         """The clause that was made ready while the user talked: an answer begins with it, at once."""
-        if self._started or self._ahead is None:
+        if self._answers or self._ahead is None:
             return None
         choice = self._ahead[0]
-        revision = self._revisions.get(choice.revision)
-        if revision is None or revision.turn != self._turn:
-            return None
-        return choice if self._manner == "thinking" or revision.complete else None
+        return choice if self._may_speak(choice.revision) else None
 
-    def _choose(self, said: list[str], *, cuts: bool = False) -> _Choice | None:
+    def _may_speak(self, number: int) -> bool:
+        """Whether a revision may be spoken now."""
+        revision = self._revisions.get(number)
+        if revision is None or revision.turn != self._turn:
+            return False
+        if self._manner == "after":
+            return revision.complete
+        return number == self._source or is_stable(revision, self._revisions.values(), self._ended)
+
+    def _choose(self, said: list[str], *, cuts: bool = False, early: bool = False) -> _Choice | None:
         """The clause to say after `said`: of the newest revision that can be joined, else of the one in use. `cuts`: in
-        mid-sentence, wherever that is.
+        mid-sentence, wherever that is. `early`: also of one that may not be spoken yet.
         """
-        for revision in self._candidates():
-            clauses = split_clauses(spoken(revision.text), complete=revision.done)
+        for revision in self._candidates(early):
+            clauses = revision.clauses
             if revision.number == self._source:
                 if self._next < len(clauses):
                     return _Choice(revision.number, self._next, clauses[self._next])
                 continue
-            if self._in_sentence(said) and not revision.wanted and not _begins_with(revision.text, said):
-                continue  # a sentence that was begun is finished before another answer is taken up
-            join = mend(" ".join(said), clauses, complete=revision.done, corrections=self._corrections)
+            join = mend(
+                " ".join(said), clauses, complete=revision.done, corrections=self._corrections,
+                resumed=not self._source,
+            )  # fmt: skip
             if join.action == "wait" or join.next_clause >= len(clauses):
                 continue
+            if join.action == "correct" and self._in_sentence(said) and not revision.wanted:
+                continue  # a sentence that was begun is finished before another answer is taken up
             clause = " ".join(clauses[join.next_clause].split()[join.skip :])
-            # Somebody who was cut short by the rest of the question begins anew, and corrects nothing.
-            bridge = join.bridge if self._source else ""
-            if bridge:
+            if join.bridge:
                 last = "x" if cuts else said[-1] if said else ""
-                clause = f"{bridge_behind(last, bridge)} {after_bridge(clause)}"
-            return _Choice(revision.number, join.next_clause, clause, bridge, cuts)
+                clause = f"{bridge_behind(last, join.bridge)} {after_bridge(clause)}"
+            return _Choice(revision.number, join.next_clause, clause, join.bridge, cuts)
         return None
 
     def _cut(self) -> _Choice | None:
@@ -346,7 +393,7 @@ class CascadeFrontEnd:
         if that says something else.
         """
         playing = self._playing
-        newest = next(iter(self._candidates()), None)
+        newest = next(iter(self._candidates(False)), None)
         if playing is None or newest is None or not newest.wanted or newest.number <= playing.choice.revision:
             return None
         if playing.cut is None and len(playing.clip.samples) - playing.position < WORTH_CUTTING:
@@ -357,17 +404,20 @@ class CascadeFrontEnd:
     def _in_sentence(self, said: list[str]) -> bool:
         """Whether what was said stops in mid-sentence, and the revision in use can go on with it."""
         current = self._revisions.get(self._source)
-        if current is None or not said or not said[-1][-1:].isalnum():
+        if current is None or not said or ends_sentence(said[-1]):
             return False
-        return self._next < len(split_clauses(spoken(current.text), complete=current.done))
+        return self._next < len(current.clauses)
 
-    def _candidates(self) -> list[_Revision]:
-        """The revisions that may be spoken now, best first: the newest with words, then the one in use."""
+    def _candidates(self, early: bool) -> list[Revision]:
+        """The revisions that may be spoken now, best first: the newest with words, then the one in use. `early`: also
+        those that may be spoken later.
+        """
         turn = self._turn if self._has_floor else max((r.turn for r in self._revisions.values()), default=0)
+        early = early and self._manner == "thinking"
         fitting = [
             r
             for r in self._revisions.values()
-            if r.turn == turn and fold(r.text) and (self._manner == "thinking" or r.complete)
+            if r.turn == turn and fold(r.text) and (early or self._may_speak(r.number))
         ]
         if not fitting:
             return []
@@ -379,9 +429,8 @@ class CascadeFrontEnd:
             return [newest]  # the newer one holds nothing more: the older one's rest is void
         return [newest, current]
 
-    def _all_said(self, revision: _Revision) -> bool:
-        clauses = split_clauses(spoken(revision.text), complete=True)
-        return mend(" ".join(self._said), clauses, complete=True).next_clause >= len(clauses)
+    def _all_said(self, revision: Revision) -> bool:
+        return mend(" ".join(self._said), revision.clauses, complete=True).next_clause >= len(revision.clauses)
 
     def _exhausted(self) -> bool:
         """Whether every revision of this turn that was asked for is over, the complete one among them."""
@@ -398,8 +447,8 @@ class CascadeFrontEnd:
         if (cut := self._cut()) is not None:
             self._synthesis_of(cut)
             return
-        said = list(self._said)
-        if self._playing is not None:
+        said = self._said
+        if self._playing is not None and self._playing.choice.revision:
             said += [word.text for word in self._playing.clip.words[self._playing.word :]]
         elif not self._has_floor:
             newest = max(self._revisions, default=0)
@@ -410,7 +459,7 @@ class CascadeFrontEnd:
         source, following = self._source, self._next
         if not self._has_floor:
             self._source, self._next = 0, 0
-        choice = self._choose(said)
+        choice = self._choose(said, early=not self._answers)
         self._source, self._next = source, following
         if choice is not None:
             self._synthesis_of(choice)
@@ -471,7 +520,3 @@ def _fade_out(samples: np.ndarray, left: int) -> None:
     until_end = left - np.arange(len(samples), dtype=np.float32)
     samples *= np.clip(until_end / FADE_SAMPLES, 0.0, 1.0)
 
-
-def _begins_with(text: str, said: list[str]) -> bool:
-    words = fold(" ".join(said))
-    return fold(spoken(text))[: len(words)] == words

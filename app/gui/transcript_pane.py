@@ -114,7 +114,7 @@ class TranscriptPane(QWidget):
     def messages(self) -> tuple[ChatMessage, ...]:
         """What was said in all talks that are shown, for a brain that is to go on from there."""
         turns = [*self._earlier, *self._transcript.turns]
-        return tuple(ChatMessage(t.speaker, t.text) for t in turns if t.text and not t.backchannel)
+        return tuple(ChatMessage(t.speaker, t.meant) for t in turns if t.meant and not t.backchannel)
 
     @property
     def talk(self) -> int:

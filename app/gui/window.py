@@ -278,7 +278,7 @@ class MainWindow(QMainWindow):
                 e.SessionEnded() | e.UserStarted() | e.UserPaused() | e.UserResumed() | e.UserEnded()
                 | e.UserBackchannel() | e.TranscriptPartial() | e.TranscriptFinal() | e.OracleRequested()
                 | e.OraclePromoted() | e.OracleDelta() | e.OracleFed() | e.OracleSuperseded()
-                | e.OracleEnded() | e.AssistantStarted() | e.AssistantSaid() | e.AssistantMended()
+                | e.OracleEnded() | e.AssistantStarted() | e.AssistantOpened() | e.AssistantSaid() | e.AssistantMended()
                 | e.AssistantHeld() | e.AssistantWentOn() | e.AssistantEnded() | e.MannerChanged()
                 | e.SessionStarted() | e.BackendChanged() | e.DialsChanged() | e.OracleTaken()
                 | e.ContextMeasured() | e.ContextBegunAnew() | e.FrontEndChanged()

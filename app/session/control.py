@@ -88,6 +88,7 @@ class SessionChoice:
     earlier: tuple[ChatMessage, ...] = ()
     manner: Manner = "thinking"
     patience: float = 0.0
+    openings: bool = True
     duplex: bool = False
     microphone: str = ""
     loudspeaker: str = ""
@@ -146,6 +147,10 @@ class SessionControl(Protocol):
 
     def set_patience(self, patience: float) -> None:
         """How long the user's pauses are waited out from now on: in [-1, 1], 0 as fitted, 1 the longest."""
+        ...
+
+    def set_openings(self, on: bool) -> None:
+        """Whether a wait for the answer is filled with a short opening ("Let me think."), from now on."""
         ...
 
     def set_dials(self, delay: int, lead: int) -> None:

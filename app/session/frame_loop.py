@@ -34,6 +34,7 @@ from app.frontend.base import (
     OracleWords,
     SetDials,
     SetManner,
+    SetOpenings,
 )
 from app.session.clock import SessionClock
 from app.session.early import EarlyVoice
@@ -58,6 +59,9 @@ ECHO_TOLD_SECONDS = 300.0
 
 FEW_SAMPLES = 240
 """10 ms: less than this is how far a sink's figures may be apart right after it was flushed."""
+
+_LASTING = (SetDials, SetManner, SetOpenings)
+"""What holds until it is said otherwise, whatever turn it is."""
 
 BACKLOG_FRAMES = 5
 """More frames than this waiting (0.4 s) means that we have fallen behind: the newest one is next."""
@@ -316,12 +320,12 @@ class FrameStepper:
         """Keeps what belongs to the newest turn, for a front-end that may have to take over in it."""
         if isinstance(item, OracleAsked | floor.TakeFloor) and item.turn > self._turn:
             self._turn = item.turn
-            self._of_turn = [kept for kept in self._of_turn if isinstance(kept, SetDials | SetManner)]
-        if isinstance(item, SetDials | SetManner):
+            self._of_turn = [kept for kept in self._of_turn if isinstance(kept, _LASTING)]
+        if isinstance(item, _LASTING):
             self._of_turn = [kept for kept in self._of_turn if type(kept) is not type(item)]
         if isinstance(item, floor.Interrupt | floor.Yield):
             self._of_turn = [kept for kept in self._of_turn if not isinstance(kept, floor.TakeFloor)]
-        elif _belongs_to_turn(item) or isinstance(item, SetDials | SetManner):
+        elif _belongs_to_turn(item) or isinstance(item, _LASTING):
             self._of_turn.append(item)  # type: ignore[arg-type]
 
     def _of_model(self, frame: Frame, step: FrontEndStep) -> list[e.Event]:
@@ -386,6 +390,8 @@ class FrameStepper:
             case "started":
                 self._answering = mark.turn
                 return e.AssistantStarted(at, mark.turn, mark.revision)
+            case "opened":
+                return e.AssistantOpened(at, mark.turn)
             case "mended":
                 return e.AssistantMended(at, mark.turn, mark.revision, mark.how)
             case "held":

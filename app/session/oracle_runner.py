@@ -91,10 +91,11 @@ class OracleRunner:
                 decision = "start"  # it failed, or was not wanted any more
         if decision == "start":
             self._start(turn, words, final)
-        elif decision == "promote" and self._newest is not None and not self._newest.final:
-            self._newest.final = True
-            self._emit(e.OraclePromoted(self._now(), self._newest.revision))
-            self._post(OracleCompleted(self._newest.revision))
+        elif decision == "promote" and newest is not None:
+            if not newest.final:
+                newest.final = True
+                self._emit(e.OraclePromoted(self._now(), newest.revision))
+            self._post(OracleCompleted(newest.revision))  # also a second time: the user may have gone on, and said no more
 
     def prime(self, turn: int) -> None:
         """Lets the back-end read in advance what the request for `turn` will begin with."""
@@ -179,7 +180,7 @@ class OracleRunner:
                 now, stream.revision, stream.turn, stream.backend.name, stream.backend.model, stream.words, stream.final
             )
         )
-        self._post(OracleAsked(stream.revision, stream.turn, stream.final, wanted=True))
+        self._post(OracleAsked(stream.revision, stream.turn, stream.final, wanted=True, words=stream.words))
         self._drop_past(stream, before)
         if stream.text and self._track.accept(stream.revision, stream.text):
             self.policy.spoke()
@@ -234,7 +235,7 @@ class OracleRunner:
         self._emit(
             e.OracleRequested(now, revision, turn, backend.name, backend.model, words, final, self.aside)
         )
-        self._post(OracleAsked(revision, turn, final, wanted))
+        self._post(OracleAsked(revision, turn, final, wanted, words))
         self._drop_past(stream, before)
         stream.task = self._host.group.create_task(run(stream, self._host), name=f"oracle-{revision}")
 

@@ -20,7 +20,7 @@ from app.conversation.frame import FRAME_SECONDS, Frame, silence
 from app.conversation.sound import Processing
 from app.conversation.transcript import Transcript
 from app.conversation.turn import TurnTracker
-from app.frontend.base import FrontEndError, SetDials, SetManner
+from app.frontend.base import FrontEndError, SetDials, SetManner, SetOpenings
 from app.session.clock import SessionClock
 from app.session.control import BackendChoice, Speaker, Style, ToolChoice
 from app.session.frame_loop import FrameStepper, FrameThread, StepMessage
@@ -452,6 +452,10 @@ class Session:
     def set_patience(self, patience: float) -> None:
         """See `SessionControl.set_patience`."""
         self.mailbox.post(SetPatience(patience))
+
+    def set_openings(self, on: bool) -> None:
+        """See `SessionControl.set_openings`."""
+        self.mailbox.post(SetOpenings(on))
 
     def set_dials(self, delay: int, lead: int) -> None:
         """See `SessionControl.set_dials`."""

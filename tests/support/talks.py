@@ -146,6 +146,7 @@ def simulate(
     during: Callable[[Session], None] | None = None,
     edge: Callable[[AudioSource, LoopSpeaker], SoundEdge] | None = None,
     ears: ScriptedTranscriber | None = None,
+    openings: bool = False,
     **config: object,
 ) -> Talk:
     """Runs a talk and returns what happened. `during` is called once the session runs."""
@@ -159,7 +160,7 @@ def simulate(
         heard = source or QuietSource(round(seconds / 0.08))
         around = edge(heard, speaker) if edge is not None else None
         parts = SessionParts(
-            frontend=frontend or CascadeFrontEnd(mouth, manner),
+            frontend=frontend or CascadeFrontEnd(mouth, manner, openings=openings),
             fallback=fallback,
             transcriber=ears or ScriptedTranscriber(script),
             voice_activity=ScriptedVoiceActivity(script),
