@@ -183,7 +183,7 @@ async def _bench(args: argparse.Namespace, terminal: Terminal) -> int:
     from app import main as compose
     from app.evaluation.latency import run_latency
 
-    choice = SessionChoice(backend=cli_brains.choice_of(args), duplex=True)
+    choice = SessionChoice(backend=cli_brains.choice_of(args), openings=False, duplex=True)  # answers are timed
     try:
         result = await run_latency(compose.session, choice, args.questions, terminal.progress)
     except compose.USER_ERRORS as error:

@@ -67,6 +67,8 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
                       help="answer after the whole turn, or while thinking (default)")  # fmt: skip
     talk.add_argument("--patience", type=patience, default=0.0, metavar="N",
                       help="how long your pauses are waited out: 0 (shortest) to 10, default 5")  # fmt: skip
+    talk.add_argument("--no-openings", action="store_true",
+                      help="keep silent until the answer is there, without a “Let me think.”")  # fmt: skip
     talk.add_argument("--realtime", action="store_true", help="play the file at the pace of sound")
     talk.add_argument("--record", default="", metavar="FOLDER", help="keep events.jsonl and both sides' sound")
     talk.add_argument("--microphone", default="", metavar="NAME", help="an input device by name")
@@ -352,6 +354,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
         model=ModelChoice(args.weights, args.precision, args.device, args.context, args.delay_ms, args.lead_ms),
         manner=args.manner,
         patience=args.patience,
+        openings=not args.no_openings,
         duplex=True,
         record_folder=args.record,
     )

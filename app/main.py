@@ -54,8 +54,8 @@ def frontend(choice: SessionChoice) -> FrontEnd:
     if weights is None and choice.frontend in DEFAULT_WEIGHTS:
         weights = folder_of(DEFAULT_WEIGHTS[choice.frontend])
     options = FrontEndOptions(
-        voice_model=model_path("voice"), manner=choice.manner, weights=weights, precision=model.precision,
-        device=model.device, context=model.context, dials=SetDials(model.delay, model.lead),
+        voice_model=model_path("voice"), manner=choice.manner, openings=choice.openings, weights=weights,
+        precision=model.precision, device=model.device, context=model.context, dials=SetDials(model.delay, model.lead),
     )  # fmt: skip
     return make_frontend(choice.frontend, options)
 

@@ -133,6 +133,11 @@ class Settings:
            "longest. It also learns how long your own pauses are."), "talk",
         lowest=0, highest=10,
     )  # fmt: skip
+    openings: bool = _setting(
+        True, tr("Openings"),
+        tr("Says something short like “Let me think.” where the answer takes longer than half a second (cascade only)."),
+        "talk",
+    )  # fmt: skip
     duplex: bool = _setting(
         False, tr("Full duplex"), tr("Your voice alone opens and closes your turns, without the talk button."), "talk"
     )

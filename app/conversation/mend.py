@@ -31,7 +31,11 @@ _STARTERS = frozenset(
 """Words that begin a sentence and are no names: behind a bridge they lose their capital."""
 _BRIDGES = ("Or rather,", "No, wait:", "Let me put that right:")
 _CLOSING = "\"'”’»)]"
-_NEGATION = re.compile(r"no|not|never|nor|none|nobody|nothing|neither|without|.+n't")
+_STAKES = re.compile(
+    r"\d.*|no|not|never|nor|none|nobody|nothing|neither|without|.+n't|two|three|four|five|six|seven|eight|nine|ten|eleven|"
+    r"twelve|.+teen|.+ty(?:-.+)?|hundred|thousand|.+illion"
+)
+"""What turns a statement into another one: numbers and negations (and words in -ty, which does no harm)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,5 +177,4 @@ def _content(words: tuple[str, ...]) -> frozenset[str]:
 
 
 def _stakes(words: tuple[str, ...]) -> list[str]:
-    """What turns a statement into another one: its numbers and negations."""
-    return sorted(word for word in words if word[:1].isdigit() or _NEGATION.fullmatch(word))
+    return sorted(word for word in words if _STAKES.fullmatch(word))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -35,11 +36,12 @@ class FrontEndOptions:
     """What front-ends are made of; each takes what it knows.
 
     `weights`: the folder of a model's weights. `precision`, `device`, `context`: see
-    `app.frontend.kame.build.prepare`.
+    `app.frontend.kame.build.prepare`. `openings`: see `app.frontend.cascade.CascadeFrontEnd`.
     """
 
     voice_model: Path
     manner: Manner = "thinking"
+    openings: bool = True
     weights: Path | None = None
     precision: str = "auto"
     device: str = "auto"
@@ -56,7 +58,8 @@ def make_frontend(name: str, options: FrontEndOptions) -> FrontEnd:
     from app.frontend.cascade import CascadeFrontEnd
     from app.tts.piper import PiperVoice
 
-    return CascadeFrontEnd(PiperVoice(options.voice_model), options.manner)
+    seed = random.randrange(2**32)  # each talk has its own order
+    return CascadeFrontEnd(PiperVoice(options.voice_model), options.manner, openings=options.openings, seed=seed)
 
 
 def _with_weights(name: str, options: FrontEndOptions) -> FrontEnd:

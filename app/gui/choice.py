@@ -157,6 +157,7 @@ def session_choice(settings: Settings) -> SessionChoice:
         cap=max(0.0, settings.cap_dollars),
         manner="after" if settings.manner == "after" else "thinking",
         patience=patience_of(settings.patience),
+        openings=settings.openings,
         duplex=settings.duplex,
         microphone=settings.microphone,
         loudspeaker=settings.loudspeaker,

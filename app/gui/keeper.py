@@ -187,6 +187,8 @@ class SessionKeeper(QObject):
             session.set_manner(self.wanted.manner)
         if self.wanted.patience != built.patience:
             session.set_patience(self.wanted.patience)
+        if self.wanted.openings != built.openings:
+            session.set_openings(self.wanted.openings)
         if self.wanted.duplex != built.duplex:
             session.set_duplex(self.wanted.duplex)
         if (self.wanted.muted or bool(self._deaf)) != built.muted:
@@ -278,6 +280,12 @@ class SessionKeeper(QObject):
         self.wanted = replace(self.wanted, patience=patience)
         if self.session is not None:
             self.session.set_patience(patience)
+
+    def set_openings(self, on: bool) -> None:
+        """Whether waits are filled with short openings, live if a session runs."""
+        self.wanted = replace(self.wanted, openings=on)
+        if self.session is not None:
+            self.session.set_openings(on)
 
     def set_duplex(self, duplex: bool) -> None:
         """Changes between the button and full duplex, live if a session runs."""

@@ -60,6 +60,7 @@ class LiveSettings(QObject):
         keep.follow(*_OF_THE_MODEL, does=self._model)
         keep.follow("manner", does=self._manner)
         keep.follow("patience", does=lambda steps: self._keeper.set_patience(patience_of(steps)))
+        keep.follow("openings", does=keeper.set_openings)
         keep.follow(*_OF_A_BRAIN, does=lambda _: self._brain())
         keep.follow("answer_delay_ms", "oracle_lead_ms", does=lambda _: self._dials())
         keep.follow("keep_recordings", does=menu.recordings_action.setChecked)

@@ -73,7 +73,10 @@ class DemoStop:
     def choice(self) -> SessionChoice:
         """The session that it needs: the voice alone opens and closes turns."""
         backend = self.brain.choice if self.brain is not None else BackendChoice()
-        return SessionChoice(frontend=self.frontend.key, backend=backend, manner=self.manner, duplex=True)
+        # Answers are compared, so none begins with an opening.
+        return SessionChoice(
+            frontend=self.frontend.key, backend=backend, manner=self.manner, openings=False, duplex=True
+        )
 
 
 @dataclass(frozen=True, slots=True)

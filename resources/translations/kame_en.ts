@@ -280,6 +280,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Openings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Oracle lead</source>
         <translation type="unfinished"></translation>
     </message>
@@ -321,6 +325,10 @@
     </message>
     <message>
         <source>Saves the sound and the events of each talk on this machine, too. Only then is any sound kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Says something short like “Let me think.” where the answer takes longer than half a second (cascade only).</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

@@ -86,6 +86,9 @@ class FakeSession:
     def set_processing(self, processing: Processing) -> None:
         self.calls.append(("set_processing", processing))
 
+    def set_openings(self, on: bool) -> None:
+        self.calls.append(("set_openings", on))
+
     def set_dials(self, delay: int, lead: int) -> None:
         self.calls.append(("set_dials", delay, lead))
 

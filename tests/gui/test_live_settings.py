@@ -145,6 +145,9 @@ async def test_devices_and_processing_change_the_running_talk() -> None:
         await switch(window, "echo_cancellation")
         await switch(window, "noise_suppression")
         assert factory.session.calls[-1] == ("set_processing", Processing(False, True, False))
+        await switch(window, "openings")
+        assert factory.session.calls[-1] == ("set_openings", False)
+        assert window.keeper.wanted.openings is False
 
 
 async def test_hotkeys_are_taken_at_once() -> None:

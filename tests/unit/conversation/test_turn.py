@@ -67,7 +67,8 @@ def test_a_question_that_sounds_finished_is_answered_within_a_quarter_of_a_secon
     ended = next(f for _, f in talk.log if isinstance(f, e.UserEnded))
     assert ended.reason == "words"
     assert ended.at - 1.6 <= 0.25
-    assert TakeFloor(1) in [f for _, f in talk.log]
+    [taken] = [f for _, f in talk.log if isinstance(f, TakeFloor)]
+    assert taken == TakeFloor(1, 1.6, "What is the capital of France?")
 
 
 def _wait_of(talk: Talk, finished: float) -> float:
@@ -230,7 +231,8 @@ def test_the_button_opens_and_closes_whatever_the_sound() -> None:
     assert talk.run(3.0, 0.02) == []  # a pause is no end while the button is down
     talk.tracker.release()
     facts = talk.run(0.16, 0.02)
-    assert [f.reason for f in facts if isinstance(f, e.UserEnded)] == ["button"] and TakeFloor(1) in facts
+    assert [f.reason for f in facts if isinstance(f, e.UserEnded)] == ["button"]
+    assert [(f.turn, f.told) for f in facts if isinstance(f, TakeFloor)] == [(1, True)]
     # What is said right after is a turn of its own, not the same one gone on.
     talk.tracker.press()
     assert [f.turn for f in talk.run(0.16, 0.9) if isinstance(f, e.UserStarted)] == [2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from concurrent.futures import Future
 
 import numpy as np
@@ -19,8 +20,10 @@ from app.frontend.base import (
     OracleDone,
     OracleWords,
     SetManner,
+    SetOpenings,
 )
 from app.frontend.cascade import CascadeFrontEnd
+from app.frontend.openings import OPENINGS
 from app.tts.base import Clip
 from app.tts.scripted import ScriptedVoice
 
@@ -46,9 +49,9 @@ class SlowVoice(ScriptedVoice):
 
 
 class Rig:
-    def __init__(self, voice: ScriptedVoice | None = None, manner: str = "thinking") -> None:
+    def __init__(self, voice: ScriptedVoice | None = None, manner: str = "thinking", seed: int = 0) -> None:
         self.voice = voice or ScriptedVoice()
-        self.front = CascadeFrontEnd(self.voice, manner)  # type: ignore[arg-type]
+        self.front = CascadeFrontEnd(self.voice, manner, seed=seed)  # type: ignore[arg-type]
         self.index = 0
         self.steps: list[FrontEndStep] = []
 
@@ -74,9 +77,14 @@ class Rig:
         return [mark.what for step in self.steps for mark in step.marks]
 
 
-def _answer(revision: int, text: str, *, turn: int = 1, complete: bool = True) -> list[FrontEndInput]:
+ASKED = "What is the capital of France?"
+HEARD = TakeFloor(1, None, ASKED)
+"""The turn has ended with a whole question, as far as anybody knows by then."""
+
+
+def _answer(revision: int, text: str, *, turn: int = 1, complete: bool = True, asked: str = "") -> list[FrontEndInput]:
     words = [OracleWords(revision, turn, f" {word}", 0.0) for word in text.split()]
-    return [OracleAsked(revision, turn, complete), *words, OracleDone(revision)]
+    return [OracleAsked(revision, turn, complete, words=asked or ASKED), *words, OracleDone(revision)]
 
 
 def test_an_answer_is_said_whole_and_then_it_is_over() -> None:
@@ -91,8 +99,8 @@ def test_an_answer_is_said_whole_and_then_it_is_over() -> None:
 def test_the_first_clause_is_synthesised_while_the_user_still_talks() -> None:
     rig = Rig()
     rig.step(*_answer(1, "It is Paris. It lies on the Seine.", complete=False))
-    assert rig.voice.spoken == ["It is Paris."]
-    step = rig.step(TakeFloor(1))
+    assert rig.voice.spoken[0] == "It is Paris."
+    step = rig.step(HEARD)
     assert np.abs(step.samples).max() > 0.1, "it should sound in the very step in which it takes the floor"
 
 
@@ -127,14 +135,14 @@ def test_a_guess_that_turns_out_to_be_complete_is_enough() -> None:
 
 def test_the_manner_changes_at_once() -> None:
     rig = Rig(manner="after")
-    rig.step(*_answer(1, "A guess at it.", complete=False), TakeFloor(1))
+    rig.step(*_answer(1, "A guess at it.", complete=False), HEARD)
     rig.step(SetManner("thinking"))
     assert rig.front.speaking
 
 
 def test_the_newer_answer_takes_over_at_a_clauses_end_and_not_within() -> None:
     rig = Rig()
-    rig.step(*_answer(1, "I think it is Lyon. That is a city in the south.", complete=False), TakeFloor(1))
+    rig.step(*_answer(1, "I think it is Lyon. That is a city in the south.", complete=False), HEARD)
     rig.step(*_answer(2, "Nothing but Paris has ever been the capital."))
     rig.until_silent()
     assert rig.said == "I think it is Lyon. Or rather, nothing but Paris has ever been the capital."
@@ -144,7 +152,7 @@ def test_the_newer_answer_takes_over_at_a_clauses_end_and_not_within() -> None:
 def test_a_sentence_that_was_begun_is_finished_before_another_answer_is_taken_up() -> None:
     rig = Rig()
     first = "The oldest city of this country lies in the far south of it. It is Lyon."
-    rig.step(*_answer(1, first, complete=False), TakeFloor(1))
+    rig.step(*_answer(1, first, complete=False), HEARD)
     rig.step(*_answer(2, "Nothing but Paris has ever been the capital."))
     rig.until_silent()
     assert rig.said.startswith("The oldest city of this country lies in the far south of it. Or rather,")
@@ -153,11 +161,138 @@ def test_a_sentence_that_was_begun_is_finished_before_another_answer_is_taken_up
 def test_a_correction_in_mid_sentence_is_written_behind_a_dash() -> None:
     rig = Rig()
     begun = "The oldest city of this country and of all the others near it lies"
-    rig.step(OracleAsked(1, 1, False), *(OracleWords(1, 1, f" {w}", 0.0) for w in begun.split()), TakeFloor(1))
+    rig.step(*_answer(1, begun, complete=False)[:-1], HEARD)
     rig.step(*_answer(2, "Nothing but Paris has ever been the capital."))
     rig.until_silent()
     said, _, corrected = rig.said.partition(" – ")
     assert begun.startswith(said) and corrected == "or rather, nothing but Paris has ever been the capital."
+
+
+def test_what_was_begun_is_never_joined_with_the_tail_of_another_sentence() -> None:
+    rig = Rig()
+    rig.step(*_answer(1, "You have three apples, as I see it, since you ate", complete=False)[:-1], HEARD)
+    rig.step(*_answer(2, "You have three apples left."))
+    rig.until_silent()
+    said, _, corrected = rig.said.partition(" – ")
+    assert "You have three apples, as I see it,".startswith(said)
+    assert corrected == "or rather, you have three apples left."
+
+
+def test_an_answer_to_the_beginning_is_not_spoken_before_the_one_to_all_of_it() -> None:
+    rig = Rig()
+    rig.step(*_answer(1, "It is New York.", complete=False, asked="What is the capital"))
+    rig.step(HEARD)
+    for _ in range(4):
+        rig.step()
+    assert rig.said == "" and not rig.front.speaking
+    rig.step(*_answer(2, "It is Paris."))
+    rig.until_silent()
+    assert rig.said == "It is Paris." and rig.marks == ["started", "ended"]
+
+
+def test_with_the_button_even_a_whole_question_waits_for_its_last_word() -> None:
+    rig = Rig()
+    rig.step(*_answer(1, "It is Paris.", complete=False), TakeFloor(1, 0.0, ASKED, told=True))
+    rig.step()
+    assert not rig.front.speaking
+    rig.step(OracleCompleted(1))
+    assert rig.front.speaking
+
+
+def test_who_goes_on_makes_the_answer_so_far_one_to_the_beginning() -> None:
+    rig = Rig()
+    rig.step(*_answer(1, "It is Paris."), HEARD)
+    rig.step(Yield(1))
+    rig.step(TakeFloor(1, 3.0))
+    assert not rig.front.speaking
+    rig.step(OracleCompleted(1))
+    assert rig.front.speaking, "nothing was added after all"
+
+
+def opened(rig: Rig) -> list[float]:
+    """When openings set in: the ends of their frames."""
+    return [(place + 1) * 0.08 for place, step in enumerate(rig.steps) for mark in step.marks if mark.what == "opened"]
+
+
+def test_an_opening_keeps_the_silence_at_half_a_second_and_is_no_part_of_the_answer() -> None:
+    rig = Rig()
+    rig.step(OracleAsked(1, 1, True))
+    rig.step(TakeFloor(1, 0.0, ASKED))
+    for _ in range(8):
+        rig.step()
+    [at] = opened(rig)
+    assert 0.4 <= at <= 0.5 and rig.front.speaking
+    rig.step(*_answer(1, "It is Paris.")[1:])
+    rig.until_silent()
+    opening = rig.said.removesuffix(" It is Paris.")
+    assert opening in OPENINGS and rig.marks == ["started", "opened", "ended"]
+    assert {word.text: word.revision for step in rig.steps for word in step.said}["Paris."] == 1
+    count = len(opening.split())
+    assert [word.revision for step in rig.steps for word in step.said][: count + 1] == [0] * count + [1]
+
+
+def test_openings_vary_and_follow_from_the_seed() -> None:
+    def said(seed: int) -> list[str]:
+        rig = Rig(seed=seed)
+        for turn in range(1, 13):
+            rig.step(Interrupt(), OracleAsked(turn, turn, True))
+            rig.step(TakeFloor(turn, rig.index * 0.08))
+            for _ in range(40):
+                rig.step()
+        texts = " ".join(f"{'/' if mark else ''}{' '.join(word.text for word in step.said)}"
+                         for step in rig.steps for mark in [any(m.what == "opened" for m in step.marks)])  # fmt: skip
+        return [" ".join(text.split()) for text in texts.split("/")[1:]]
+
+    one, two = said(1), said(2)
+    assert one == said(1) and one != two and set(one) == set(OPENINGS) and len(one) == 12
+    assert all(a != b for a, b in itertools.pairwise(one))
+
+
+@pytest.mark.parametrize("why", ["switched off", "after", "typed", "nobody was asked", "in time"])
+def test_where_no_opening_is_said(why: str) -> None:
+    rig = Rig(manner="after" if why == "after" else "thinking")
+    rig.step(SetOpenings(why != "switched off"))
+    if why != "nobody was asked":
+        rig.step(OracleAsked(1, 1, True))
+    rig.step(TakeFloor(1, None if why == "typed" else rig.index * 0.08, ASKED))
+    for _ in range(3 if why == "in time" else 20):
+        rig.step()
+    rig.step(*_answer(1, "It is Paris."))
+    rig.until_silent()
+    assert rig.said == "It is Paris." and not opened(rig)
+
+
+def test_an_opening_gives_way_to_an_answer_whose_sound_is_about_to_come() -> None:
+    voice = SlowVoice()
+    rig = Rig(voice)
+    rig.step()
+    voice.finish()  # the opening
+    rig.step(*_answer(1, "It is Paris."), TakeFloor(1, 0.0))
+    for _ in range(6):
+        rig.step()
+    assert not rig.front.speaking
+    voice.finish()
+    rig.until_silent()
+    assert rig.said == "It is Paris."
+
+
+def test_an_opening_that_is_held_goes_on_and_a_brain_that_fails_leaves_it_alone() -> None:
+    rig = Rig()
+    rig.step(OracleAsked(1, 1, True), OracleDone(1, failed=True), TakeFloor(1, -1.0))
+    rig.until_silent()
+    assert rig.said == "", "there is nothing to wait for"
+    rig.step(OracleAsked(2, 2, True), TakeFloor(2, -1.0))
+    while len(rig.said.split()) < 2:
+        rig.step()
+    last = rig.steps[-1]
+    rig.step(Hold(3))
+    rig.front.unheard(1920, len(last.said))
+    rig.step(GoOn(), OracleDone(2, failed=True))
+    rig.until_silent()
+    assert rig.front.idle and rig.marks == ["started", "opened", "held", "went_on", "ended"]
+    rig.step(*_answer(3, "It is Paris.", turn=2))
+    rig.until_silent()
+    assert rig.said.endswith("It is Paris."), "an opening alone has answered nothing"
 
 
 LONG = "The oldest city of this country lies in the far south of it, at the sea, and is called Lyon by all who live."
