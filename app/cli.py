@@ -65,6 +65,17 @@ def build_parser() -> argparse.ArgumentParser:
     latency.add_argument("--backend", default="")
     latency.add_argument("--model", default="")
     latency.add_argument("--base-url", default="")
+    answers = bench.add_parser("answers", parents=[common], help="the first words of answers to sixty short questions")
+    answers.add_argument("--questions", type=cli_talk.frames, default=60, metavar="N", help="the first so many")
+    answers.add_argument("--way", choices=("both", "hands-free", "talk button"), default="both", help="how turns end")
+    answers.add_argument("--recordings", default="", metavar="FOLDER",
+                         help="also the questions as other voices say them: VOICE/01.wav and so on")  # fmt: skip
+    answers.add_argument("--reader", default="", metavar="FOLDER",
+                         help="a Whisper model for CTranslate2 that reads back what was heard")  # fmt: skip
+    answers.add_argument("--no-openings", action="store_true", help="keep silent until the answer is there")
+    answers.add_argument("--backend", default="")
+    answers.add_argument("--model", default="")
+    answers.add_argument("--base-url", default="")
     routing = bench.add_parser("routing", parents=[common], help="the router's classifier on questions it has not seen")
     routing.add_argument("--mt-bench", default="", metavar="FILE", help="MT-Bench's question.jsonl")
     routing.add_argument("--questions", default="", metavar="FILE", help="labelled questions in place of the app's own")
@@ -120,6 +131,7 @@ def main(argv: list[str]) -> int:
             "frame": lambda: _bench_frame(args, terminal),
             "routing": lambda: _bench_routing(args, terminal),
             "latency": lambda: asyncio.run(_bench(args, terminal)),
+            "answers": lambda: asyncio.run(_bench_answers(args, terminal)),
             "audio": lambda: _bench_audio(args, terminal),
             "turns": lambda: _bench_turns(args, terminal),
             "startup": lambda: _bench_startup(args, terminal),
@@ -186,6 +198,24 @@ async def _bench(args: argparse.Namespace, terminal: Terminal) -> int:
     choice = SessionChoice(backend=cli_brains.choice_of(args), openings=False, duplex=True)  # answers are timed
     try:
         result = await run_latency(compose.session, choice, args.questions, terminal.progress)
+    except compose.USER_ERRORS as error:
+        raise UserError(str(error)) from error
+    terminal.say(result.table())
+    terminal.document({"ok": True, **result.document()})
+    return 0
+
+
+async def _bench_answers(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app import main as compose
+    from app.evaluation.answers import WAYS, load_asked, run_answers
+
+    choice = SessionChoice(backend=cli_brains.choice_of(args), openings=not args.no_openings)
+    try:
+        asked = load_asked(max(1, args.questions), Path(args.recordings) if args.recordings else None)
+        result = await run_answers(
+            compose.session, choice, asked, terminal.progress, ways=[w for w in WAYS if args.way in ("both", w)],
+            reader=Path(args.reader) if args.reader else None,
+        )  # fmt: skip
     except compose.USER_ERRORS as error:
         raise UserError(str(error)) from error
     terminal.say(result.table())

@@ -135,7 +135,7 @@ class Settings:
     )  # fmt: skip
     openings: bool = _setting(
         True, tr("Openings"),
-        tr("Says something short like “Let me think.” where the answer takes longer than half a second (cascade only)."),
+        tr("The cascade says something short like “Let me think.” where its answer takes longer than half a second."),
         "talk",
     )  # fmt: skip
     duplex: bool = _setting(

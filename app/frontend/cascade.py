@@ -77,8 +77,8 @@ class _Playing:
 
 
 class CascadeFrontEnd:
-    """Speaks through `voice`. See the module's docstring for the manners. `openings`: whether a wait is filled with one;
-    their order follows from `seed`.
+    """Speaks through `voice`. See the module's docstring for the manners. `openings`: whether a wait is filled with
+    one; their order follows from `seed`.
     """
 
     name = "cascade"

@@ -95,7 +95,8 @@ class OracleRunner:
             if not newest.final:
                 newest.final = True
                 self._emit(e.OraclePromoted(self._now(), newest.revision))
-            self._post(OracleCompleted(newest.revision))  # also a second time: the user may have gone on, and said no more
+            # Also a second time: the user may have gone on, and said no more.
+            self._post(OracleCompleted(newest.revision))
 
     def prime(self, turn: int) -> None:
         """Lets the back-end read in advance what the request for `turn` will begin with."""

@@ -328,10 +328,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Says something short like “Let me think.” where the answer takes longer than half a second (cascade only).</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Second brain</source>
         <translation type="unfinished"></translation>
     </message>
@@ -389,6 +385,10 @@
     </message>
     <message>
         <source>The brains that are offered first, as JSON.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The cascade says something short like “Let me think.” where its answer takes longer than half a second.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

@@ -49,7 +49,7 @@ def test_what_was_meant_is_the_sentences_that_were_begun() -> None:
         "It is Oslo. It lies by the sea, in the south."
     )
     assert meant_by(text, ["It", "is", "Oslo."], whole=False) == "It is Oslo."
-    assert meant_by(text, ["by", "the", "sea,"], whole=True) == "It is Oslo. It lies by the sea, in the south. More is not known."
+    assert meant_by(text, ["by", "the", "sea,"], whole=True) == text.replace("*", "")
     assert meant_by(text, "That is another thing.".split(), whole=True) == ""
 
 

@@ -1,0 +1,84 @@
+"""What was heard of one answer, judged from a session's events: whether something was taken back, and how soon it came.
+
+`bench answers` asks; this looks. Pure: no sound and no clock but the events' own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.conversation import events as e
+from app.conversation.spoken import spoken
+from app.conversation.words import fold
+
+
+@dataclass(frozen=True, slots=True)
+class HeardAnswer:
+    """One question's answer as it was heard.
+
+    `bridges`: how often a bridge was spoken; `whole`: without its opening, it was nothing but the beginning of one
+    revision's words, so one text of the brain's own; `opening`: the words that filled the wait, if any. Seconds from
+    the question's end: `first_sound`, an opening's too; `first_word`, until the first word of the answer had been
+    said. `right`: it holds the answer that is known.
+    """
+
+    question: str
+    heard: str
+    said: str
+    opening: str
+    bridges: int
+    whole: bool
+    first_sound: float | None
+    first_word: float | None
+    right: bool
+
+    @property
+    def taken_back(self) -> bool:
+        """Whether something was said that the brain did not stand by: a bridge was spoken, or its content changed."""
+        return self.bridges > 0 or bool(self.said and not self.whole)
+
+    def document(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "question": self.question, "heard": self.heard, "opening": self.opening, "said": self.said,
+            "bridges": self.bridges, "whole": self.whole, "taken_back": self.taken_back, "right": self.right,
+            "first_sound": _rounded(self.first_sound), "first_word": _rounded(self.first_word),
+        }  # fmt: skip
+
+
+def judge(question: str, answers: Sequence[str], events: Sequence[e.Event], end: float, cushion: float) -> HeardAnswer:
+    """What came of a question that ended at session time `end`. `answers`: one of which is right; `cushion`: seconds
+    that a loudspeaker sounds behind what it is given.
+    """
+    texts: dict[int, str] = {}
+    for event in events:
+        if isinstance(event, e.OracleDelta):
+            texts[event.revision] = texts.get(event.revision, "") + event.text
+    # An answer that set in too early, and was given back to the user, is heard but is none to the question.
+    resumed = max((x.at for x in events if isinstance(x, e.UserResumed)), default=-1.0)
+    words = [x for x in events if isinstance(x, e.AssistantSaid) and x.at > resumed]
+    content = [x for x in words if x.revision]
+    opening = " ".join(x.text for x in words if not x.revision)
+    said = " ".join(x.text for x in content)
+    mine = fold(said)
+    whole = any(fold(spoken(text))[: len(mine)] == mine for text in texts.values())
+    starts = [x.at for x in events if isinstance(x, e.AssistantStarted) and x.at > max(resumed, end)]
+    finals = {x.turn: x.text for x in events if isinstance(x, e.TranscriptFinal)}
+    told = f" {' '.join(mine)} "
+    return HeardAnswer(
+        question=question,
+        heard=" ".join(finals[turn] for turn in sorted(finals)),
+        said=said,
+        opening=opening,
+        bridges=sum(isinstance(x, e.AssistantMended) and x.how == "corrected" for x in events),
+        whole=whole,
+        first_sound=starts[0] + cushion - end if starts else None,
+        first_word=content[0].at - end if content else None,
+        right=any(f" {' '.join(fold(answer))} " in told for answer in answers),
+    )
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 3)
