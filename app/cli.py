@@ -72,6 +72,8 @@ def build_parser() -> argparse.ArgumentParser:
                          help="also the questions as other voices say them: VOICE/01.wav and so on")  # fmt: skip
     answers.add_argument("--reader", default="", metavar="FOLDER",
                          help="a Whisper model for CTranslate2 that reads back what was heard")  # fmt: skip
+    answers.add_argument("--simulated", action="store_true",
+                         help="in simulated time: the same on every machine, and sooner done")  # fmt: skip
     answers.add_argument("--no-openings", action="store_true", help="keep silent until the answer is there")
     answers.add_argument("--backend", default="")
     answers.add_argument("--model", default="")
@@ -131,7 +133,7 @@ def main(argv: list[str]) -> int:
             "frame": lambda: _bench_frame(args, terminal),
             "routing": lambda: _bench_routing(args, terminal),
             "latency": lambda: asyncio.run(_bench(args, terminal)),
-            "answers": lambda: asyncio.run(_bench_answers(args, terminal)),
+            "answers": lambda: _bench_answers(args, terminal),
             "audio": lambda: _bench_audio(args, terminal),
             "turns": lambda: _bench_turns(args, terminal),
             "startup": lambda: _bench_startup(args, terminal),
@@ -205,17 +207,26 @@ async def _bench(args: argparse.Namespace, terminal: Terminal) -> int:
     return 0
 
 
-async def _bench_answers(args: argparse.Namespace, terminal: Terminal) -> int:
+def _bench_answers(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app import brains
     from app import main as compose
     from app.evaluation.answers import WAYS, load_asked, run_answers
+    from app.evaluation.simulated_parts import SimulatedParts
+    from app.session.clock import run_simulated
 
     choice = SessionChoice(backend=cli_brains.choice_of(args), openings=not args.no_openings)
     try:
         asked = load_asked(max(1, args.questions), Path(args.recordings) if args.recordings else None)
-        result = await run_answers(
-            compose.session, choice, asked, terminal.progress, ways=[w for w in WAYS if args.way in ("both", w)],
-            reader=Path(args.reader) if args.reader else None,
-        )  # fmt: skip
+        options = {
+            "ways": [way for way in WAYS if args.way in ("both", way)],
+            "reader": Path(args.reader) if args.reader else None,
+        }
+        if args.simulated:
+            with SimulatedParts(lambda made: brains.brain(made.backend)) as parts:
+                asking = run_answers(parts.session, choice, asked, terminal.progress, simulated=True, **options)
+                result = run_simulated(asking)
+        else:
+            result = asyncio.run(run_answers(compose.session, choice, asked, terminal.progress, **options))
     except compose.USER_ERRORS as error:
         raise UserError(str(error)) from error
     terminal.say(result.table())

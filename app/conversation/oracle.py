@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from app.conversation.complete import completeness
 from app.conversation.words import fold
 
 Decision = Literal["keep", "promote", "start"]
@@ -31,9 +32,9 @@ class OraclePolicy:
 
     `interval` is the least time between two requests on partial transcripts, in seconds (the paper: 0.1
     to 0.5); `new_words` the least growth of the transcript (KAME's server: 2), of which a pause needs
-    only one. A request that has not spoken yet is never overtaken by a partial transcript: a back-end
-    slower than the interval still gets its say. `partials` off waits for complete turns only; `sparing` asks at
-    pauses and ends alone.
+    only one. Words that ask a whole question may be the last ones: they need one, and half the interval. A request that
+    has not spoken yet is never overtaken by a partial transcript: a back-end slower than the interval still gets its
+    say. `partials` off waits for complete turns only; `sparing` asks at pauses and ends alone.
     """
 
     def __init__(self, *, interval: float = 0.4, new_words: int = 2, partials: bool = True) -> None:
@@ -64,9 +65,9 @@ class OraclePolicy:
             return "keep"
         if paused:
             return "start"
-        if at - newest.at < self.interval or _growth(newest.words, words) < self.new_words:
-            return "keep"
-        return "start"
+        whole = completeness(text) in ("request", "question")
+        interval, growth = (self.interval / 2, 1) if whole else (self.interval, self.new_words)
+        return "keep" if at - newest.at < interval or _growth(newest.words, words) < growth else "start"
 
     def started(self, turn: int, text: str, at: float) -> None:
         """A request went out."""

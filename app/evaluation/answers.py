@@ -1,8 +1,9 @@
 """`bench answers`: sixty short questions in real time, with the talk button and hands-free, and what was heard first.
 
 The questions (`resources/bench/answers.json`) are spoken by the app's own voice or lie in a folder as recordings of
-other voices. Sound enters and leaves as on devices, paced by the clock. Whether the answers are right is told beside:
-that is the brain's affair; whether something was said and taken back is the app's.
+other voices. Sound enters and leaves as on devices, paced by the clock, or in simulated time (`simulated_parts`).
+Whether the answers are right is told beside: that is the brain's affair; whether something was said and taken back is
+the app's.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 import dataclasses
 import json
 import statistics
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,11 +63,12 @@ class AnswersResult:
     heard: dict[tuple[Way, str], list[HeardAnswer]] = field(default_factory=dict)
     read_back: dict[tuple[Way, str], tuple[int, int]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
+    simulated: bool = False
 
     def table(self) -> str:
         """For people: Markdown."""
         lines = [
-            f"Short questions in real time, {machine()}", "",
+            f"Short questions in {'simulated' if self.simulated else 'real'} time, {machine()}", "",
             "| way | voice | asked | unanswered | taken back | % | one whole | openings | right "
             "| first sound p50, s | p75 | first word said p50, s | p75 | read back otherwise, % |",
             "| --- | --- |" + " ---: |" * 12,
@@ -86,7 +89,7 @@ class AnswersResult:
     def document(self) -> dict[str, Any]:
         """For programs."""
         return {
-            "machine": machine(),
+            "machine": machine(), "simulated": self.simulated,
             "groups": [
                 {
                     "way": way, "voice": voice, **figures(heard),
@@ -169,16 +172,19 @@ async def run_answers(
     *,
     ways: Sequence[Way] = WAYS,
     reader: Path | None = None,
+    simulated: bool = False,
 ) -> AnswersResult:
-    """Asks all questions in each way. `reader`: a folder with a Whisper model for CTranslate2, other than the app's,
-    that reads back what was heard. Raises what opening a session raises, and TranscriberError.
+    """Asks all questions in each way. `simulated`: in the time of a loop that jumps. `reader`: a folder with a Whisper
+    model for CTranslate2, other than the app's, that reads back what was heard. Raises what opening a session raises,
+    and TranscriberError.
     """
     read = open_reader(reader) if reader is not None else None
-    result = AnswersResult()
+    result = AnswersResult(simulated=simulated)
     for way in ways:
         for voice in dict.fromkeys(one.voice for one in asked):
             mine = [one for one in asked if one.voice == voice]
-            asker, listener = PacedAsker(), PacedListener()
+            asker = PacedAsker(paced=not simulated)
+            listener = PacedListener(asyncio.get_running_loop().time if simulated else time.perf_counter)
             talk = make(
                 dataclasses.replace(choice, duplex=way == "hands-free"), asker, listener, end_with_input=False,
                 remember_seconds=120.0 if read is not None else 0.0,
@@ -198,9 +204,11 @@ async def run_answers(
                     result.failures += [x.sentence for x in events if isinstance(x, e.Failure)]
                     group.append(judge(one.question.text, one.answers, events, end, CUSHION_SECONDS))
                     sound = talk.sound_of("assistant", end, talk.clock()) if read is not None else None
+                    # In simulated time nothing may be waited for that the loop knows nothing of.
                     if read is not None and sound is not None and group[-1].said:
                         told = fold(f"{group[-1].opening} {group[-1].said}")
-                        wrong += word_distance(told, fold(await asyncio.to_thread(read, sound)))
+                        back = read(sound) if simulated else await asyncio.to_thread(read, sound)
+                        wrong += word_distance(told, fold(back))
                         words += len(told)
             result.read_back[way, voice] = wrong, words
     return result

@@ -71,12 +71,15 @@ def load_questions(count: int | None = None, *, names: Sequence[str] = ()) -> li
 
 
 class PacedAsker:
-    """A microphone that the bench speaks into: silence, and a question whenever it is told to ask."""
+    """A microphone that the bench speaks into: silence, and a question whenever it is told to ask. `paced` False: it
+    never waits, for sessions that have a time of their own.
+    """
 
     name = "bench"
     overruns = 0
 
-    def __init__(self) -> None:
+    def __init__(self, *, paced: bool = True) -> None:
+        self._paced = paced
         self._frames: deque[np.ndarray] = deque()
         self._begin = 0.0
         self._given = 0
@@ -100,12 +103,14 @@ class PacedAsker:
     @property
     def backlog(self) -> int:
         """Frames that are due and were not fetched."""
+        if not self._paced:
+            return 0
         return max(0, int((time.perf_counter() - self._begin) / FRAME_SECONDS) - self._given)
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
         """See `AudioSource.read_frame`."""
         wait = self._begin + (self._given + 1) * FRAME_SECONDS - time.perf_counter()
-        if wait > 0:
+        if wait > 0 and self._paced:
             time.sleep(wait)
         with self._lock:
             self._given += 1
@@ -131,20 +136,21 @@ class PacedAsker:
 
 
 class PacedListener:
-    """A loudspeaker that plays to nobody at the pace of sound, and counts where it ran dry."""
+    """A loudspeaker that plays to nobody at the pace of sound, by the clock `now`, and counts where it ran dry."""
 
     name = "bench"
     keeps_time = False
     overruns = 0
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float] = time.perf_counter) -> None:
+        self._now = now
         self.written = self.flushed = self.underruns = 0
         self._dry_at = 0.0  # when what was written will have been played
 
     @property
     def queued(self) -> int:
         """See `AudioSink.queued`."""
-        return max(0, round((self._dry_at - time.perf_counter()) * SAMPLE_RATE))
+        return max(0, round((self._dry_at - self._now()) * SAMPLE_RATE))
 
     @property
     def played(self) -> int:
@@ -155,7 +161,7 @@ class PacedListener:
         """See `AudioSink.write`. Waits for the same cushion as `Loudspeaker` before it starts."""
         if not len(samples):
             return
-        now = time.perf_counter()
+        now = self._now()
         if self._dry_at < now:
             if now - self._dry_at < 0.5 and self.written:
                 self.underruns += 1

@@ -1,0 +1,212 @@
+"""The app's own parts in simulated time: real models, whose answers come as late as they would on a quiet laptop.
+
+What a session in simulated time hears and says so is the same on every machine, however busy that is, and is there
+sooner than it sounds. For benches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
+from typing import Any
+
+from app.audio.endpoints import AudioSink, AudioSource
+from app.backend.base import Backend, ChatRequest, StreamItem
+from app.conversation.frame import SAMPLE_RATE
+from app.evaluation.turns import TimedEars
+from app.frontend.cascade import CascadeFrontEnd
+from app.installed import completing_command
+from app.offline_models import model_path
+from app.session.control import SessionChoice
+from app.session.parts import SessionConfig, SessionParts
+from app.session.session import Session
+from app.stt.base import EndOfTurn, TranscriberError
+from app.stt.streaming import Decoder, WordsJudge
+from app.tts.base import Clip, Voice
+
+FIRST_WORD_SECONDS = 0.1
+WORD_SECONDS = 0.025
+"""The embedded model on one core: `bench latency` measures 0.10 s to its first words in the manner `thinking` (README),
+and it says some 60 tokens a second."""
+
+CLIP_SECONDS = 0.1
+CLIP_SECONDS_A_SECOND = 0.07
+"""Piper on one core: 0.15 to 0.27 s for a first sentence, and 0.07 s for each second of sound."""
+
+
+class SimulatedEars(TimedEars):
+    """The app's ears, with what they find delivered on the running loop when it would have come."""
+
+    def __init__(self, decoder: Decoder, judge: EndOfTurn, words: WordsJudge | None) -> None:
+        self._loop = asyncio.get_running_loop()
+        super().__init__(decoder, judge, words)
+
+    @property
+    def now(self) -> float:  # type: ignore[override]
+        """The loop's time."""
+        return self._loop.time()
+
+    @now.setter
+    def now(self, value: float) -> None:
+        pass
+
+    def _keep(self, answer: Callable[[], None]) -> None:
+        self._loop.call_at(self.due, answer)
+
+    def __enter__(self) -> SimulatedEars:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
+
+class SimulatedVoice:
+    """A voice whose clips are ready as late as Piper's, one after the other. It is entered by whoever gives it."""
+
+    def __init__(self, voice: Voice) -> None:
+        self.name = voice.name
+        self._voice = voice
+        self._loop = asyncio.get_running_loop()
+        self._free_at = 0.0
+
+    def synthesize(self, text: str) -> Future[Clip]:
+        """See `Voice.synthesize`."""
+        out: Future[Clip] = Future()
+        made = self._voice.synthesize(text)
+        error = made.exception()
+        seconds = 0.0 if error is not None else len(made.result().samples) / SAMPLE_RATE
+        self._free_at = max(self._free_at, self._loop.time()) + CLIP_SECONDS + CLIP_SECONDS_A_SECOND * seconds
+
+        def give() -> None:
+            if not out.set_running_or_notify_cancel():
+                return
+            if error is not None:
+                out.set_exception(error)
+            else:
+                out.set_result(made.result())
+
+        self._loop.call_at(self._free_at, give)
+        return out
+
+    def __enter__(self) -> SimulatedVoice:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
+
+class SimulatedBackend:
+    """A back-end on a real loop of its own, whose words come as late as the embedded one's would if it is that, and
+    else as late as they really did.
+    """
+
+    def __init__(self, backend: Backend, *, embedded: bool) -> None:
+        self.name, self.model, self.traits = backend.name, backend.model, backend.traits
+        self._backend = backend
+        self._embedded = embedded
+        self._real = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._real.run_forever, name="the brain's own time", daemon=True)
+        self._thread.start()
+
+    async def open(self) -> None:
+        """See `Backend.open`."""
+        self._do(self._backend.open())
+
+    async def prime(self, request: ChatRequest) -> None:
+        """See `Backend.prime`."""
+        self._do(self._backend.prime(request))
+
+    async def models(self) -> list[str]:
+        """See `Backend.models`."""
+        return self._do(self._backend.models())
+
+    async def close(self) -> None:
+        """See `Backend.close`."""
+        self._do(self._backend.close())
+        self._real.call_soon_threadsafe(self._real.stop)
+        self._thread.join()
+        self._real.close()
+
+    @asynccontextmanager
+    async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[StreamItem]]:
+        """See `Backend.stream`."""
+        context = self._backend.stream(request)
+        began = time.perf_counter()
+        items = self._do(context.__aenter__())
+        try:
+            yield self._items(items, began)
+        finally:
+            self._do(context.__aexit__(None, None, None))
+
+    async def _items(self, items: AsyncIterator[StreamItem], began: float) -> AsyncIterator[StreamItem]:
+        late = FIRST_WORD_SECONDS
+        while True:
+            try:
+                item = self._do(anext(items))  # type: ignore[arg-type]
+            except StopAsyncIteration:
+                return
+            now = time.perf_counter()
+            await asyncio.sleep(late if self._embedded else now - began)
+            began, late = time.perf_counter(), WORD_SECONDS
+            yield item
+
+    def _do(self, work: Any) -> Any:
+        async def run() -> Any:
+            return await work
+
+        return asyncio.run_coroutine_threadsafe(run(), self._real).result()
+
+
+class SimulatedParts:
+    """Makes sessions in simulated time. A context manager; entering loads the models. Raises TranscriberError and
+    VoiceError. `make_backend` makes a brain that is not open yet.
+    """
+
+    def __init__(self, make_backend: Callable[[SessionChoice], Backend]) -> None:
+        self._make_backend = make_backend
+
+    def __enter__(self) -> SimulatedParts:
+        from app.stt import finished_words
+        from app.stt.smart_turn import SmartTurn
+        from app.stt.whisper_decoder import WhisperDecoder
+        from app.tts.piper import PiperVoice
+
+        if not model_path("ears").is_dir() or not model_path("end of turn").is_file():
+            raise TranscriberError(
+                f"The models that hear are not installed. Set the app up again: {completing_command()}."
+            )
+        self._ears = WhisperDecoder(model_path("ears")), SmartTurn(model_path("end of turn"))
+        self._voice = PiperVoice(model_path("voice")).__enter__()
+        self._words = finished_words.load()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._voice.__exit__(*exc)
+        if self._words is not None:
+            self._words.close()
+
+    def session(
+        self, choice: SessionChoice, source: AudioSource, sink: AudioSink, *, end_with_input: bool = True,
+        remember_seconds: float = 0.0,
+    ) -> Session:  # fmt: skip
+        """A session of `choice`, to be entered on a loop of simulated time."""
+        from app.stt.silero import SileroVoiceActivity
+
+        voice = SimulatedVoice(self._voice)
+        parts = SessionParts(
+            frontend=CascadeFrontEnd(voice, choice.manner, openings=choice.openings),
+            transcriber=SimulatedEars(*self._ears, self._words),
+            voice_activity=SileroVoiceActivity(),
+            backend=SimulatedBackend(self._make_backend(choice), embedded=choice.backend.provider == "embedded"),
+            source=source,
+            sink=sink,
+        )
+        config = SessionConfig(
+            manner=choice.manner, duplex=choice.duplex, pace="simulated", choice=choice.backend,
+            end_with_input=end_with_input, remember_seconds=remember_seconds,
+        )  # fmt: skip
+        return Session(parts, config)
