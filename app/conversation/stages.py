@@ -41,7 +41,8 @@ _SPEECH_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer, in seconds. `response`: from the user's last sound to its first one, negative if it began before.
+    """One answer, in seconds. `response`: from the user's last sound to its first one, negative if it began before; an
+    opening is none of it, and behind one the end of its first word counts.
 
     `took`: the stages as long as they were, which may overlap, without those that it had no part in or that are not
     known. `wait`: the response cut into what was waited for; the pieces add up to it, and are 0 if it is negative.
@@ -106,6 +107,7 @@ class _Turn:
     end: e.UserEnded | None = None
     final_at: float | None = None
     start: e.AssistantStarted | None = None
+    opened: bool = False
     delay: float = 0.0
     requests: list[_Request] = field(default_factory=list)
 
@@ -163,6 +165,13 @@ class Stages:
                 | e.ToolReturned()
             ):  # fmt: skip
                 self._follow_brain(event)
+            case e.AssistantOpened():
+                turn = self._turn(event.turn)
+                turn.start, turn.opened = None, True
+                self.changes += self._answers.pop(event.turn, None) is not None
+            case e.AssistantSaid() if event.revision and self._turn(event.turn).opened:
+                self._turn(event.turn).opened = False
+                self._follow_turn(e.AssistantStarted(event.at, event.turn, event.revision))
             case e.UserResumed() | e.UserEnded() | e.TranscriptFinal() | e.AssistantStarted():
                 self._follow_turn(event)
 

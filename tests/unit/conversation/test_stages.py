@@ -399,3 +399,18 @@ def test_a_stage_had_to_wait_for_the_one_before() -> None:
     stages = talk(late)
     assert culprit(stages.answers[-1], stages.answers) == "between"
     assert reason_of_last(stages) == Reason(Cause.HANDED_LATE, pytest.approx(1.2))
+
+
+def test_an_opening_is_no_answer() -> None:
+    stages = Stages()
+    for event in (
+        THINKING, e.UserEnded(5.1, 1, 5.0, "words"), e.TranscriptFinal(5.2, 1, "What is it?", 5.1),
+        e.OracleRequested(5.2, 1, 1, *GPT, "What is it?", True), e.AssistantStarted(5.5, 1, 0),
+        e.AssistantOpened(5.5, 1), e.AssistantSaid(5.8, 1, "Hmm.", 0), e.OracleDelta(6.9, 1, " It is"),
+    ):  # fmt: skip
+        stages.apply(event)
+    assert not stages.answers
+    stages.apply(e.AssistantSaid(7.4, 1, "It", 1))
+    stages.apply(e.AssistantSaid(7.6, 1, "is", 1))
+    [answer] = stages.answers
+    assert answer.response == pytest.approx(2.4) and answer.took["brain"] == pytest.approx(1.7)
