@@ -47,6 +47,7 @@ class Turn:
     """It begins with an opening, which is no part of the answer."""
     parts: list[Part] = field(default_factory=list, repr=False)
     """The revisions that it was made of, in order; none where nobody tells which."""
+    _meant: tuple[tuple[bool, int, int, int], str] | None = field(default=None, repr=False, compare=False)
 
     @property
     def text(self) -> str:
@@ -59,13 +60,15 @@ class Turn:
         was not heard whole the sentences that were begun. For the user's turns, and where a model speaks in words of
         its own: what was heard.
         """
-        whole = not self.open and not self.interrupted
-        for part in reversed(self.parts):
-            if text := meant_by("".join(part.answer), part.heard, whole=whole):
-                return text
-        if self.opened:
-            return " ".join(word for part in self.parts for word in part.heard)
-        return self.text
+        if not self.parts:
+            return "" if self.opened else self.text
+        whole, last = not self.open and not self.interrupted, self.parts[-1]
+        state = whole, len(self.parts), len(last.heard), len(last.answer)
+        if self._meant is None or self._meant[0] != state:  # every prompt asks for that of every turn
+            texts = (meant_by("".join(part.answer), part.heard, whole=whole) for part in reversed(self.parts))
+            heard = " ".join(word for part in self.parts for word in part.heard) if self.opened else self.text
+            self._meant = state, next(filter(None, texts), heard)
+        return self._meant[1]
 
 
 @dataclass(slots=True)
