@@ -14,16 +14,19 @@ from app.stt.base import TranscriptUpdate
 from app.stt.finished_words import WordOdds, probability
 from app.stt.stable import StableWords
 from app.stt.streaming import FORCED_CUT_SECONDS, LOOK_SECONDS, RATE, StreamingTranscriber
-from app.stt.whisper_decoder import without_loops
+from app.stt.hallucinations import without_loops
 
 
 class Counting:
-    """Hears "wN" for every half second of sound that is not silent; keeps the lengths it was given."""
+    """Hears "wN" wherever the sound has the level of word N; keeps the lengths it was given. `deaf_behind`: it says no
+    more than so many words.
+    """
 
     def __init__(self) -> None:
         self.lengths: list[float] = []
         self.gate: threading.Event | None = None
         self.broken = False
+        self.deaf_behind = 1000
 
     def decode(self, samples: np.ndarray) -> str:
         if self.gate is not None:
@@ -31,8 +34,10 @@ class Counting:
         if self.broken:
             raise RuntimeError("no more")
         self.lengths.append(len(samples) / RATE)
-        voiced = int(np.count_nonzero(np.abs(samples) > 0.05) / RATE / 0.5 + 0.1)
-        return " ".join(f"w{n}" for n in range(voiced))
+        numbers = np.round((samples[samples > 0.05] - 0.1) / 0.004).astype(int)
+        heard, counts = np.unique(numbers, return_counts=True)
+        words = [f"w{n}" for n, count in zip(heard, counts, strict=True) if count > 0.35 * RATE and n >= 0]
+        return " ".join(words[: self.deaf_behind])
 
 
 class Half:
@@ -70,14 +75,16 @@ class Ears:
         self.stt.on_finished = lambda *args: self.finished.append(args)
         self.stt.on_failure = self.failures.append
         self.index = 0
+        self.spoken = 0.0
 
     @property
     def at(self) -> float:
         return self.index * 0.08
 
     def hear(self, seconds: float, *, voiced: bool, wait: bool = True) -> None:
-        level = 0.1 if voiced else 0.0
         for _ in range(round(seconds / 0.08)):
+            level = 0.1 + 0.004 * int(self.spoken / 0.48) if voiced else 0.0  # a word lasts six frames
+            self.spoken += 0.08 * voiced
             self.stt.push(Frame(self.index, np.full(FRAME_SAMPLES, level, np.float32)), voiced)
             self.index += 1
             if wait:
