@@ -64,8 +64,8 @@ class TurnSettings:
 
     `pause_seconds` is one window of silence. How long a pause must last to end the turn is told by `turn_end`;
     `patience` in [-1, 1] moves that, 0 as fitted, 1 the longest waits. `ask_again`: silence after which the judge is
-    asked once more, because it hears more in the silence. `answer_seconds`: who says "yes" over the assistant and goes on
-    so soon behind it has begun an answer.
+    asked once more, because it hears more in the silence. `answer_seconds`: who says "yes" over the assistant and goes
+    on so soon behind it has begun an answer.
     """
 
     voice: VoiceSettings = field(default_factory=VoiceSettings)

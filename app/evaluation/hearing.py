@@ -20,17 +20,20 @@ import soundfile
 import soxr
 
 from app.conversation import events as e
+from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
 from app.conversation.turn import TurnTracker
 from app.conversation.words import fold
 from app.evaluation.turns import TimedEars
 from app.installed import completing_command
 from app.offline_models import model_path
-from app.stt.base import EndOfTurn, TranscriberError, TranscriptUpdate, VoiceActivity
-from app.stt.streaming import RATE, Decoder, WordsJudge
+from app.stt.base import TranscriberError, TranscriptUpdate, VoiceActivity
+from app.stt.streaming import RATE, Decoder
 
 LEAD_SECONDS, TAIL_SECONDS = 0.6, 3.0
 """Silence put before and behind each recording: the recording's own room, as noise."""
+ANSWER_SECONDS = 0.3
+"""How soon the app's answer sounds once it has the floor."""
 ROOM_QUANTILE = 0.05
 """The room is as loud as the quietest twentieth of a recording's frames."""
 PARTS = 3
@@ -143,10 +146,13 @@ def in_its_room(samples: np.ndarray, seed: int = 0) -> np.ndarray:
 
 
 def listen(
-    samples: np.ndarray, voice: VoiceActivity, ears: TimedEars, tracker: TurnTracker
+    samples: np.ndarray, voice: VoiceActivity, ears: TimedEars, tracker: TurnTracker, *, answers: bool = False
 ) -> dict[int, str]:
-    """Listens as a session does, frame by frame; returns the final words by turn."""
+    """Listens as a session does, frame by frame; returns the final words by turn. `answers`: the app speaks from
+    `ANSWER_SECONDS` after it has taken the floor until it is interrupted.
+    """
     finals: dict[int, str] = {}
+    answer_at = np.inf
 
     def hear(update: TranscriptUpdate) -> None:
         words = " ".join(part for part in (update.stable, update.unstable) if part)
@@ -154,9 +160,14 @@ def listen(
         if update.final:
             finals[update.turn] = words
 
-    def follow(facts: Sequence[object]) -> None:
+    def follow(at: float, facts: Sequence[object]) -> None:
+        nonlocal answer_at
         for fact in facts:
             match fact:
+                case floor.TakeFloor() if answers:
+                    answer_at = at + ANSWER_SECONDS
+                case floor.Yield() | floor.Interrupt():
+                    answer_at = np.inf
                 case e.UserStarted(at, turn):
                     ears.begin(turn, at)
                 case e.UserPaused(_, turn, speech_end):
@@ -175,10 +186,10 @@ def listen(
         frame = Frame(index, sound)
         ears.deliver(frame.at)
         windows = voice.hear(frame)
-        facts = tracker.hear(frame.at, windows, assistant_speaks=False)
+        facts = tracker.hear(frame.at, windows, assistant_speaks=frame.at >= answer_at)
         ears.push(frame, any(w.probability >= 0.5 for w in windows))
-        follow(facts)
-    follow(tracker.end_input(frame.at))
+        follow(frame.at, facts)
+    follow(frame.at, tracker.end_input(frame.at))
     ears.deliver(frame.at + 60.0)
     return finals
 
@@ -238,16 +249,54 @@ class HearingResult:
 
 
 def hear_recording(
-    recording: Recording,
-    voice: VoiceActivity,
-    decoder: Decoder,
-    judge: EndOfTurn,
-    words: WordsJudge | None = None,
-    *,
-    eager: bool = True,
+    recording: Recording, voice: VoiceActivity, ears: TimedEars, decoder: Decoder, *, eager: bool = True
 ) -> Heard:
-    """Listens to one recording live and looks at it once."""
-    ears = TimedEars(decoder, judge, words)
+    """Listens to one recording live with `ears`, and looks once at all of it with `decoder` (at its end, if it is
+    longer than the decoder takes). `eager`: see `TurnTracker`.
+    """
     finals = listen(in_its_room(recording.samples), voice, ears, TurnTracker(eager=eager))
-    one_look = decoder.decode(soxr.resample(recording.samples, SAMPLE_RATE, RATE).astype(np.float32))
-    return Heard(recording, tuple(finals[turn] for turn in sorted(finals)), one_look)
+    whole = soxr.resample(recording.samples, SAMPLE_RATE, RATE).astype(np.float32)
+    return Heard(recording, tuple(finals[turn] for turn in sorted(finals)), decoder.decode(whole))
+
+
+def run_hearing(
+    folder: Path,
+    *,
+    part: int | None = None,
+    peak: float | None = None,
+    cases: int = 0,
+    eager: bool = True,
+    progress: Callable[[str], None] = lambda text: None,
+) -> HearingResult:
+    """Listens to the recordings in `folder` (see `load_recordings`), to the first `cases` if it is not 0.
+
+    Raises TranscriberError.
+    """
+    from app.stt import finished_words
+    from app.stt.silero import SileroVoiceActivity
+    from app.stt.smart_turn import SmartTurn
+    from app.stt.whisper_decoder import WhisperDecoder
+
+    ears, judge = model_path("ears"), model_path("end of turn")
+    if not ears.is_dir() or not judge.is_file():
+        raise TranscriberError("The models that hear are not installed. Set the app up again: "
+                               f"{completing_command()}.")  # fmt: skip
+    recordings = load_recordings(folder, part=part, peak=peak)[: cases or None]
+    if not recordings:
+        raise TranscriberError(f"There is nothing to listen to: no recording in {folder} fits. Leave out --part.")
+    decoder, judging, result = WhisperDecoder(ears), SmartTurn(judge), HearingResult()
+    counting = CountingDecoder(decoder)
+    words = finished_words.load()
+    if words is None:
+        result.left_out.append("The language model is not installed, so the words were judged by rules alone.")
+    try:
+        for number, recording in enumerate(recordings, 1):
+            progress(f"recording {number} of {len(recordings)}")
+            timed = TimedEars(counting, judging, words)
+            result.heard.append(hear_recording(recording, SileroVoiceActivity(), timed, decoder, eager=eager))
+            result.seconds += len(recording.samples) / SAMPLE_RATE
+    finally:
+        if words is not None:
+            words.close()
+    result.looks, result.decode_seconds = counting.looks, counting.seconds
+    return result

@@ -8,9 +8,9 @@ from __future__ import annotations
 from app.conversation.words import fold
 
 NO_SPEECH, NO_SPEECH_ALONE = 0.5, 0.9
-"""Whisper's probability that nobody speaks, above which unlikely words are dropped, and all words. Over 40 recordings of
-real callers, whole and their first 1.5 s, it is at most 0.47; over 50 pieces of room noise, coughs, laughter and hiss
-the median is 0.9."""
+"""Whisper's probability that nobody speaks, above which unlikely words are dropped, and all words. Over 40 recordings
+of real callers, whole and their first 1.5 s, it is at most 0.47, and over short words in a synthetic voice 0.35; over
+50 pieces of room noise, coughs, laughter and hiss the median is 0.9."""
 LEAST_LOG_PROBABILITY = -1.0
 """Mean log-probability of a token below which words are unlikely (OpenAI's own threshold). Over the same speech it is
 at least -1.2, together with a `NO_SPEECH` below 0.2; in noise mostly below -1.5."""

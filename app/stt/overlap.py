@@ -10,6 +10,7 @@ from difflib import SequenceMatcher
 
 from app.conversation.words import fold
 
+
 def joined(before: str, after: str, overlap: float) -> str:
     """The words of both. `after` begins within `before`, and has `overlap` of its own sound (0 to 1) in common with it.
 

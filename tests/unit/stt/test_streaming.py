@@ -12,9 +12,9 @@ import numpy as np
 from app.conversation.frame import FRAME_SAMPLES, Frame
 from app.stt.base import TranscriptUpdate
 from app.stt.finished_words import WordOdds, probability
+from app.stt.hallucinations import without_loops
 from app.stt.stable import StableWords
 from app.stt.streaming import LONGEST_PREROLL_SECONDS, LOOK_SECONDS, RATE, WINDOW_SECONDS, StreamingTranscriber
-from app.stt.hallucinations import without_loops
 
 
 class Counting:
