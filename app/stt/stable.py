@@ -18,6 +18,7 @@ class StableWords:
     def __init__(self) -> None:
         self._stable: list[str] = []
         self._last: list[str] = []
+        self._agreed = 0  # how many of the stable words two hypotheses agreed on
         self.contradicted = 0
         """How many hypotheses disagreed with words that were stable already."""
 
@@ -39,14 +40,21 @@ class StableWords:
         if agreed > count:
             # The hypothesis' own spelling and punctuation, except of the newest word: that may yet change.
             self._stable = [*self._stable, *words[count:agreed]]
+        self._agreed = len(self._stable)
         self._last = words
         return " ".join(self._stable), " ".join(words[len(self._stable) :])
 
     def settle(self, hypothesis: str) -> str:
         """Nothing new was said since: all of the hypothesis is stable now, with what it skips of the stable words."""
-        self._stable = with_skipped(self._stable, hypothesis.split())
+        words = with_skipped(self._stable, hypothesis.split())
+        self._agreed = max(_shared(self._stable[: self._agreed], words), _shared(self._last, words))
+        self._stable = words
         self._last = list(self._stable)
         return " ".join(self._stable)
+
+    def reopen(self) -> None:
+        """More is said after all: words that only the last hypothesis had may change again."""
+        self._stable = self._stable[: self._agreed]
 
 
 SKIPPED_WORDS = 2

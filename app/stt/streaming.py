@@ -277,6 +277,7 @@ class StreamingTranscriber:
     def _go_on_after_pause(self) -> None:
         """The user speaks again."""
         self._pause = None
+        self._words.reopen()
 
     def _move_window(self, window: _Window, end: int) -> None:
         """Lets the next look begin later, once the turn's words are known up to sample `end`, where `window` ends."""

@@ -305,6 +305,8 @@ def test_stable_words_need_two_hypotheses_and_never_change() -> None:
     assert words.update("We are") == ("Where is the White", "")
     assert words.contradicted == 1
     assert words.settle("Where is the White House?") == "Where is the White House?"
+    words.reopen()  # "House?" was heard once
+    assert words.update("Where is the white horse") == ("Where is the White", "horse")
 
 
 def test_whispers_loops_are_undone_and_a_speakers_repetition_is_not() -> None:
