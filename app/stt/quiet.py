@@ -6,8 +6,8 @@ import numpy as np
 
 STEP = 320
 """20 ms at 16 kHz: one measure of loudness."""
-SILENCE_STEPS = 8
-"""A silence between words: 0.16 s. The closure of a "t" or a "k" within a word is shorter."""
+SILENCE_STEPS = 15
+"""A silence before which another sentence was over: 0.3 s. Between the words of one there is seldom more."""
 SOFT_DB = 12.0
 """Sound this much above the quietest is somebody's voice; a breath is less."""
 

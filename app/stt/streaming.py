@@ -28,13 +28,12 @@ RATE = 16_000
 PREROLL_SECONDS = 0.4
 """Sound kept before the voice was noticed, whoever speaks: an onset takes 64 to 100 ms to notice, and a consonant leads
 it."""
-LONG_PREROLL_SECONDS = 1.0
-"""The same where the app was silent: a soft first word may go unnoticed."""
 LONGEST_PREROLL_SECONDS = 2.5
-"""How far it is looked back for the first silence, if the sound taken begins in the midst of a voice."""
+"""Where the app was silent, the sound begins in the last silence before that, at most so far back: the detector may
+have missed a soft first word."""
 LOOK_SECONDS = 0.24
 """New sound after which the utterance is looked at again: three frames, so that 300 ms are never exceeded."""
-LONG_SECONDS, LONG_LOOK_SECONDS = 6.0, 0.4
+LONG_SECONDS, LONG_LOOK_SECONDS = 5.0, 0.4
 """From this length on a look takes twice as long, and comes as much less often."""
 PAUSE_LOOK_SECONDS = 0.28
 """A pause is looked at once more at this length: the last word's fading end, or a soft word behind it, came since."""
@@ -270,9 +269,7 @@ class StreamingTranscriber:
         clear = max(earliest, int(silent_since * RATE), int((at - LONGEST_PREROLL_SECONDS) * RATE))
         if clear >= start:
             return start
-        long = max(clear, int((at - LONG_PREROLL_SECONDS) * RATE))
-        quiet = quiet_before(self._sound(clear, self._last), long - clear)
-        return clear + quiet
+        return clear + quiet_before(self._sound(clear, self._last), start - clear)
 
     def _go_on_after_pause(self) -> None:
         """The user speaks again."""
