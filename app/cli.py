@@ -85,7 +85,7 @@ def build_parser() -> argparse.ArgumentParser:
     hearing.add_argument("--part", type=int, choices=(0, 1, 2), default=None,
                          help="only speakers whose number has this remainder by 3 (2: held out)")  # fmt: skip
     hearing.add_argument("--peak", type=float, default=None, metavar="LEVEL", help="make all as loud as this (0 to 1)")
-    hearing.add_argument("--after", action="store_true", help="take turns at a plain silence, as a cascade does")
+    hearing.add_argument("--answering", action="store_true", help="the app answers: who goes on speaks over it")
     hearing.add_argument("--cases", type=cli_talk.frames, default=0, metavar="N", help="how many (default: all)")
     frame = bench.add_parser("frame", parents=[common], help="one step of the model, in parts, on this machine")
     frame.add_argument("--random-weights", action="store_true", required=True,
@@ -239,7 +239,7 @@ def _bench_hearing(args: argparse.Namespace, terminal: Terminal) -> int:
 
     try:
         result = run_hearing(
-            Path(args.recordings), part=args.part, peak=args.peak, cases=args.cases, eager=not args.after,
+            Path(args.recordings), part=args.part, peak=args.peak, cases=args.cases, answers=args.answering,
             progress=terminal.progress,
         )  # fmt: skip
     except compose.USER_ERRORS as error:

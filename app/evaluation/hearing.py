@@ -24,7 +24,8 @@ from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
 from app.conversation.turn import TurnTracker
 from app.conversation.words import fold
-from app.evaluation.turns import TimedEars
+from app.evaluation.people import part_of
+from app.evaluation.turns import FIRST_SOUND_SECONDS, TimedEars
 from app.installed import completing_command
 from app.offline_models import model_path
 from app.stt.base import TranscriberError, TranscriptUpdate, VoiceActivity
@@ -32,12 +33,8 @@ from app.stt.streaming import RATE, Decoder
 
 LEAD_SECONDS, TAIL_SECONDS = 0.6, 3.0
 """Silence put before and behind each recording: the recording's own room, as noise."""
-ANSWER_SECONDS = 0.3
-"""How soon the app's answer sounds once it has the floor."""
 ROOM_QUANTILE = 0.05
 """The room is as loud as the quietest twentieth of a recording's frames."""
-PARTS = 3
-"""A caller belongs to part `session % 3`; the app's constants are fitted on parts 0 and 1, so 2 is held out."""
 
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -113,15 +110,15 @@ class CountingDecoder:
 
 
 def load_recordings(folder: Path, *, part: int | None = None, peak: float | None = None) -> list[Recording]:
-    """The recordings named by the lines of `folder`/manifest.jsonl, each an object with `file`, `session` (a number for
-    the speaker) and `text`. `part`: only of speakers whose number has this remainder by `PARTS`; `peak`: all made as
+    """The recordings named by the lines of `folder`/manifest.jsonl, each an object with `file`, `session` (the
+    speaker) and `text`. `part`: one of PARTS of the speakers; `peak`: all made as
     loud as this. Raises TranscriberError.
     """
     out = []
     try:
         for line in (folder / "manifest.jsonl").read_text("utf-8").splitlines():
             entry = json.loads(line)
-            if part is not None and int(entry["session"]) % PARTS != part:
+            if part is not None and part_of(entry["session"]) != part:
                 continue
             sound, rate = soundfile.read(folder / entry["file"], dtype="float32")
             if peak is not None:
@@ -149,7 +146,7 @@ def listen(
     samples: np.ndarray, voice: VoiceActivity, ears: TimedEars, tracker: TurnTracker, *, answers: bool = False
 ) -> dict[int, str]:
     """Listens as a session does, frame by frame; returns the final words by turn. `answers`: the app speaks from
-    `ANSWER_SECONDS` after it has taken the floor until it is interrupted.
+    `FIRST_SOUND_SECONDS` after it has taken the floor until it is interrupted.
     """
     finals: dict[int, str] = {}
     answer_at = np.inf
@@ -165,7 +162,7 @@ def listen(
         for fact in facts:
             match fact:
                 case floor.TakeFloor() if answers:
-                    answer_at = at + ANSWER_SECONDS
+                    answer_at = at + FIRST_SOUND_SECONDS
                 case floor.Yield() | floor.Interrupt():
                     answer_at = np.inf
                 case e.UserStarted(at, turn):
@@ -249,12 +246,12 @@ class HearingResult:
 
 
 def hear_recording(
-    recording: Recording, voice: VoiceActivity, ears: TimedEars, decoder: Decoder, *, eager: bool = True
+    recording: Recording, voice: VoiceActivity, ears: TimedEars, decoder: Decoder, *, answers: bool = False
 ) -> Heard:
     """Listens to one recording live with `ears`, and looks once at all of it with `decoder` (at its end, if it is
-    longer than the decoder takes). `eager`: see `TurnTracker`.
+    longer than the decoder takes). `answers`: see `listen`.
     """
-    finals = listen(in_its_room(recording.samples), voice, ears, TurnTracker(eager=eager))
+    finals = listen(in_its_room(recording.samples), voice, ears, TurnTracker(), answers=answers)
     whole = soxr.resample(recording.samples, SAMPLE_RATE, RATE).astype(np.float32)
     return Heard(recording, tuple(finals[turn] for turn in sorted(finals)), decoder.decode(whole))
 
@@ -265,7 +262,7 @@ def run_hearing(
     part: int | None = None,
     peak: float | None = None,
     cases: int = 0,
-    eager: bool = True,
+    answers: bool = False,
     progress: Callable[[str], None] = lambda text: None,
 ) -> HearingResult:
     """Listens to the recordings in `folder` (see `load_recordings`), to the first `cases` if it is not 0.
@@ -293,7 +290,7 @@ def run_hearing(
         for number, recording in enumerate(recordings, 1):
             progress(f"recording {number} of {len(recordings)}")
             timed = TimedEars(counting, judging, words)
-            result.heard.append(hear_recording(recording, SileroVoiceActivity(), timed, decoder, eager=eager))
+            result.heard.append(hear_recording(recording, SileroVoiceActivity(), timed, decoder, answers=answers))
             result.seconds += len(recording.samples) / SAMPLE_RATE
     finally:
         if words is not None:
