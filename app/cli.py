@@ -93,6 +93,13 @@ def build_parser() -> argparse.ArgumentParser:
                        help="also MT-Bench's turns as spoken there: VOICE/QUESTION_TURN.flac")  # fmt: skip
     turns.add_argument("--people", default="", metavar="FOLDER",
                        help="also real speakers: manifest.jsonl and the recordings that it names")  # fmt: skip
+    hearing = bench.add_parser("hearing", parents=[common], help="words heard live, against one look at the same sound")
+    hearing.add_argument("recordings", metavar="FOLDER", help="recordings, and a manifest.jsonl: file, session, text")
+    hearing.add_argument("--part", type=int, choices=(0, 1, 2), default=None,
+                         help="only speakers whose number has this remainder by 3 (2: held out)")  # fmt: skip
+    hearing.add_argument("--peak", type=float, default=None, metavar="LEVEL", help="make all as loud as this (0 to 1)")
+    hearing.add_argument("--answering", action="store_true", help="the app answers: who goes on speaks over it")
+    hearing.add_argument("--cases", type=cli_talk.frames, default=0, metavar="N", help="how many (default: all)")
     frame = bench.add_parser("frame", parents=[common], help="one step of the model, in parts, on this machine")
     frame.add_argument("--random-weights", action="store_true", required=True,
                        help="weights of the true shape; their values don't matter to the speed")  # fmt: skip
@@ -136,6 +143,7 @@ def main(argv: list[str]) -> int:
             "answers": lambda: _bench_answers(args, terminal),
             "audio": lambda: _bench_audio(args, terminal),
             "turns": lambda: _bench_turns(args, terminal),
+            "hearing": lambda: _bench_hearing(args, terminal),
             "startup": lambda: _bench_startup(args, terminal),
             "window": lambda: _bench_window(args, terminal),
         }[args.bench](),
@@ -259,6 +267,22 @@ def _bench_turns(args: argparse.Namespace, terminal: Terminal) -> int:
         result = run_turns(
             cases=args.cases, part=args.part, recordings=recordings, people_in=people, progress=terminal.progress
         )
+    except compose.USER_ERRORS as error:
+        raise UserError(str(error)) from error
+    terminal.say(result.table())
+    terminal.document({"ok": True, **result.document()})
+    return 0
+
+
+def _bench_hearing(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app import main as compose
+    from app.evaluation.hearing import run_hearing
+
+    try:
+        result = run_hearing(
+            Path(args.recordings), part=args.part, peak=args.peak, cases=args.cases, answers=args.answering,
+            progress=terminal.progress,
+        )  # fmt: skip
     except compose.USER_ERRORS as error:
         raise UserError(str(error)) from error
     terminal.say(result.table())

@@ -102,7 +102,7 @@ class Transcript:
                 return turn
             case e.UserResumed():
                 turn = self._user(event.turn, event.at)
-                turn.open, turn.ended_at = True, None
+                turn.open, turn.backchannel, turn.ended_at = True, False, None
                 return turn
             case e.UserBackchannel():
                 turn = self._user(event.turn, event.at)

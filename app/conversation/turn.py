@@ -72,7 +72,8 @@ class TurnSettings:
 
     `pause_seconds` is one window of silence. How long a pause must last to end the turn is told by `turn_end`;
     `patience` in [-1, 1] moves that, 0 as fitted, 1 the longest waits. `ask_again`: silence after which the judge is
-    asked once more, because it hears more in the silence.
+    asked once more, because it hears more in the silence. `answer_seconds`: who says "yes" over the assistant and goes
+    on so soon behind it has begun an answer.
     """
 
     voice: VoiceSettings = field(default_factory=VoiceSettings)
@@ -83,6 +84,7 @@ class TurnSettings:
     reopen_seconds: float = 1.6
     backchannel_seconds: float = 0.9
     hold_silence: float = 0.72
+    answer_seconds: float = 1.5
 
 
 TYPED_SILENCE_SECONDS = 0.2
@@ -131,6 +133,7 @@ class TurnTracker:
         self._typed = 0  # turns that were typed since the last frame
         self._waits_for_silence = False  # what is heard since the last typed turn went on from before it
         self._ended_turn_voice = -1e9
+        self._passed_voice = -1e9  # when a short word was over that was let pass, and may begin an answer
         self._told_pause = -1.0  # the end of speech that the last pause was told of with
 
     @property
@@ -221,7 +224,11 @@ class TurnTracker:
             out.append(Yield(self.turn))
             self._learn_pause(at - voiced)
         else:
-            self._open(at, out)
+            if at - self._passed_voice <= s.answer_seconds:
+                out.append(e.UserResumed(at, self.turn))  # the "yes" that was let pass began this
+                self._words, self._words_until = "", 0.0
+            else:
+                self._open(at, out)
             self._held = assistant_speaks
             # An answer that has not begun to sound is not worth holding back.
             out.append(Hold(self.turn) if assistant_speaks else Interrupt())
@@ -232,7 +239,7 @@ class TurnTracker:
     def _open(self, at: float, out: list[TurnEvent | FloorCommand]) -> None:
         self.turn += 1
         self._state, self._voiced, self._words, self._words_until = "speaking", 0.0, "", 0.0
-        self._finished, self._held, self._last_voice = None, False, at
+        self._finished, self._held, self._last_voice, self._passed_voice = None, False, at, -1e9
         out.append(e.UserStarted(at, self.turn))
 
     def _progress(self, at: float, out: list[TurnEvent | FloorCommand]) -> None:
@@ -241,6 +248,7 @@ class TurnTracker:
         if self._held and self._is_own_echo():
             self.echoes += 1
             self._let_pass(at, out)
+            self._passed_voice = -1e9
             return
         if self._held and self._voiced >= s.backchannel_seconds:
             self._held = False
@@ -294,6 +302,7 @@ class TurnTracker:
         self._held = False
         self._state = "silent"
         self._run.begin()
+        self._passed_voice = self._last_voice if fold(self._words) else -1e9
         out.append(e.UserBackchannel(at, self.turn, self._words))
         out.append(GoOn())
 

@@ -60,7 +60,7 @@ class TurnLog:
                 self._touch(speech_end)
             case e.UserResumed():
                 close(turn.pauses, at)
-                turn.end, turn.speech_end, turn.reason = None, None, ""
+                turn.end, turn.speech_end, turn.reason, turn.backchannel = None, None, "", False
                 self.turns.changed(turn)
                 self._touch(turn.pauses[-1][0] if turn.pauses else turn.start)
             case e.UserEnded(speech_end=speech_end, reason=reason):

@@ -49,6 +49,11 @@ DEAF_TO_TYPING = (
     "the cascade."
 )
 
+SOUNDING_DBFS = -60.0
+"""Peak level above which a frame that was given out may be heard in the room."""
+ECHO_SECONDS = 0.5
+"""How long after it was given out a frame may still be in the microphone: the devices' buffers, and the room."""
+
 QUIET_SECONDS = 0.4
 """A file's talk is over when all has been silent for this long behind its end."""
 
@@ -76,6 +81,7 @@ class Session:
         self._thread: FrameThread | None = None
         self._input_over_at: float | None = None
         self._last_activity = 0.0
+        self._silent_since = 0.0  # from when on the microphone hears nothing of what was given out
         self._shed = 0
         self._typed_turn = 0  # the newest that was typed
         self._manner: e.Manner = config.manner
@@ -260,6 +266,8 @@ class Session:
             self.sound.add(frame.index, frame.samples, message.samples, message.flushed)
         if parts.recorder is not None:
             parts.recorder.sound(frame.index, frame.samples, message.samples, message.flushed)
+        if message.assistant_dbfs > SOUNDING_DBFS:
+            self._silent_since = frame.at + ECHO_SECONDS
         parts.transcriber.push(frame, message.voiced)
         self._on_turns(message)
         for event in message.events:
@@ -332,7 +340,7 @@ class Session:
         self._emit(event)
         match event:
             case e.UserStarted(at, turn):
-                ears.begin(turn, at)
+                ears.begin(turn, at, self._silent_since)
             case e.UserPaused(_, turn, speech_end):
                 ears.pause(turn, speech_end)
             case e.UserResumed(_, turn):

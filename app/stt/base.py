@@ -72,8 +72,10 @@ class Transcriber(Protocol):
         """The next frame of the user's sound; `voiced`: somebody spoke in it."""
         ...
 
-    def begin(self, turn: int, at: float) -> None:
-        """A turn was begun; its voice was first noticed at session time `at`."""
+    def begin(self, turn: int, at: float, silent_since: float = 0.0) -> None:
+        """A turn was begun; its voice was first noticed at session time `at`. `silent_since`: when the assistant's own
+        voice had last died away, so that the sound since then is the user's.
+        """
         ...
 
     def pause(self, turn: int, speech_end: float) -> None:
@@ -81,7 +83,7 @@ class Transcriber(Protocol):
         ...
 
     def resume(self, turn: int) -> None:
-        """The turn that was ended goes on."""
+        """The turn that was ended, or discarded, goes on."""
         ...
 
     def end(self, turn: int, speech_end: float) -> None:

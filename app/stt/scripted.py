@@ -80,7 +80,7 @@ class ScriptedTranscriber:
             stable = " ".join(words[:-1])
             self.on_update(TranscriptUpdate(self._open, stable, words[-1], frame.at))
 
-    def begin(self, turn: int, at: float) -> None:
+    def begin(self, turn: int, at: float, silent_since: float = 0.0) -> None:
         """See `Transcriber.begin`."""
         self._open, self._from, self._told = turn, at - 0.5, ""
 

@@ -1,8 +1,8 @@
 """Streaming recognition: looks at the growing utterance again and again, and settles it at its pauses.
 
-Keeps the sound of the current turn only, cut at the user's pauses into stretches whose words are
-settled, so that a look costs the same however long the turn or the talk. One worker thread; the newest
-sound wins: a look that is overtaken is skipped and counted, never queued.
+A look takes in the whole turn. Of a turn longer than `WINDOW_SECONDS` it takes in a window, which overlaps the one
+before and is joined to it by the words that both have, so that a look costs the same however long the turn or the
+talk. One worker thread; the newest sound wins: a look that is overtaken is skipped and counted, never queued.
 """
 
 from __future__ import annotations
@@ -17,23 +17,36 @@ import numpy as np
 import soxr
 
 from app.conversation.frame import SAMPLE_RATE, Frame
+from app.conversation.words import same_words
 from app.stt.base import EndOfTurn, TranscriptUpdate
 from app.stt.finished_words import WordOdds, probability
+from app.stt.overlap import joined
+from app.stt.quiet import quiet_before, quietest
 from app.stt.stable import StableWords
 
 RATE = 16_000
 PREROLL_SECONDS = 0.4
-"""Sound kept before the voice was noticed: an onset takes 64 to 100 ms to notice, and a consonant leads it."""
+"""Sound kept before the voice was noticed, whoever speaks: an onset takes 64 to 100 ms to notice, and a consonant leads
+it."""
+LONGEST_PREROLL_SECONDS = 2.5
+"""Where the app was silent, the sound begins in the last silence before that, at most so far back: the detector may
+have missed a soft first word."""
 LOOK_SECONDS = 0.24
 """New sound after which the utterance is looked at again: three frames, so that 300 ms are never exceeded."""
-CUT_PAUSE_SECONDS = 0.24
-"""A pause of this length ends a stretch..."""
-CUT_STRETCH_SECONDS = 2.0
-"""... that is at least this long: shorter ones give Whisper too little to go by."""
-FORCED_CUT_SECONDS = 16.0
-"""A stretch without a pause is cut at its quietest place behind this length."""
+LONG_SECONDS, LONG_LOOK_SECONDS = 5.0, 0.4
+"""From this length on a look takes twice as long, and comes as much less often."""
+PAUSE_LOOK_SECONDS = 0.28
+"""A pause is looked at once more at this length: the last word's fading end, or a soft word behind it, came since."""
+WINDOW_SECONDS = 10.0
+"""A longer window is followed by one that begins..."""
+OVERLAP_SECONDS = (3.0, 6.0)
+"""... so long before its end, at the quietest place."""
+LONGEST_SECONDS = 20.0
+"""What one look takes in at most, where looks were late: Whisper takes 22 s."""
 LINGER_SECONDS = 2.0
 """How long the sound of an ended turn is kept, in case the user goes on with it."""
+JUDGED_SECONDS = 8
+"""What the judge of the sound hears of a turn."""
 COVERED_SECONDS = 0.16
 """Words that account for this much less than the sound are judged: what is missing is the last one's fading end."""
 
@@ -58,12 +71,15 @@ class WordsJudge(Protocol):
         ...
 
 
-class _Stretch:
-    """A piece of a turn's sound, from sample `start` (16 kHz, session time) on, and its words so far."""
+class _Window:
+    """The turn's sound from sample `start` (16 kHz, session time) on; `before` are the words up to sample `until`, some
+    of which lie in the window.
+    """
 
-    def __init__(self, start: int) -> None:
+    def __init__(self, start: int, before: str = "", until: int = 0) -> None:
         self.start = start
-        self.words = StableWords()
+        self.before = before
+        self.until = until
 
 
 class StreamingTranscriber:
@@ -97,11 +113,13 @@ class StreamingTranscriber:
         self._turn = 0
         self._open = False
         self._ended_at = -1e9
-        self._settled: list[str] = []
-        self._stretch = _Stretch(0)
+        self._not_before = 0  # sample before which the sound is an earlier turn's
+        self._words = StableWords()
+        self._window = _Window(0)
         self._looked_until = 0  # sample up to which the last look reached
         self._pause: float | None = None  # speech_end of the pause that is going on
         self._settled_at: float | None = None  # speech_end that the words are settled for
+        self._looked_again = False  # in this pause
         self._wants_final: float | None = None
         self._job: Future[None] | None = None
         self._next: Callable[[], Future[None]] | None = None
@@ -165,25 +183,28 @@ class StreamingTranscriber:
         if not self._open:
             linger = self._now - self._ended_at <= LINGER_SECONDS
             if not linger:
-                self._forget_before(self._last - int(PREROLL_SECONDS * 1.5 * RATE))
+                self._forget_before(self._last - int(LONGEST_PREROLL_SECONDS * RATE))
             return
         if voiced and self._pause is not None:
             self._go_on_after_pause()
-        if self._pause is None and self._last - self._looked_until >= LOOK_SECONDS * RATE - RATE // 50:
-            self._force_cut()
+        if self._pause is not None:
+            self._look_again()
+            return
+        due = LOOK_SECONDS if self._last - self._window.start < LONG_SECONDS * RATE else LONG_LOOK_SECONDS
+        if self._last - self._looked_until >= due * RATE - RATE // 50:
             if self._job is None:
                 self._due_skipped = False
                 self._look(settle=False)
-            elif self._last - self._looked_until >= 2 * LOOK_SECONDS * RATE and not self._due_skipped:
+            elif self._last - self._looked_until >= 2 * due * RATE and not self._due_skipped:
                 self._due_skipped = True
                 self.shed += 1
 
-    def begin(self, turn: int, at: float) -> None:
+    def begin(self, turn: int, at: float, silent_since: float = 0.0) -> None:
         """See `Transcriber.begin`."""
-        start = max(self._first, int((at - PREROLL_SECONDS) * RATE))
+        start = self._beginning(at, silent_since)
         self._forget_before(start)
-        self._turn, self._open, self._settled = turn, True, []
-        self._stretch = _Stretch(max(start, self._first))
+        self._turn, self._open, self._words = turn, True, StableWords()
+        self._window = _Window(start)
         self._looked_until = self._last
         self._pause = self._settled_at = self._wants_final = None
         self._next = None
@@ -195,11 +216,11 @@ class StreamingTranscriber:
             return
         again = speech_end == self._pause
         if not again:
-            self._pause = speech_end
+            self._pause, self._looked_again = speech_end, False
             self._look(settle=True)
         if self._judge is not None and not (again and self._judging):
             self._judging += 1
-            samples = self._sound(max(self._first, self._last - 8 * RATE), self._last)
+            samples = self._sound(max(self._first, self._last - JUDGED_SECONDS * RATE), self._last)
             self._judge_worker.submit(self._run_judge, turn, speech_end, samples)
 
     def resume(self, turn: int) -> None:
@@ -215,7 +236,7 @@ class StreamingTranscriber:
         if turn != self._turn or not self._open:
             return
         self._open = False
-        self._ended_at = self._now
+        self._ended_at, self._not_before = self._now, self._last
         self._wants_final = speech_end
         if self._settled_at == speech_end and self._pause == speech_end:
             self._publish(final=True)
@@ -227,7 +248,7 @@ class StreamingTranscriber:
         """See `Transcriber.discard`."""
         if turn == self._turn:
             self._open, self._wants_final, self._next = False, None, None
-            self._ended_at = -1e9
+            self._ended_at, self._not_before = self._now, self._last  # who goes on soon goes on with these words
 
     # -- sound -------------------------------------------------------------------------------------
 
@@ -241,62 +262,66 @@ class StreamingTranscriber:
         joined = np.concatenate(self._blocks)
         return joined[max(0, start - self._first) : max(0, end - self._first)]
 
+    def _beginning(self, at: float, silent_since: float) -> int:
+        """The sample at which a turn's sound begins whose voice was noticed at `at`."""
+        earliest = max(self._first, self._not_before)
+        start = max(earliest, int((at - PREROLL_SECONDS) * RATE))
+        clear = max(earliest, int(silent_since * RATE), int((at - LONGEST_PREROLL_SECONDS) * RATE))
+        if clear >= start:
+            return start
+        return clear + quiet_before(self._sound(clear, self._last), start - clear)
+
     def _go_on_after_pause(self) -> None:
-        """The user speaks again: a settled stretch that was long enough is closed at the pause."""
-        pause, self._pause = self._pause, None
-        if pause is None or self._settled_at != pause:
+        """The user speaks again."""
+        self._pause = None
+        self._words.reopen()
+
+    def _move_window(self, window: _Window, end: int) -> None:
+        """Lets the next look begin later, once the turn's words are known up to sample `end`, where `window` ends."""
+        if window is not self._window or end - window.start < WINDOW_SECONDS * RATE:
             return
-        cut = int((pause + 0.1) * RATE)
-        if self._now - pause >= CUT_PAUSE_SECONDS and cut - self._stretch.start >= CUT_STRETCH_SECONDS * RATE:
-            self._close_stretch(cut)
-
-    def _close_stretch(self, cut: int) -> None:
-        words = self._stretch.words.all
-        self._settled.append(words)
-        self._stretch = _Stretch(cut)
-        self._forget_before(cut - int(0.1 * RATE))
-
-    def _force_cut(self) -> None:
-        """Bounds the cost of somebody who never pauses: cuts at the quietest tenth of a second."""
-        length = self._last - self._stretch.start
-        if length < FORCED_CUT_SECONDS * RATE or self._job is not None:
-            return
-        lead = int(FORCED_CUT_SECONDS * 0.6 * RATE)
-        sound = self._sound(self._stretch.start + lead, self._last - RATE // 2)
-        step = RATE // 10
-        energy = [float(np.square(sound[i : i + step]).sum()) for i in range(0, max(1, len(sound) - step), step)]
-        cut = self._stretch.start + lead + int(np.argmin(energy)) * step + step // 2
-        stretch, turn = self._stretch, self._turn
-        samples = self._sound(stretch.start, cut)
-        self._stretch = _Stretch(cut)
-        place = len(self._settled)
-        self._settled.append(stretch.words.all)
-
-        def settle(words: str) -> None:
-            if turn == self._turn and place < len(self._settled):
-                self._settled[place] = words
-
-        self._submit(samples, settle)
+        least, most = (int(seconds * RATE) for seconds in OVERLAP_SECONDS)
+        start = end - most + quietest(self._sound(end - most, end - least))
+        self._window = _Window(start, self._words.all, end)
+        self._forget_before(min(start, end - JUDGED_SECONDS * RATE))
 
     # -- looking -----------------------------------------------------------------------------------
 
+    def _look_again(self) -> None:
+        """Looks once more at a pause that lasts."""
+        assert self._pause is not None
+        if self._looked_again or self._now - self._pause < PAUSE_LOOK_SECONDS or self._settled_at != self._pause:
+            return
+        self._looked_again = True
+        if self._job is None:
+            self._look(settle=True)
+
     def _look(self, *, settle: bool) -> None:
-        """Looks at the current stretch up to now; after the look that is under way, if there is one."""
-        turn, stretch, end, at = self._turn, self._stretch, self._last, self._now
+        """Looks at the current window up to now; after the look that is under way, if there is one."""
+        turn, window, at = self._turn, self._window, self._now
+        end = min(self._last, window.start + int(LONGEST_SECONDS * RATE))
+        more = end < self._last
         pause = self._pause if settle else None
-        samples = self._sound(stretch.start, end)
+        samples = self._sound(window.start, end)
         self._looked_until = end
 
         def take(words: str) -> None:
-            if turn != self._turn or stretch is not self._stretch:
+            if turn != self._turn or not (self._open or self._wants_final is not None):
                 return
-            if pause is None or pause not in (self._pause, self._wants_final):
+            words = joined(window.before, words, (window.until - window.start) / max(1, end - window.start))
+            if more or pause is None or pause not in (self._pause, self._wants_final):
                 # The user still speaks, or speaks again: the newest words may be half of a longer one.
-                stable, unstable = stretch.words.update(words)
+                stable, unstable = self._words.update(words)
+                self._move_window(window, end)
                 if self._open:
                     self._publish(stable, unstable, until=at)
+                if more and self._job is None:
+                    self._look(settle=settle)
                 return
-            stretch.words.settle(words)
+            if self._settled_at == pause and same_words(words, self._words.all):
+                return  # the second look at this pause has found nothing new
+            self._words.settle(words)
+            self._move_window(window, end)
             self._settled_at = pause
             if self._wants_final == pause:
                 self._publish(final=True)
@@ -391,10 +416,8 @@ class StreamingTranscriber:
     def _publish(
         self, stable: str = "", unstable: str = "", *, settled: bool = False, final: bool = False, until: float = 0.0
     ) -> None:
-        before = " ".join(part for part in self._settled if part)
         if settled or final:
-            stable, unstable = self._stretch.words.all, ""
-        stable = " ".join(part for part in (before, stable) if part)
+            stable, unstable = self._words.all, ""
         if final:
             until, self._wants_final = self._now, None
         self.on_update(TranscriptUpdate(self._turn, stable, unstable, until, settled or final, final))

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from app.conversation.words import fold
+from app.stt.hallucinations import spoken_words
+from app.stt.level import levelled
 from app.stt.whisper_library import faster_whisper
 
 RATE = 16_000
@@ -39,7 +40,7 @@ class WhisperDecoder:
         """
         samples = samples[-RATE * LONGEST_SECONDS :]
         seconds = len(samples) / RATE
-        padded = np.concatenate([samples, np.zeros(RATE * PADDING_SECONDS, np.float32)]).astype(np.float32)
+        padded = np.concatenate([levelled(samples), np.zeros(RATE * PADDING_SECONDS, np.float32)]).astype(np.float32)
         mel = self._whisper.feature_extractor(padded, padding=0)
         prompt = self._whisper.get_prompt(self._tokenizer, [], without_timestamps=True)
         encoded = self._whisper.encode(mel)
@@ -55,32 +56,5 @@ class WhisperDecoder:
             return_no_speech_prob=True,
         )[0]
         tokens = [token for token in result.sequences_ids[0] if token < self._tokenizer.eot]
-        if result.no_speech_prob > 0.8 and result.scores[0] < -1.0:
-            return ""
-        return without_loops(self._tokenizer.decode(tokens), seconds)
-
-
-FASTEST_SPEECH = 3.6
-"""Words a second beyond which repeated phrases are the model's and not the speaker's (fast talk: 3 to 3.5)."""
-
-
-def without_loops(text: str, seconds: float) -> str:
-    """Undoes the loops that Whisper falls into on short sound: a phrase said again and again is said once.
-
-    Only phrases of two words and more, and only where nobody could have spoken that much in `seconds`.
-    """
-    words = text.split()
-    if len(words) <= FASTEST_SPEECH * seconds:
-        return " ".join(words)
-    keys = [fold(word) for word in words]
-    for start in range(len(words)):
-        for length in range(2, 1 + (len(words) - start) // 2):
-            phrase = keys[start : start + length]
-            end = start + length
-            while end < len(words) and keys[end] == phrase[(end - start) % length]:
-                end += 1
-            if end - start >= 2 * length:
-                rest = " ".join(words[end:])
-                kept = " ".join(words[: start + length])
-                return without_loops(f"{kept} {rest}".strip(), seconds) if rest else kept
-    return " ".join(words)
+        text = self._tokenizer.decode(tokens)
+        return spoken_words(text, seconds, result.no_speech_prob, result.scores[0])

@@ -207,6 +207,26 @@ def test_okay_holds_and_then_lets_the_assistant_go_on() -> None:
     assert not talk.tracker.user_holds_floor
 
 
+def test_yes_that_begins_an_answer_is_part_of_it() -> None:
+    for gap, kinds, turn in [(0.8, [e.UserResumed, Hold], 1), (2.4, [e.UserStarted, Hold], 2)]:
+        talk = Talk()
+        talk.speaks = True
+        talk.run(0.4, 0.9)
+        talk.tracker.hint_words(1, "Yes.", talk.at + 1)
+        passed = talk.run(gap, 0.02)
+        assert talk.kinds(passed)[-2:] == [e.UserBackchannel, GoOn]
+        assert talk.kinds(talk.run(0.4, 0.9)) == kinds and talk.tracker.turn == turn
+
+
+def test_a_cough_that_was_let_pass_begins_nothing() -> None:
+    talk = Talk()
+    talk.speaks = True
+    talk.run(0.4, 0.9)
+    talk.tracker.hint_words(1, "", talk.at + 1)
+    talk.run(0.8, 0.02)
+    assert talk.kinds(talk.run(0.4, 0.9)) == [e.UserStarted, Hold]
+
+
 def test_a_short_stop_interrupts_by_its_words() -> None:
     talk = Talk()
     _barge(talk)
