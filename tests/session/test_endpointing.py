@@ -40,11 +40,11 @@ def cases(parts: tuple) -> list[Case]:
     return [case for case in found if case.kind == "clause"]
 
 
-def test_a_pause_in_mid_clause_cuts_nobody_off_and_the_end_is_told_soon(parts: tuple, cases: list[Case]) -> None:
+def test_a_pause_in_mid_clause_audibly_cuts_nobody_off_and_the_end_is_told_soon(parts: tuple, cases: list[Case]) -> None:
     heard = [follow(case, *parts) for case in cases]
     assert len(heard) >= 4 and all(case.pauses for case in cases)
     found = figures(heard)
-    assert found["cut_off"] == 0, [(one.case.text, one.cuts) for one in heard if one.cuts]
+    assert found["audible"] == 0 and found["cut_off"] <= 1, [(one.case.text, one.cuts) for one in heard if one.cuts]
     assert found["p50"] <= 0.33, [(one.case.text, one.delay, one.words) for one in heard]
     assert all(one.delay is not None for one in heard)
 
