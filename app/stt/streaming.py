@@ -309,10 +309,13 @@ class StreamingTranscriber:
             if turn != self._turn or not (self._open or self._wants_final is not None):
                 return
             words = joined(window.before, words, (window.until - window.start) / max(1, end - window.start))
+            # One that ends early, as Whisper does at times, doesn't tell what the sound up to here holds.
+            tells = len(words.split()) >= len(self._words.all.split()) > 0
             if more or pause is None or pause not in (self._pause, self._wants_final):
                 # The user still speaks, or speaks again: the newest words may be half of a longer one.
                 stable, unstable = self._words.update(words)
-                self._move_window(window, end)
+                if tells or more:
+                    self._move_window(window, end)
                 if self._open:
                     self._publish(stable, unstable, until=at)
                 if more and self._job is None:
@@ -321,7 +324,8 @@ class StreamingTranscriber:
             if self._settled_at == pause and same_words(words, self._words.all):
                 return  # the second look at this pause has found nothing new
             self._words.settle(words)
-            self._move_window(window, end)
+            if tells:
+                self._move_window(window, end)
             self._settled_at = pause
             if self._wants_final == pause:
                 self._publish(final=True)
