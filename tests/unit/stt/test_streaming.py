@@ -192,6 +192,20 @@ def test_a_look_that_ends_early_takes_back_nothing_that_was_heard_twice() -> Non
     assert ears.updates[-1].stable.split()[:6] == [f"w{n}" for n in range(6)]
 
 
+def test_looks_that_hear_nothing_where_a_window_ends_lose_nothing() -> None:
+    ears = Ears()
+    with ears.stt:
+        ears.stt.begin(1, ears.at)
+        ears.hear(8.64, voiced=True)
+        ears.decoder.deaf_behind = 0
+        ears.hear(2.88, voiced=True)
+        ears.decoder.deaf_behind = 1000
+        ears.hear(7.68, voiced=True)
+        ears.stt.end(1, ears.at)
+        ears.settle()
+    assert ears.updates[-1].stable.split() == [f"w{n}" for n in range(40)]
+
+
 def test_a_soft_beginning_is_heard_unless_the_app_spoke_or_a_turn_was_there_before() -> None:
     def heard(silent_since: float) -> list[str]:
         ears = Ears()
