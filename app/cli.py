@@ -100,6 +100,9 @@ def build_parser() -> argparse.ArgumentParser:
     hearing.add_argument("--peak", type=float, default=None, metavar="LEVEL", help="make all as loud as this (0 to 1)")
     hearing.add_argument("--answering", action="store_true", help="the app answers: who goes on speaks over it")
     hearing.add_argument("--cases", type=cli_talk.frames, default=0, metavar="N", help="how many (default: all)")
+    sounds = bench.add_parser("sounds", parents=[common], help="laughter and other sounds that are no turn")
+    sounds.add_argument("--folder", required=True, metavar="FOLDER", help="recordings of such sounds")
+    sounds.add_argument("--speech", default="", metavar="FOLDER", help="recordings of speech, which is to interrupt")
     frame = bench.add_parser("frame", parents=[common], help="one step of the model, in parts, on this machine")
     frame.add_argument("--random-weights", action="store_true", required=True,
                        help="weights of the true shape; their values don't matter to the speed")  # fmt: skip
@@ -144,6 +147,7 @@ def main(argv: list[str]) -> int:
             "audio": lambda: _bench_audio(args, terminal),
             "turns": lambda: _bench_turns(args, terminal),
             "hearing": lambda: _bench_hearing(args, terminal),
+            "sounds": lambda: _bench_sounds(args, terminal),
             "startup": lambda: _bench_startup(args, terminal),
             "window": lambda: _bench_window(args, terminal),
         }[args.bench](),
@@ -283,6 +287,20 @@ def _bench_hearing(args: argparse.Namespace, terminal: Terminal) -> int:
             Path(args.recordings), part=args.part, peak=args.peak, cases=args.cases, answers=args.answering,
             progress=terminal.progress,
         )  # fmt: skip
+    except compose.USER_ERRORS as error:
+        raise UserError(str(error)) from error
+    terminal.say(result.table())
+    terminal.document({"ok": True, **result.document()})
+    return 0
+
+
+def _bench_sounds(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app import main as compose
+    from app.evaluation.sounds import run_sounds
+
+    try:
+        speech = Path(args.speech) if args.speech else None
+        result = run_sounds(Path(args.folder), speech, progress=terminal.progress)
     except compose.USER_ERRORS as error:
         raise UserError(str(error)) from error
     terminal.say(result.table())

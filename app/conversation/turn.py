@@ -10,6 +10,7 @@ be told from its end by their sound alone.
 
 from __future__ import annotations
 
+import statistics
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -74,6 +75,10 @@ class TurnSettings:
     `patience` in [-1, 1] moves that, 0 as fitted, 1 the longest waits. `ask_again`: silence after which the judge is
     asked once more, because it hears more in the silence. `answer_seconds`: who says "yes" over the assistant and goes
     on so soon behind it has begun an answer.
+
+    Who makes a sound over the assistant for `backchannel_seconds` interrupts it if the recogniser hears words in it,
+    and lets it go on if it hears none, as in laughter. What the recogniser has told nothing of by `wordless_seconds`,
+    since it is slow, interrupts.
     """
 
     voice: VoiceSettings = field(default_factory=VoiceSettings)
@@ -85,6 +90,7 @@ class TurnSettings:
     backchannel_seconds: float = 0.9
     hold_silence: float = 0.72
     answer_seconds: float = 1.5
+    wordless_seconds: float = 1.6
 
 
 TYPED_SILENCE_SECONDS = 0.2
@@ -94,6 +100,16 @@ LEARNED_PAUSES = (0.15, 2.4)
 """Seconds. Shorter silences belong to words (a stop consonant closes for 0.1 s), longer ones to something else."""
 COVERED_SECONDS = 0.05
 """Words that reach so near to the voice's end hold all that was said."""
+
+WORDLESS_SECONDS = 0.5
+"""So much of a sound is heard before no words in it mean that there are none."""
+WORDED_LOOKS = 2
+"""So many looks in a row at a sound that goes on have to find words in it: one alone may take a laugh for some."""
+
+LEVEL_TURNS = 5
+"""The user's own level is the median of so many of their last turns..."""
+LEVEL_FADES_DB = 0.1
+"""... and counts so much less with every second since then: who has moved away is heard again after a while."""
 
 _SAID_SECONDS = 6.0
 """How long its own words are remembered: an utterance of the user's, and the way through the devices."""
@@ -121,6 +137,9 @@ class TurnTracker:
         self._last_voice = 0.0
         self._said: deque[tuple[float, str]] = deque()  # the assistant's own words, each with when it was heard
         self._onset_at = 0.0
+        self._turn_levels: list[float] = []  # of the voice in this turn
+        self._own_levels: deque[float] = deque(maxlen=LEVEL_TURNS)  # of the last turns
+        self._own_level_at = 0.0
         self.echoes = 0
         """How often its own words came back and were let pass."""
         self._words = ""
@@ -128,6 +147,8 @@ class TurnTracker:
         self._finished: float | None = None
         self._asked = 0  # how often the judge was asked again in this pause
         self._held = False
+        self._wordless = False  # the assistant goes on over this turn, since no words were heard in it so far
+        self._worded = 0  # how often in a row the turn was told to have words
         self._pressed = False
         self._button: Literal["press", "release"] | None = None
         self._typed = 0  # turns that were typed since the last frame
@@ -141,10 +162,17 @@ class TurnTracker:
         """Whether a turn of the user is open."""
         return self._state != "silent"
 
+    def own_level(self, at: float) -> float | None:
+        """dBFS of the user's own speech, by their last turns; None: not known yet."""
+        if not self._own_levels:
+            return None
+        return statistics.median(self._own_levels) - LEVEL_FADES_DB * (at - self._own_level_at)
+
     def hint_words(self, turn: int, text: str, heard_until: float) -> None:
         """The words of `turn` as far as they are known."""
         if turn == self.turn:
             self._words, self._words_until = text, heard_until
+            self._worded = 0 if is_backchannel(text) else self._worded + 1
 
     def hint_finished(self, turn: int, probability: float, speech_end: float) -> None:
         """How surely the turn was finished, by its sound and its words, at the pause that began at `speech_end`."""
@@ -176,6 +204,7 @@ class TurnTracker:
     ) -> list[TurnEvent | FloorCommand]:
         """Takes the windows of one frame that ended at `at`; returns what follows from them, in order."""
         out: list[TurnEvent | FloorCommand] = []
+        self._run.own_level = self.own_level(at)
         self._push(at, out, assistant_speaks)
         for window in windows:
             self._window(window)
@@ -188,7 +217,9 @@ class TurnTracker:
     def end_input(self, at: float) -> list[TurnEvent | FloorCommand]:
         """The sound has ended for good: closes an open turn."""
         out: list[TurnEvent | FloorCommand] = []
-        if self._state != "silent":
+        if self._wordless:
+            self._let_pass(at, out)
+        elif self._state != "silent":
             self._close(at, "input_end", out)
         return out
 
@@ -198,6 +229,8 @@ class TurnTracker:
         self._last_voice = window.end
         if self._state != "silent":
             self._voiced += WINDOW_SECONDS
+            if window.level is not None:
+                self._turn_levels.append(window.level)
         if self._state == "paused" and self._run.seconds >= self.settings.onset_seconds - 1e-9:
             self._state, self._finished = "speaking", None
             self._learn_pause(window.end - self._run.seconds)
@@ -205,7 +238,7 @@ class TurnTracker:
     def _learn_pause(self, until: float) -> None:
         """The turn goes on behind the pause that lasted `until` then."""
         length = until - self._told_pause
-        if LEARNED_PAUSES[0] <= length <= LEARNED_PAUSES[1]:
+        if not self._wordless and LEARNED_PAUSES[0] <= length <= LEARNED_PAUSES[1]:
             self.pauses.add(length)
 
     def _onset(self, at: float, out: list[TurnEvent | FloorCommand], assistant_speaks: bool) -> None:
@@ -226,7 +259,7 @@ class TurnTracker:
         else:
             if at - self._passed_voice <= s.answer_seconds:
                 out.append(e.UserResumed(at, self.turn))  # the "yes" that was let pass began this
-                self._words, self._words_until = "", 0.0
+                self._words, self._words_until, self._worded = "", 0.0, 0
             else:
                 self._open(at, out)
             self._held = assistant_speaks
@@ -238,20 +271,24 @@ class TurnTracker:
 
     def _open(self, at: float, out: list[TurnEvent | FloorCommand]) -> None:
         self.turn += 1
+        self._turn_levels = []
         self._state, self._voiced, self._words, self._words_until = "speaking", 0.0, "", 0.0
         self._finished, self._held, self._last_voice, self._passed_voice = None, False, at, -1e9
+        self._wordless, self._worded = False, 0
         out.append(e.UserStarted(at, self.turn))
 
     def _progress(self, at: float, out: list[TurnEvent | FloorCommand]) -> None:
         s = self.settings
         quiet = at - self._last_voice
-        if self._held and self._is_own_echo():
+        if (self._held or self._wordless) and self._is_own_echo():
             self.echoes += 1
             self._let_pass(at, out)
             self._passed_voice = -1e9
             return
         if self._held and self._voiced >= s.backchannel_seconds:
-            self._held = False
+            self._judge_long_hold(out)
+        elif self._wordless and self._worded >= WORDED_LOOKS:
+            self._wordless = False
             out.append(Interrupt())
         # A click or a word's release in the silence is no speech yet, but a later end of it: the judge is told anew.
         if self._run.silence + 1e-9 >= s.pause_seconds and (
@@ -263,6 +300,9 @@ class TurnTracker:
             return
         if self._held:
             self._settle_hold(at, quiet, out)
+        elif self._wordless:
+            if quiet >= s.hold_silence:
+                self._let_pass(at, out)
         elif quiet + 1e-9 >= self._silence_wanted():
             self._close(at, "words" if self._sounded_finished else "silence", out)
         elif self._asked < len(s.ask_again) and quiet >= s.ask_again[self._asked]:
@@ -279,6 +319,16 @@ class TurnTracker:
     @property
     def _sounded_finished(self) -> bool:
         return self._finished is not None and self._finished >= 0.5
+
+    def _judge_long_hold(self, out: list[TurnEvent | FloorCommand]) -> None:
+        """The user has made a sound over the assistant for long: words interrupt it, and none let it go on."""
+        wordless = self._words_until >= self._onset_at + WORDLESS_SECONDS and not self._worded
+        if self._worded >= WORDED_LOOKS or (self._voiced >= self.settings.wordless_seconds and not wordless):
+            self._held = False
+            out.append(Interrupt())
+        elif wordless:
+            self._held, self._wordless = False, True
+            out.append(GoOn())
 
     def _settle_hold(self, at: float, quiet: float, out: list[TurnEvent | FloorCommand]) -> None:
         """The user spoke briefly over the assistant: the words tell whether it goes on."""
@@ -299,17 +349,23 @@ class TurnTracker:
 
     def _let_pass(self, at: float, out: list[TurnEvent | FloorCommand]) -> None:
         """It was no interruption: the turn is dropped and the assistant goes on."""
-        self._held = False
+        told = self._wordless  # it goes on already
+        self._held = self._wordless = False
         self._state = "silent"
         self._run.begin()
         self._passed_voice = self._last_voice if fold(self._words) else -1e9
         out.append(e.UserBackchannel(at, self.turn, self._words))
-        out.append(GoOn())
+        if not told:
+            out.append(GoOn())
 
     def _close(self, at: float, reason: str, out: list[TurnEvent | FloorCommand]) -> None:
-        if self._held:
-            self._held = False
+        if self._held or self._wordless:
+            self._held = self._wordless = False
             out.append(Interrupt())
+        if self._turn_levels and reason != "typed" and not is_backchannel(self._words):
+            # Four fifths of a turn's windows are softer: pauses, consonants, unstressed vowels.
+            self._own_levels.append(sorted(self._turn_levels)[len(self._turn_levels) * 4 // 5])
+            self._own_level_at = at
         self._state = "silent"
         self._run.begin()
         # A button says where a turn ends: what follows is a new one.
@@ -325,6 +381,9 @@ class TurnTracker:
             self._pressed = True
             if self._state == "silent":
                 self._open(at, out)
+                out.append(Interrupt())
+            elif self._wordless:
+                self._wordless = False
                 out.append(Interrupt())
         elif button == "release" and self._pressed:
             self._pressed = False

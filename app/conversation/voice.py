@@ -51,6 +51,11 @@ class VoiceSettings:
     A turn begins with the same evidence, or with a run of `unsure_seconds`, so that a whisper or an "mhm" that answers
     begins one, too, and few coughs and knocks do.
 
+    Once the user's own level is known, a voice that stays `far_db` below it is somebody else's, or a television's, and
+    does not interrupt; in silence it takes `far_in_silence_db`, so that a whisper is heard. Of 205 sentences of 52
+    callers none was more than 10 dB softer than the same caller's others, and 98 % had a window above these 20 dB
+    within 0.22 s of their onset.
+
     Tuned on half of MT-Bench's questions in two synthetic voices (58 recordings, and what follows the pauses in them)
     and on the tests' noises of seeds 0 to 99, 1000 to 1099 and 2000 to 2099. On the other half, in rooms of -65 and
     -50 dBFS, from 6 dB above to 12 dB below a headset's level (but 12 dB below in the louder room), 95.8 % of 1050
@@ -69,6 +74,8 @@ class VoiceSettings:
     doubtful_seconds: float = 0.8
     unsure_seconds: float = 0.32
     hum_seconds: float = 0.64
+    far_db: float = 20.0
+    far_in_silence_db: float = 26.0
 
     def voiced_share(self, window: VoiceWindow) -> float:
         """How much of a voice's periodicity a window has: 0 for noise, 1 for a vowel; 1 if nobody measured it."""
@@ -86,6 +93,8 @@ class VoiceRun:
         """Of unbroken voice; 0 while nobody speaks."""
         self.silence = 0.0
         """Seconds of unbroken silence; 0 while somebody speaks."""
+        self.own_level: float | None = None
+        """dBFS of the loud part of the user's own speech, once it is known."""
         self._hum = 0.0  # seconds of the run that only hum
         self._recent: deque[VoiceWindow] = deque(maxlen=_RECENT_WINDOWS)
 
@@ -109,21 +118,32 @@ class VoiceRun:
     @property
     def may_be_speech(self) -> bool:
         """Whether the run may begin a turn, where it interrupts nobody."""
+        if self._is_far(self.settings.far_in_silence_db):
+            return False
         return self.seconds + 1e-9 >= self.settings.unsure_seconds or self._is_speech()
 
     @property
     def interrupts(self) -> bool:
         """Whether somebody surely speaks: no cough, knock or music, and no "mhm"."""
         s, seconds = self.settings, self.seconds + 1e-9
-        if seconds < s.barge_in_seconds:
+        if seconds < s.barge_in_seconds or self._is_far(s.far_db):
             return False
         humming = self._hum >= 0.6 * self.seconds
         return seconds >= (s.hum_seconds if humming else s.doubtful_seconds) or self._is_speech()
 
+    def _is_far(self, db: float) -> bool:
+        """Whether all of the run is so much softer than the user's own speech."""
+        levels = [window.level for window in self._windows() if window.level is not None]
+        return self.own_level is not None and bool(levels) and max(levels) < self.own_level - db
+
+    def _windows(self) -> list[VoiceWindow]:
+        """The windows of the run, as far as they are kept."""
+        recent = list(self._recent)
+        return recent[max(0, len(recent) - round(self.seconds / WINDOW_SECONDS)) :]
+
     def _is_speech(self) -> bool:
         s = self.settings
-        recent = list(self._recent)
-        run = recent[max(0, len(recent) - round(self.seconds / WINDOW_SECONDS)) :]
+        recent, run = list(self._recent), self._windows()
         faded = max((w.level for w in run if w.level is not None), default=0.0) - _FADED_DB
         run = [w for w in run if w.level is None or w.level >= faded]
         evidence = sum(max(0.0, w.probability - s.sure_probability) * s.voiced_share(w) for w in run if not w.hum)

@@ -43,8 +43,12 @@ class EarlyVoice:
         self._armed = self._suspects = False
         self._hushed_frames: int | None = None
 
-    def listen(self, armed: bool) -> None:
-        """Whether the next frame may be listened to ahead, and somebody who speaks in it hushes the loudspeaker."""
+    def listen(self, armed: bool, own_level: float | None = None) -> None:
+        """Whether the next frame may be listened to ahead, and somebody who speaks in it hushes the loudspeaker.
+
+        `own_level`: the user's own, as the tracker knows it.
+        """
+        self._run.own_level = own_level
         self._armed = armed and self._suspects and self._sink is not None and self._hushed_frames is None
         if self._source is not None:
             self._source.on_ahead = self.ahead if self._armed else None

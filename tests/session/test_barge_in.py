@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from app.audio.endpoints import EndOfAudio
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
@@ -24,7 +23,7 @@ from app.session.session import Session
 from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
 from app.tts.scripted import ScriptedVoice
 from tests.support.noises import SPEECH_DBFS, noise
-from tests.support.sounds import question, room
+from tests.support.sounds import SoundSource, question, room
 from tests.support.talks import LoopSpeaker
 
 ASKED = ScriptedTurn(0.1, 3.2, "Can you explain why the above question is interesting?")
@@ -33,30 +32,6 @@ SPEAKS_BY = 6.0
 """The answer has long begun by then, and the question can't be taken up again any more."""
 WITHIN = 0.3
 SEEDS = 10
-
-
-class SoundSource:
-    """A microphone that hears `samples`."""
-
-    name = "sound"
-    overruns = backlog = 0
-
-    def __init__(self, samples: np.ndarray) -> None:
-        self._frames = list(samples[: len(samples) // FRAME_SAMPLES * FRAME_SAMPLES].reshape(-1, FRAME_SAMPLES))
-
-    def read_frame(self, timeout: float) -> np.ndarray | None:
-        if not self._frames:
-            raise EndOfAudio
-        return self._frames.pop(0)
-
-    def drop_to_newest(self) -> int:
-        return 0
-
-    def __enter__(self) -> SoundSource:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        return None
 
 
 def _talk(sounds: Sequence[np.ndarray], *, every: float = 3.0) -> tuple[list[e.Event], list[float]]:
@@ -136,6 +111,14 @@ def test_speech_over_the_assistant_silences_it_within_300_ms() -> None:
     within = sum(one <= WITHIN for one in took)
     assert len(took) >= 24 and within >= 0.95 * len(took), sorted(took)[-6:]
     assert np.median(took) <= 0.18
+
+
+def test_a_voice_far_softer_than_the_user_s_own_is_somebody_else_s() -> None:
+    """The user has asked: what is 26 dB softer then holds nothing, and what is 12 dB softer may be the user again."""
+    for below, held in ((26.0, False), (12.0, True)):
+        said = _onset(question("103_2"))[: 2 * SAMPLE_RATE] * np.float32(10 ** (-below / 20))
+        events, [start] = _talk([said])
+        assert bool(_stops(events, start, start + 3.0)) == held, below
 
 
 def _windows(samples: np.ndarray, begin: float) -> list[VoiceWindow]:

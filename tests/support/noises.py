@@ -1,4 +1,4 @@
-"""Sounds that are not speech, made with care: coughs, throats, keys, clicks, thumps, breath, hums, music.
+"""Sounds that are not speech, made with care: coughs, throats, keys, clicks, thumps, breath, hums, music, laughter.
 
 All float32 mono 24 kHz, a second or two, the same for the same seed, at an RMS level relative to speech
 (`SPEECH_DBFS`). Coughs follow the acoustics: a burst of 30 to 50 ms as the glottis opens, 100 to 200 ms of
@@ -220,9 +220,27 @@ def music(rng: np.random.Generator) -> np.ndarray:
     return out
 
 
+def laugh(rng: np.random.Generator) -> np.ndarray:
+    """Five to nine calls of "ha", about five a second: a breath, then a vowel whose pitch falls, ever softer."""
+    out = np.zeros(round(2.6 * RATE))
+    peaks = _throat(rng)
+    high = rng.uniform(180, 420)
+    at = 0.05
+    for number in range(rng.integers(5, 10)):
+        loud = 0.93**number
+        breath = _shaped(_noise(rng, rng.uniform(0.06, 0.09)), peaks, -1.0)
+        _add(out, 0.25 * loud * breath / breath.std() * np.hanning(len(breath)), at)
+        start = high * (1 - 0.03 * number) * rng.uniform(0.95, 1.05)
+        pitch = np.linspace(start * 1.1, start * 0.85, round(rng.uniform(0.09, 0.13) * RATE))
+        vowel = _shaped(_voice(rng, pitch, 0.01), peaks)
+        _add(out, loud * vowel / vowel.std() * np.hanning(len(vowel)) ** 0.5, at + 0.06)
+        at += 0.06 + len(pitch) / RATE + rng.uniform(0.01, 0.04)
+    return out
+
+
 KINDS: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
     "cough": cough, "throat": throat, "keys": keys, "clicks": clicks, "thump": thump, "breath": breath,
-    "hum": hum, "music": music,
+    "hum": hum, "music": music, "laugh": laugh,
 }  # fmt: skip
 
 

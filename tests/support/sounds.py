@@ -8,7 +8,8 @@ import numpy as np
 import soundfile
 import soxr
 
-from app.conversation.frame import SAMPLE_RATE
+from app.audio.endpoints import EndOfAudio
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.resources import resource
 
 
@@ -34,3 +35,27 @@ def room(seconds: float, *, dbfs: float = -65.0) -> np.ndarray:
     """A quiet room: noise of the given level, the same each time."""
     noise = np.random.default_rng(7).standard_normal(round(seconds * SAMPLE_RATE)).astype(np.float32)
     return (noise * 10 ** (dbfs / 20)).astype(np.float32)
+
+
+class SoundSource:
+    """A microphone that hears `samples`."""
+
+    name = "sound"
+    overruns = backlog = 0
+
+    def __init__(self, samples: np.ndarray) -> None:
+        self._frames = list(samples[: len(samples) // FRAME_SAMPLES * FRAME_SAMPLES].reshape(-1, FRAME_SAMPLES))
+
+    def read_frame(self, timeout: float) -> np.ndarray | None:
+        if not self._frames:
+            raise EndOfAudio
+        return self._frames.pop(0)
+
+    def drop_to_newest(self) -> int:
+        return 0
+
+    def __enter__(self) -> SoundSource:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None

@@ -29,14 +29,16 @@ class Talk:
         self.log: list[tuple[float, object]] = []
         self._windows = 0
 
-    def run(self, seconds: float, probability: float, *, hum: bool = False) -> list[object]:
+    def run(
+        self, seconds: float, probability: float, *, hum: bool = False, level: float | None = None
+    ) -> list[object]:
         out: list[object] = []
         for _ in range(round(seconds / 0.08)):
             self.at = round(self.at + 0.08, 6)
             windows = []
             while (self._windows + 1) * 0.032 <= self.at + 1e-9:
                 self._windows += 1
-                windows.append(VoiceWindow(round(self._windows * 0.032, 6), probability, hum))
+                windows.append(VoiceWindow(round(self._windows * 0.032, 6), probability, hum, level))
             for fact in self.tracker.hear(self.at, windows, assistant_speaks=self.speaks):
                 self.log.append((self.at, fact))
                 out.append(fact)
@@ -235,6 +237,65 @@ def test_a_short_stop_interrupts_by_its_words() -> None:
     talk.tracker.hint_words(2, "Stop!", talk.at)
     facts = talk.run(0.16, 0.02)
     assert Interrupt() in facts and GoOn() not in facts
+
+
+def _laugh(talk: Talk, seconds: float, words: str = "") -> list[object]:
+    """A voice in which each look, every 0.24 s, finds these words."""
+    out: list[object] = []
+    for _ in range(round(seconds / 0.24)):
+        out += talk.run(0.24, 0.9)
+        talk.tracker.hint_words(talk.tracker.turn, words, talk.at)
+    return out
+
+
+def test_a_long_voice_without_words_holds_the_assistant_once_and_lets_it_go_on() -> None:
+    talk = Talk()
+    _barge(talk)
+    facts = _laugh(talk, 4.8) + talk.run(1.6, 0.02)
+    assert [type(f) for f in facts if isinstance(f, Hold | GoOn | Interrupt | TakeFloor)] == [Hold, GoOn]
+    held, went_on = (next(at for at, f in talk.log if isinstance(f, kind)) for kind in (Hold, GoOn))
+    assert went_on - held <= 1.2
+    assert isinstance(facts[-1], e.UserBackchannel) and not talk.tracker.user_holds_floor
+
+
+def test_words_behind_a_laugh_interrupt_and_are_the_turn() -> None:
+    talk = Talk()
+    _barge(talk)
+    assert GoOn() in _laugh(talk, 2.4)
+    facts = _laugh(talk, 0.96, "No, wait.")
+    assert Interrupt() in facts and talk.tracker.user_holds_floor
+    assert [f.turn for f in talk.run(2.0, 0.02) if isinstance(f, TakeFloor)] == [2]
+
+
+def test_one_look_that_hears_words_in_a_laugh_does_not_interrupt() -> None:
+    talk = Talk()
+    _barge(talk)
+    assert GoOn() in _laugh(talk, 2.4)
+    facts = _laugh(talk, 0.24, "I can't.") + _laugh(talk, 1.2) + talk.run(1.6, 0.02)
+    assert Interrupt() not in facts and not talk.tracker.user_holds_floor
+
+
+def test_the_button_behind_a_laugh_takes_the_floor() -> None:
+    talk = Talk()
+    _barge(talk)
+    assert GoOn() in _laugh(talk, 2.4)
+    talk.tracker.press()
+    assert Interrupt() in talk.run(0.08, 0.02)
+    talk.tracker.release()
+    assert [f.turn for f in talk.run(0.08, 0.02) if isinstance(f, TakeFloor)] == [2]
+
+
+def test_a_far_voice_begins_no_turn_until_the_user_was_silent_for_long() -> None:
+    talk = Talk()
+    talk.run(1.6, 0.9, level=-20)
+    talk.tracker.hint_words(1, "What is superposition?", talk.at)
+    assert [f.turn for f in talk.run(1.6, 0.02) if isinstance(f, TakeFloor)] == [1]
+    talk.run(1.6, 0.02)
+    assert talk.run(1.6, 0.9, level=-50) == [], "somebody else"
+    assert any(isinstance(f, e.UserStarted) for f in talk.run(0.8, 0.9, level=-40)), "a whisper, perhaps"
+    talk.tracker.end_input(talk.at)
+    talk.run(120.0, 0.02)
+    assert any(isinstance(f, e.UserStarted) for f in talk.run(1.6, 0.9, level=-50)), "the user may have moved away"
 
 
 def test_a_click_is_no_turn() -> None:

@@ -1,0 +1,119 @@
+"""Laughter in a whole talk, heard by the app's own ears: it is not answered, and voids no answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from app.backend.scripted import ScriptedBackend, answer
+from app.conversation import events as e
+from app.conversation.frame import SAMPLE_RATE, Frame
+from app.evaluation.sounds import run_sounds
+from app.evaluation.turns import TimedEars
+from app.frontend.cascade import CascadeFrontEnd
+from app.offline_models import model_path
+from app.session.clock import run_simulated
+from app.session.parts import SessionConfig, SessionParts
+from app.session.session import Session
+from app.stt.sound_marks import names_speech, without_sounds
+from app.tts.scripted import ScriptedVoice
+from tests.support.noises import noise
+from tests.support.sounds import SoundSource, question, room, write
+from tests.support.talks import LoopSpeaker
+
+with_models = pytest.mark.skipif(
+    not (model_path("ears").is_dir() and model_path("end of turn").is_file()), reason="the models are not installed"
+)
+
+
+class _Ears(TimedEars):
+    """The app's ears in a session of simulated time: each look's words come when they would have come."""
+
+    def push(self, frame: Frame, voiced: bool) -> None:
+        self.deliver(frame.at)
+        super().push(frame, voiced)
+
+    def __enter__(self) -> _Ears:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+def _talk(*sounds: tuple[float, np.ndarray]) -> tuple[list[e.Event], list[str]]:
+    """A talk in which these are heard, each at its second; every answer is long. Events, and the turns answered."""
+    from app.stt.silero import SileroVoiceActivity
+    from app.stt.smart_turn import SmartTurn
+    from app.stt.whisper_decoder import WhisperDecoder
+
+    samples = room(max(at + len(sound) / SAMPLE_RATE for at, sound in sounds) + 3.0)
+    for at, sound in sounds:
+        samples[round(at * SAMPLE_RATE) :][: len(sound)] += sound
+    asked: list[str] = []
+
+    def reply(request):
+        if request.final:
+            asked.append(request.messages[-1].content)
+        return answer("This is an answer that goes on and on for ever. " * 30, every=0.0)
+
+    async def run() -> list[e.Event]:
+        parts = SessionParts(
+            frontend=CascadeFrontEnd(ScriptedVoice(), "after"),
+            transcriber=_Ears(WhisperDecoder(model_path("ears")), SmartTurn(model_path("end of turn"))),
+            voice_activity=SileroVoiceActivity(),
+            backend=ScriptedBackend(reply),
+            source=SoundSource(samples),
+            sink=LoopSpeaker(),
+        )
+        session = Session(parts, SessionConfig(manner="after", pace="simulated", max_answer_seconds=0.1))
+        events: list[e.Event] = []
+        async with session:
+            session.add_listener(events.append)
+            await session.ended()
+        return events
+
+    return run_simulated(run()), asked
+
+
+@with_models
+def test_laughter_is_not_answered_and_the_answer_goes_on_over_it() -> None:
+    talk = [(1.0, noise("laugh", 0)), (6.0, question("103_2")), (14.0, noise("laugh", 3)), (19.0, question("141_2"))]
+    events, asked = _talk(*talk)
+    finals = [x for x in events if isinstance(x, e.TranscriptFinal)]
+    assert [x.text for x in finals if x.at < 6.0] in ([], [""])
+    assert {words.split()[0] for words in asked} == {"What", "Can"}, asked
+    ends = [x.at for x in events if isinstance(x, e.AssistantEnded)]
+    went_on = [x.at for x in events if isinstance(x, e.AssistantWentOn)]
+    held = [x.at for x in events if isinstance(x, e.AssistantHeld)]
+    assert 19.0 < ends[0] < 20.5, "the second question takes the floor, and nothing before it"
+    assert len(held) == 2 and held[1] <= 19.3
+    assert len(went_on) == 1 and went_on[0] - held[0] <= 1.3
+
+
+@with_models
+def test_the_bench_tells_laughter_from_speech(tmp_path) -> None:
+    for name, sound in (("sounds", noise("laugh", 3)), ("speech", question("103_2")[: 3 * SAMPLE_RATE // 2])):
+        (tmp_path / name).mkdir()
+        write(tmp_path / name / "one.flac", sound)
+    result = run_sounds(tmp_path / "sounds", tmp_path / "speech")
+    [laugh], [speech] = result.sounds, result.speech
+    assert laugh.fate == "held" and not laugh.kept and not laugh.answered
+    assert speech.fate == "interrupted" and speech.stopped <= 0.3 and speech.kept and speech.answered
+    assert "| no turn | 1 | 0.0 |" in result.table()
+
+
+@pytest.mark.parametrize(
+    ("heard", "words"),
+    [
+        ("(laughs)", ""), ("[ Laughter ] I know.", "I know."), ("*sighs* Well", "Well"), ("Hahahaha-ha!", ""),
+        ("Ha ha, no.", "no."), ("Ugh! Achoo.", ""), ("[cough", ""), ("He said hi.", "He said hi."), ("a * b", "a * b"),
+        ("A Chihuahua in Omaha", "A Chihuahua in Omaha"), ("f(x) is 2", "f(x) is 2"),
+    ],
+)  # fmt: skip
+def test_the_words_are_what_is_said_beside_sounds(heard: str, words: str) -> None:
+    assert without_sounds(heard) == words
+
+
+def test_a_mark_that_names_speech_is_no_sound() -> None:
+    assert names_speech("[inaudible]") and names_speech("(speaking in foreign language)")
+    assert not names_speech("(laughs) I want to speak.")
