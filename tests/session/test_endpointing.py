@@ -40,7 +40,7 @@ def cases(parts: tuple) -> list[Case]:
     return [case for case in found if case.kind == "clause"]
 
 
-def test_a_pause_in_mid_clause_audibly_cuts_nobody_off_and_the_end_is_told_soon(parts: tuple, cases: list[Case]) -> None:
+def test_a_pause_in_mid_clause_audibly_cuts_nobody_off(parts: tuple, cases: list[Case]) -> None:
     heard = [follow(case, *parts) for case in cases]
     assert len(heard) >= 4 and all(case.pauses for case in cases)
     found = figures(heard)
