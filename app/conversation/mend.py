@@ -29,7 +29,7 @@ _STARTERS = frozenset(
     "unlike like instead however first second next finally let take think imagine".split()
 )
 """Words that begin a sentence and are no names: behind a bridge they lose their capital."""
-_BRIDGES = ("Or rather,", "No, wait:", "Let me put that right:")
+BRIDGES = ("Or rather,", "No, wait:", "Let me put that right:")
 _CLOSING = "\"'”’»)]"
 _STAKES = re.compile(
     r"\d.*|no|not|never|nor|none|nobody|nothing|neither|without|.+n't|two|three|four|five|six|seven|eight|nine|ten|eleven|"
@@ -88,7 +88,7 @@ def mend(said: str, clauses: list[str], *, complete: bool, corrections: int = 0,
     agrees = ends_sentence(said) and first.place > 0 and all(_is_told_by(one, after) for one in before)
     if agrees or resumed:
         return Mend("continue", first.place)
-    return Mend("correct", first.place, bridge=_BRIDGES[corrections % len(_BRIDGES)])
+    return Mend("correct", first.place, bridge=BRIDGES[corrections % len(BRIDGES)])
 
 
 def after_bridge(clause: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.conversation import events as e
+from app.conversation.mend import BRIDGES
 from app.conversation.spoken import spoken
 from app.conversation.words import fold
 
@@ -36,8 +37,12 @@ class HeardAnswer:
 
     @property
     def taken_back(self) -> bool:
-        """Whether something was said that the brain did not stand by: a bridge was spoken, or its content changed."""
-        return self.bridges > 0 or bool(self.said and not self.whole)
+        """Whether something was said that the brain did not stand by: a bridge was spoken, be it one that a brain has
+        learned from its own history, or its content changed.
+        """
+        told = " ".join(fold(self.said))
+        learned = any(" ".join(fold(bridge)) in told for bridge in BRIDGES)
+        return self.bridges > 0 or learned or bool(self.said and not self.whole)
 
     def document(self) -> dict[str, Any]:
         """For programs."""
