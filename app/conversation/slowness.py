@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from app.conversation.stages import PIECES, Answer, Piece, Stage, figures
-from app.conversation.turn_end import end_weights
 
 SLOW_SECONDS = 1.0
 """An answer that takes longer is slow, whatever the others took."""
@@ -22,8 +21,9 @@ SLOWER_BY_SECONDS = 0.25
 ENOUGH_ANSWERS = 4
 """Of fewer others, nobody can tell what is usual."""
 
-_SOUNDED_UNFINISHED = end_weights().wait(0.15)
-"""Who waited longer than this was sure that the user would go on; who waited less did not know."""
+_SOUNDED_UNFINISHED = 1.3
+"""Seconds that are waited where a turn seems finished with a probability of 0.2 (`resources/turn_ends.json`). Who
+waited longer was rather sure that the user would go on; who waited less did not know."""
 
 
 class Cause(Enum):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from app.conversation import events as e
-from app.conversation.turn_end import PauseLengths, end_weights
+from app.conversation.turn_end import EndWeights, PauseLengths
 from app.conversation.voice import WINDOW_SECONDS, VoiceRun, VoiceSettings, VoiceWindow
 from app.conversation.words import fold, is_backchannel, is_echo
 
@@ -119,14 +119,20 @@ class TurnTracker:
     """Follows the floor, frame by frame.
 
     `duplex` on: the voice alone opens and closes turns. Off: `press` and `release` do (push-to-talk).
-    `pauses`: what is known of how long this user pauses, which the tracker goes on learning.
+    `ends`: the weights by which a turn is over. `pauses`: what is known of how long this user pauses, which the tracker goes on learning.
     `hear` returns what happened, in order: events for everyone, and commands for the front-end.
     """
 
     def __init__(
-        self, settings: TurnSettings | None = None, *, duplex: bool = True, pauses: PauseLengths | None = None
+        self,
+        ends: EndWeights,
+        settings: TurnSettings | None = None,
+        *,
+        duplex: bool = True,
+        pauses: PauseLengths | None = None,
     ) -> None:
         self.settings = settings or TurnSettings()
+        self.ends = ends
         self.duplex = duplex
         self.pauses = pauses or PauseLengths()
         self.patience = self.settings.patience
@@ -312,9 +318,8 @@ class TurnTracker:
                 out.append(e.UserPaused(at, self.turn, self._last_voice))
 
     def _silence_wanted(self) -> float:
-        weights = end_weights()
-        finished = weights.unknown if self._finished is None else self._finished
-        return weights.wait(finished, slower=self.pauses.slower, patience=self.patience)
+        finished = self.ends.unknown if self._finished is None else self._finished
+        return self.ends.wait(finished, slower=self.pauses.slower, patience=self.patience)
 
     @property
     def _sounded_finished(self) -> bool:

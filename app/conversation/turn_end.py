@@ -8,12 +8,8 @@ turn is taken once the probability reaches a bound, so the wait falls smoothly a
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
-from functools import cache
-
-from app.resources import resource
 
 MOST_LOG_ODDS = 6.0
 """Nothing is believed more surely than this (0.25 % wrong)."""
@@ -81,12 +77,6 @@ class EndWeights:
             middle = (low + high) / 2
             low, high = (low, middle) if self.log_odds(finished, middle, slower) >= bound else (middle, high)
         return high
-
-
-@cache
-def end_weights() -> EndWeights:
-    """The fitted weights."""
-    return EndWeights(**json.loads(resource("turn_ends.json").read_text(encoding="utf-8"))["silence"])
 
 
 def log_odds(probability: float) -> float:

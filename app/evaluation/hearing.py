@@ -30,6 +30,7 @@ from app.installed import completing_command
 from app.offline_models import model_path
 from app.stt.base import TranscriberError, TranscriptUpdate, VoiceActivity
 from app.stt.streaming import RATE, Decoder
+from app.stt.turn_ends import end_weights
 
 LEAD_SECONDS, TAIL_SECONDS = 0.6, 3.0
 """Silence put before and behind each recording: the recording's own room, as noise."""
@@ -251,7 +252,7 @@ def hear_recording(
     """Listens to one recording live with `ears`, and looks once at all of it with `decoder` (at its end, if it is
     longer than the decoder takes). `answers`: see `listen`.
     """
-    finals = listen(in_its_room(recording.samples), voice, ears, TurnTracker(), answers=answers)
+    finals = listen(in_its_room(recording.samples), voice, ears, TurnTracker(end_weights()), answers=answers)
     whole = soxr.resample(recording.samples, SAMPLE_RATE, RATE).astype(np.float32)
     return Heard(recording, tuple(finals[turn] for turn in sorted(finals)), decoder.decode(whole))
 

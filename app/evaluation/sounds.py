@@ -24,6 +24,7 @@ from app.installed import completing_command
 from app.offline_models import model_path
 from app.stt.base import EndOfTurn, TranscriberError, TranscriptUpdate, VoiceActivity
 from app.stt.streaming import Decoder, WordsJudge
+from app.stt.turn_ends import end_weights
 
 LEVEL_DBFS = -24.0
 """RMS of a recording's loud part: that of somebody's speech at a headset."""
@@ -109,7 +110,7 @@ class SoundFollower:
         )
 
     def _hear(self, samples: np.ndarray, *, assistant_speaks: bool) -> _Pass:
-        tracker = TurnTracker(self._settings)
+        tracker = TurnTracker(end_weights(), self._settings)
         voice, ears = self._make_voice(), TimedEars(self._decoder, self._judge, self._words_judge)
         out, held_since = _Pass(), None
 

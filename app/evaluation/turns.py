@@ -29,6 +29,7 @@ from app.installed import completing_command
 from app.offline_models import model_path
 from app.stt.base import EndOfTurn, TranscriberError, TranscriptUpdate, VoiceActivity
 from app.stt.streaming import Decoder, StreamingTranscriber, WordsJudge
+from app.stt.turn_ends import end_weights
 
 DECODE_SECONDS = 0.13
 """A look of tiny.en at 3 to 6 s of sound on one core of a laptop."""
@@ -141,7 +142,7 @@ def follow(
     pauses: PauseLengths | None = None,
 ) -> Heard:
     """Listens to one case as a session does, frame by frame."""
-    tracker = TurnTracker(settings, pauses=pauses)
+    tracker = TurnTracker(end_weights(), settings, pauses=pauses)
     voice, ears = make_voice(), TimedEars(decoder, judge, words_judge)
     words = ""
 

@@ -39,6 +39,7 @@ from app.session.mind import Mind, MindParts
 from app.session.parts import SessionConfig, SessionParts
 from app.session.sound_memory import SoundMemory
 from app.stt.base import TranscriptUpdate
+from app.stt.turn_ends import end_weights
 
 SLOW_WINDOW_SECONDS = 10.0
 SLOW_SECONDS = 1.0
@@ -118,7 +119,9 @@ class Session:
             frontend=parts.frontend,
             sink=parts.sink,
             voice_activity=parts.voice_activity,
-            tracker=TurnTracker(self.config.settings, duplex=self.config.duplex, pauses=self.config.pauses),
+            tracker=TurnTracker(
+                end_weights(), self.config.settings, duplex=self.config.duplex, pauses=self.config.pauses
+            ),
             mailbox=self.mailbox,
             clock=self.clock,
             edge=parts.edge,

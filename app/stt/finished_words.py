@@ -16,14 +16,13 @@ import math
 import subprocess
 import threading
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from app.childprocess import end_child, killed_after, python_module_command, quiet_child
 from app.conversation.complete import completeness, ends_open
 from app.conversation.words import fold
 from app.offline_models import model_path
-from app.resources import resource
+from app.stt.turn_ends import word_weights
 
 _MARKS = ".?!…,;:- "
 
@@ -58,7 +57,7 @@ def probability(text: str, odds: WordOdds | None, sound: float) -> float:
     `odds` None: there is no language model, and the kind of the words (see `completeness`) stands in.
     `app.training.turn_ends` has fitted the weights.
     """
-    weights = _weights()["words" if odds is not None else "words alone"]
+    weights = word_weights("words" if odds is not None else "words alone")
     total = sum(weights[name] * value for name, value in clues(text, odds, sound).items())
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
@@ -88,11 +87,6 @@ def clues(text: str, odds: WordOdds | None, sound: float) -> dict[str, float]:
 _OFTEN_MISHEARD = (("it",), ("you",), ("that",))
 """What a recogniser makes of an "a", a "the" or a "to" that nothing follows: "what's the best way to | get from the"
 becomes "… from it"."""
-
-
-@cache
-def _weights() -> dict[str, dict[str, float]]:
-    return json.loads(resource("turn_ends.json").read_text(encoding="utf-8"))
 
 
 def load() -> FinishedWords | None:

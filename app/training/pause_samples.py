@@ -22,6 +22,7 @@ from app.evaluation.turns import TimedEars
 from app.stt.base import EndOfTurn, VoiceActivity
 from app.stt.finished_words import WordOdds
 from app.stt.streaming import Decoder, WordsJudge
+from app.stt.turn_ends import end_weights
 
 NEVER = TurnSettings(patience=math.inf, ask_again=(0.1, 0.18, 0.26, 0.4, 0.56))
 """Settings of a tracker that never ends a turn."""
@@ -107,7 +108,7 @@ def listen(
     words: WordsJudge | None,
 ) -> Utterance:
     """Listens to one case; `pauses`: what is known of the speaker, which goes on learning."""
-    tracker, ears = _Tracker(NEVER, pauses=pauses), _OpenEars(decoder, judge, words)
+    tracker, ears = _Tracker(end_weights(), NEVER, pauses=pauses), _OpenEars(decoder, judge, words)
     looks: dict[float, list[Look]] = {}
     slower: dict[float, float] = {}
     for index in range(len(case.samples) // FRAME_SAMPLES):

@@ -15,15 +15,16 @@ from app.conversation.turn import (
     TurnTracker,
     Yield,
 )
-from app.conversation.turn_end import PauseLengths, end_weights
+from app.conversation.turn_end import PauseLengths
 from app.conversation.voice import VoiceWindow
+from app.stt.turn_ends import end_weights
 
 
 class Talk:
     """Feeds a tracker frames of 80 ms made of windows of 32 ms."""
 
     def __init__(self, **options: Any) -> None:
-        self.tracker = TurnTracker(**options)
+        self.tracker = TurnTracker(end_weights(), **options)
         self.at = 0.0
         self.speaks = False
         self.log: list[tuple[float, object]] = []

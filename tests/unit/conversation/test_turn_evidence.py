@@ -6,6 +6,7 @@ from app.conversation import events as e
 from app.conversation.turn import GoOn, Hold, Interrupt, TurnTracker
 from app.conversation.voice import VoiceWindow
 from app.conversation.words import is_echo
+from app.stt.turn_ends import end_weights
 
 
 def _hear(tracker: TurnTracker, sounds: list[tuple[float, float]], start: float = 10.0) -> list[object]:
@@ -24,7 +25,7 @@ def _hear(tracker: TurnTracker, sounds: list[tuple[float, float]], start: float 
 
 
 def _holds(sounds: list[tuple[float, float]]) -> bool:
-    return any(isinstance(fact, Hold) for fact in _hear(TurnTracker(), sounds))
+    return any(isinstance(fact, Hold) for fact in _hear(TurnTracker(end_weights()), sounds))
 
 
 def test_a_word_holds_and_a_doubtful_sound_does_not() -> None:
@@ -48,7 +49,7 @@ def test_the_detector_hanging_on_behind_a_sound_is_no_evidence() -> None:
 
 
 def _own_words_come_back(heard: str, said_at: float = 9.9, seconds: float = 0.64) -> tuple[TurnTracker, list[object]]:
-    tracker = TurnTracker()
+    tracker = TurnTracker(end_weights())
     for word in "The river runs through Paris and into the sea".split():
         tracker.said(word, said_at)
     facts = _hear(tracker, [(0.9, -24)] * round(seconds / 0.032))
