@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Self
+from types import TracebackType
+from typing import Protocol, Self
 
 import numpy as np
 
 from app.audio.echo import EchoCanceller
 from app.audio.endpoints import AudioSource, ShowsAhead, Tap
+from app.audio.known_echo import KnownEcho
 from app.audio.linear import HOP, LinearFilter
 from app.audio.lockstep import Lockstep
 from app.audio.over import SourceOver
+from app.audio.presence import EchoPresence
 from app.audio.residue import FAR_ACTIVE, EchoMeter, ResidueGate, powers
 from app.audio.trust import Trust
 from app.audio.wander import Wander
@@ -26,6 +29,26 @@ from app.conversation.sound import Processing, SoundHealth
 
 POLL_SECONDS = 0.004
 """How often the frame under way is looked at when a hop is due: each look costs 0.1 ms."""
+
+
+FIT_TRIES = 10
+"""Frames with an echo (0.8 s and more) in which what is known of it is tried; behind them it is dropped."""
+
+
+class EchoMemory(Protocol):
+    """Keeps what was learned of an echo, by the pair of devices; see `EchoStore`. No call waits."""
+
+    def pair(self) -> str:
+        """The microphone and the loudspeaker in use now."""
+        ...
+
+    def recall(self, pair: str) -> KnownEcho | None:
+        """What is known of these two."""
+        ...
+
+    def keep(self, pair: str, known: KnownEcho) -> None:
+        """From now on this is what is known of them."""
+        ...
 
 
 class CleanSource(SourceOver):
@@ -39,8 +62,15 @@ class CleanSource(SourceOver):
     under way: those that will be just so in the frame, so only behind a frame of which nothing was quieted.
     """
 
-    def __init__(self, source: AudioSource, tap: Tap, processing: Processing | None = None) -> None:
+    def __init__(
+        self, source: AudioSource, tap: Tap, processing: Processing | None = None, memory: EchoMemory | None = None
+    ) -> None:
         super().__init__(source)
+        self._memory = memory
+        self._pair = ""
+        self._known: KnownEcho | None = None
+        self._tries = 0
+        self._presence = EchoPresence()
         self._lockstep = Lockstep(tap)
         self._canceller = EchoCanceller(processing or Processing())
         self._meter = EchoMeter()
@@ -49,6 +79,7 @@ class CleanSource(SourceOver):
         self._trust = Trust()
         self._gate = ResidueGate()
         self._cancelled = False
+        self._present = False  # whether there was an echo to cancel in the last frame
         self._open = False
         self.on_ahead: Callable[[np.ndarray], None] | None = None
         self._shows = source if isinstance(source, ShowsAhead) else None
@@ -107,6 +138,7 @@ class CleanSource(SourceOver):
                 return POLL_SECONDS
             left = self._filter.process(near, far) if self._cancelled else near
             out = self._canceller.process(left, far)
+            out = out if self._present or not self._cancelled else near
             head.add(near, far, left, out)
             told(out)
         due = head.samples + HOP
@@ -135,8 +167,10 @@ class CleanSource(SourceOver):
         far = self._lockstep.next_frame(self._source.backlog)
         if self._lockstep.alignments != self._alignments:
             self._alignments = self._lockstep.alignments
+            self._keep()
             self._begin()
             self._meter.begin()
+            self._recall()
         if self._canceller.cancels != self._cancelled:
             self._cancelled = self._canceller.cancels
             self._begin()
@@ -159,26 +193,66 @@ class CleanSource(SourceOver):
 
     def _begin(self) -> None:
         self._open = False
-        for part in (self._filter, self._wander, self._trust, self._gate):
+        self._present = False
+        for part in (self._filter, self._wander, self._trust, self._gate, self._presence):
             part.begin()
+
+    def _recall(self) -> None:
+        """Takes up what is known of these devices. It is used once it is seen to fit."""
+        self._known, self._tries = None, 0
+        if self._memory is not None:
+            self._pair = self._memory.pair()
+            self._known = self._memory.recall(self._pair)
+        if self._known is not None:
+            self._lockstep.steer(self._known.drift_ppm)
+
+    def _keep(self) -> None:
+        """Hands over what was learned of the devices that were in use."""
+        drift = self._lockstep.drift_ppm
+        if self._memory is not None and self._present and self._trust.trusted and drift is not None:
+            self._memory.keep(self._pair, KnownEcho(self._filter.response, drift))
 
     def _cancel(self, near: np.ndarray, far: np.ndarray, head: _Head) -> np.ndarray:
         """`far`: without its head."""
         left = self._filter.process(near[head.samples :], far)
         out = _join(head.out, self._canceller.process(left, far))
         left, far = _join(head.left, left), _join(head.far, far)
+        if not self._canceller.cancels:
+            return near  # it has just broken
+        found = self._presence.measure(near, far)
+        if self._presence.heard and not self._present:
+            # What the parts have learned without an echo is nothing.
+            self._filter.forget()
+            for part in (self._wander, self._trust, self._gate):
+                part.begin()
+        self._present = self._presence.heard
+        if not self._present:
+            self._open = True
+            return near
+        if found and self._known is not None:
+            self._use_known()
         if self._filter.active:
             faster = self._wander.measure(self._filter.weights, near, left)
             if faster is not None:
                 self._lockstep.steer(faster)
-        if not self._canceller.cancels:
-            return near  # it has just broken
         quiet = self._gate.pass_through(near, far, out)
         trusted = self._trust.judge(near, far, left)
         # The gate is open for somebody who speaks. In silence it is open, too, but closes with the first sound.
         self._open = trusted or (quiet is out and powers(far, HOP).max() > FAR_ACTIVE)
         # The gate costs the beginnings of words: it is for as long as the way isn't known. What was told stands.
         return out if trusted or head.samples else quiet
+
+    def _use_known(self) -> None:
+        """Goes on from what was learned in an earlier talk, if that fits what is heard."""
+        assert self._known is not None
+        fitted = self._presence.fitted(self._known)
+        self._tries += 1
+        if fitted is not None:
+            self._filter.know(fitted.response)
+            self._trust.begin(known=True)
+            self._gate.begin(known=True)
+        if fitted is not None or self._tries >= FIT_TRIES:
+            self._known = None
 
     def drop_to_newest(self) -> int:
         """See `AudioSource`; the far end skips the same time."""
@@ -187,6 +261,12 @@ class CleanSource(SourceOver):
             self._lockstep.drop(dropped)
             self._head = _Head()
         return dropped
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._keep()
+        super().__exit__(kind, error, trace)
 
     def __enter__(self) -> Self:
         self._canceller.load()  # first, or sound would pile up meanwhile

@@ -23,7 +23,7 @@ from app.session.session import Session
 from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
 from app.stt.silero import SileroVoiceActivity
 from app.tts.scripted import ScriptedVoice
-from tests.support.room import FADE, Room
+from app.evaluation.room import FADE, Room
 from tests.support.room_talks import frames
 from tests.support.sounds import question, room
 

@@ -33,7 +33,7 @@ from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
 from app.stt.silero import SileroVoiceActivity
 from app.stt.whisper_decoder import RATE, WhisperDecoder
 from app.tts.base import Clip, place_words
-from tests.support.room import Room
+from app.evaluation.room import Room
 from tests.support.sounds import question
 
 APP_SPEAKS = ("101_1", "154_1", "149_1", "144_1", "108_1")

@@ -17,7 +17,7 @@ from app.audio.lockstep import Lockstep
 from app.audio.residue import EchoMeter, ResidueGate
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.sound import Processing
-from tests.support.room import BLOCK, Room, echo_path
+from app.evaluation.room import BLOCK, Room, echo_path
 from tests.support.room_talks import frames
 from tests.support.sounds import question, room
 
