@@ -100,6 +100,11 @@ def build_parser() -> argparse.ArgumentParser:
     hearing.add_argument("--peak", type=float, default=None, metavar="LEVEL", help="make all as loud as this (0 to 1)")
     hearing.add_argument("--answering", action="store_true", help="the app answers: who goes on speaks over it")
     hearing.add_argument("--cases", type=cli_talk.frames, default=0, metavar="N", help="how many (default: all)")
+    overlap = bench.add_parser("overlap", parents=[common], help="questions spoken over a fresh talk")
+    overlap.add_argument("--questions", type=cli_talk.frames, default=30, metavar="N", help="how many in each place")
+    overlap.add_argument("--recordings", default="", metavar="FOLDER",
+                         help="spoken questions (.flac, .wav) in place of the bench's own ten")  # fmt: skip
+    overlap.add_argument("--seed", type=int, default=0, help="of rooms, moments and the choice of recordings")
     frame = bench.add_parser("frame", parents=[common], help="one step of the model, in parts, on this machine")
     frame.add_argument("--random-weights", action="store_true", required=True,
                        help="weights of the true shape; their values don't matter to the speed")  # fmt: skip
@@ -144,6 +149,7 @@ def main(argv: list[str]) -> int:
             "audio": lambda: _bench_audio(args, terminal),
             "turns": lambda: _bench_turns(args, terminal),
             "hearing": lambda: _bench_hearing(args, terminal),
+            "overlap": lambda: _bench_overlap(args, terminal),
             "startup": lambda: _bench_startup(args, terminal),
             "window": lambda: _bench_window(args, terminal),
         }[args.bench](),
@@ -283,6 +289,20 @@ def _bench_hearing(args: argparse.Namespace, terminal: Terminal) -> int:
             Path(args.recordings), part=args.part, peak=args.peak, cases=args.cases, answers=args.answering,
             progress=terminal.progress,
         )  # fmt: skip
+    except compose.USER_ERRORS as error:
+        raise UserError(str(error)) from error
+    terminal.say(result.table())
+    terminal.document({"ok": True, **result.document()})
+    return 0
+
+
+def _bench_overlap(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app import main as compose
+    from app.evaluation.overlap import run_overlap
+
+    try:
+        recordings = Path(args.recordings) if args.recordings else None
+        result = run_overlap(args.questions, recordings=recordings, seed=args.seed, progress=terminal.progress)
     except compose.USER_ERRORS as error:
         raise UserError(str(error)) from error
     terminal.say(result.table())

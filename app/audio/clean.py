@@ -31,15 +31,23 @@ POLL_SECONDS = 0.004
 """How often the frame under way is looked at when a hop is due: each look costs 0.1 ms."""
 
 
+UNTAUGHT_HOPS = 25
+"""The filter has come to be sure that there is no echo behind so many sounding hops without one (0.5 s)."""
+
 FIT_TRIES = 10
 """Frames with an echo (0.8 s and more) in which what is known of it is tried; behind them it is dropped."""
 
 
-class EchoMemory(Protocol):
-    """Keeps what was learned of an echo, by the pair of devices; see `EchoStore`. No call waits."""
+KEEP_FRAMES = 64
+"""What was learned is handed over every five seconds, since the devices may change at any moment."""
 
-    def pair(self) -> str:
-        """The microphone and the loudspeaker in use now."""
+
+class EchoMemory(Protocol):
+    """Keeps what was learned of an echo, by the pair of devices; see `EchoStore`. Only `save` may take its time."""
+
+    @property
+    def pair(self) -> Callable[[], str]:
+        """Names the microphone and the loudspeaker in use now."""
         ...
 
     def recall(self, pair: str) -> KnownEcho | None:
@@ -48,6 +56,10 @@ class EchoMemory(Protocol):
 
     def keep(self, pair: str, known: KnownEcho) -> None:
         """From now on this is what is known of them."""
+        ...
+
+    def save(self) -> None:
+        """Keeps it for the next start, too."""
         ...
 
 
@@ -69,7 +81,7 @@ class CleanSource(SourceOver):
         self._memory = memory
         self._pair = ""
         self._known: KnownEcho | None = None
-        self._tries = 0
+        self._tries = self._frames = 0
         self._presence = EchoPresence()
         self._lockstep = Lockstep(tap)
         self._canceller = EchoCanceller(processing or Processing())
@@ -167,7 +179,6 @@ class CleanSource(SourceOver):
         far = self._lockstep.next_frame(self._source.backlog)
         if self._lockstep.alignments != self._alignments:
             self._alignments = self._lockstep.alignments
-            self._keep()
             self._begin()
             self._meter.begin()
             self._recall()
@@ -207,9 +218,11 @@ class CleanSource(SourceOver):
             self._lockstep.steer(self._known.drift_ppm)
 
     def _keep(self) -> None:
-        """Hands over what was learned of the devices that were in use."""
+        """Hands over what was learned of the devices in use, once it is trusted."""
         drift = self._lockstep.drift_ppm
-        if self._memory is not None and self._present and self._trust.trusted and drift is not None:
+        if self._memory is None or not self._present or not self._trust.trusted or drift is None:
+            return
+        if self._memory.pair() == self._pair:
             self._memory.keep(self._pair, KnownEcho(self._filter.response, drift))
 
     def _cancel(self, near: np.ndarray, far: np.ndarray, head: _Head) -> np.ndarray:
@@ -221,14 +234,14 @@ class CleanSource(SourceOver):
             return near  # it has just broken
         found = self._presence.measure(near, far)
         if self._presence.heard and not self._present:
-            # What the parts have learned without an echo is nothing.
-            self._filter.forget()
             for part in (self._wander, self._trust, self._gate):
                 part.begin()
+            if self._filter.hops > UNTAUGHT_HOPS:
+                self._filter.forget()
         self._present = self._presence.heard
         if not self._present:
-            self._open = True
-            return near
+            self._open = not self._presence.doubtful
+            return near if self._open or head.samples else near * np.float32(ResidueGate.CLOSED)
         if found and self._known is not None:
             self._use_known()
         if self._filter.active:
@@ -237,6 +250,9 @@ class CleanSource(SourceOver):
                 self._lockstep.steer(faster)
         quiet = self._gate.pass_through(near, far, out)
         trusted = self._trust.judge(near, far, left)
+        self._frames += 1
+        if self._frames % KEEP_FRAMES == 0:
+            self._keep()
         # The gate is open for somebody who speaks. In silence it is open, too, but closes with the first sound.
         self._open = trusted or (quiet is out and powers(far, HOP).max() > FAR_ACTIVE)
         # The gate costs the beginnings of words: it is for as long as the way isn't known. What was told stands.
@@ -265,7 +281,9 @@ class CleanSource(SourceOver):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._keep()
+        if self._memory is not None:
+            self._keep()
+            self._memory.save()
         super().__exit__(kind, error, trace)
 
     def __enter__(self) -> Self:

@@ -60,7 +60,8 @@ class LinearFilter:
         """The way: spectra of its stretches of 480 samples, each filled up with 480 zeros; the earliest is first."""
         self._unsure = np.full((PARTITIONS, BINS), self.PRIOR, np.float32)
         self._unexplained = np.full(BINS, 1e-4, np.float32)
-        self._hops = 0
+        self.hops = 0
+        """Hops in which it had something to learn from."""
 
     @property
     def response(self) -> np.ndarray:
@@ -73,7 +74,7 @@ class LinearFilter:
         self.weights = np.fft.rfft(parts, 2 * HOP, axis=1).astype(np.complex64)
         power = self.weights.real**2 + self.weights.imag**2
         self._unsure = (self.KNOWN_UNSURE * (power + power.mean(axis=1, keepdims=True))).astype(np.float32)
-        self._hops = self.LEARNING_HOPS
+        self.hops = self.LEARNING_HOPS
 
     def process(self, near: np.ndarray, far: np.ndarray) -> np.ndarray:
         """`near` without the echo of `far`: float32 (n,) each, whole hops. `near` itself where nothing sounds."""
@@ -111,13 +112,13 @@ class LinearFilter:
         step = self._unsure / (expected + self._unexplained + 1e-9)
         self.weights += step * self._far.conj() * error
         self._constrain()
-        kept = (self.LEARNING if self._hops < self.LEARNING_HOPS else self.STEADY) ** 2
+        kept = (self.LEARNING if self.hops < self.LEARNING_HOPS else self.STEADY) ** 2
         self._unsure *= kept * (1.0 - 0.5 * step * self._far_power)
         self._unsure += (1.0 - kept) * (self.weights.real**2 + self.weights.imag**2)
-        self._hops += 1
+        self.hops += 1
 
     def _constrain(self) -> None:
-        first = self._hops * self.CONSTRAINED % PARTITIONS
+        first = self.hops * self.CONSTRAINED % PARTITIONS
         some = slice(first, first + self.CONSTRAINED)
         stretch = np.fft.irfft(self.weights[some], axis=1)
         stretch[:, HOP:] = 0.0

@@ -26,7 +26,8 @@ PLACES = SIZE // 3
 
 
 class EchoPresence:
-    """Fed with each frame's near and far end; `heard` is whether the one follows the other.
+    """Fed with each frame's near and far end; `heard` is whether the one follows the other, `doubtful` whether the last
+    frame may be the first of an echo.
 
     Of 30 voices over headphones none reached a peak of more than 11 times the root mean square of all delays; of 30
     echoes in simulated rooms (20 to 250 ms, -6 to -26 dB, noise of -65 to -50 dBFS) all reached 12 within two frames
@@ -34,6 +35,10 @@ class EchoPresence:
     """
 
     PEAK = 12.0
+    DOUBTFUL_PEAK = 7.0
+    """Half of all echoes reach this in their first frame and `PEAK` in the second. So do some voices as they begin: it
+    counts until it is known that there is no echo, behind `CLEAR_FRAMES` (0.48 s) of the loudspeaker alone."""
+    CLEAR_FRAMES = 6
     GONE_FRAMES = 40
     """Frames (3.2 s) in which the loudspeaker sounds and the microphone doesn't, behind which there is no echo (any
     more): somebody has put headphones on."""
@@ -48,7 +53,7 @@ class EchoPresence:
 
     def begin(self) -> None:
         """The two sounds are in another relation from now on: nothing is known."""
-        self.heard = False
+        self.heard = self.doubtful = False
         self._near = np.zeros(WINDOW, np.float32)
         self._far = np.zeros(WINDOW + MOST_DELAY, np.float32)
         self._alone = 0
@@ -59,6 +64,7 @@ class EchoPresence:
                                  ((self._near, near), (self._far, far)))  # fmt: skip
         power = float(powers(near, FRAME_SAMPLES)[0])
         self._noise = min(self._noise * self.RISE, max(power, 1e-10))
+        self.doubtful = False
         if not self._sounded():
             return False
         if power <= self.SILENT * self._noise:
@@ -66,7 +72,9 @@ class EchoPresence:
             if self._alone >= self.GONE_FRAMES:
                 self.heard = False
             return False
-        if self._peak() < self.PEAK:
+        peak = self._peak()
+        if peak < self.PEAK:
+            self.doubtful = peak >= self.DOUBTFUL_PEAK and not self.heard and self._alone < self.CLEAR_FRAMES
             return False
         self.heard, self._alone = True, 0
         return True

@@ -19,6 +19,7 @@ import numpy as np
 import soxr
 
 from app.audio.clean import CleanSource
+from app.audio.echo_store import EchoStore
 from app.audio.endpoints import EndOfAudio
 from app.audio.errors import AudioFileError
 from app.audio.wav import FileSource
@@ -59,12 +60,29 @@ ANSWER = (
 """What the app says, as often as needed."""
 
 
+ALONE_SECONDS = 14.0
+"""The app speaks so long alone, to learn the echo's way and to show that it doesn't interrupt itself."""
+LATER_SECONDS = 0.0073
+"""How much later the echo comes in a second talk with the same devices: they begin at different moments."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A room, by `Room`'s arguments. `attenuation_db` None: headphones."""
+    """A room, by `Room`'s arguments."""
 
     name: str
     room: dict[str, Any]
+
+    @property
+    def with_headphones(self) -> Place:
+        """The same without an echo."""
+        return Place("headphones", {**self.room, "attenuation_db": None})
+
+    @property
+    def later(self) -> Place:
+        """The same in another talk."""
+        delay = self.room["delay_seconds"] + LATER_SECONDS
+        return Place("loudspeaker, a talk before", {**self.room, "delay_seconds": delay})
 
 
 def some_places(count: int, seed: int) -> list[Place]:
@@ -72,7 +90,7 @@ def some_places(count: int, seed: int) -> list[Place]:
     rng = np.random.default_rng((seed, 2))
     return [
         Place(
-            "loudspeaker",
+            "loudspeaker, first talk",
             {
                 "delay_seconds": round(float(rng.uniform(0.02, 0.25)), 4),
                 "attenuation_db": (-6.0, -12.0, -20.0)[n % 3],
@@ -159,8 +177,8 @@ class OverlapResult:
     """What a run of the bench gave."""
 
     over: list[Over] = field(default_factory=list)
-    monologues: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """By place: talks in which nobody spoke over the app, and how often it interrupted itself in them."""
+    alone: list[int] = field(default_factory=list)
+    """How often the app interrupted itself in each talk in which nobody spoke over it."""
 
     def table(self) -> str:
         """For people: Markdown."""
@@ -174,6 +192,8 @@ class OverlapResult:
                 f"| {name} | {row['questions']} | {row['interrupted']} | {row['whole']} | {row['beginning_lost']} |"
                 f" {row['vanished']} | {100 * row['words']:.0f} % | {row['sound_whole']} | {row['itself']} |"
             )
+        lines += ["", f"The app interrupted itself {sum(self.alone)} times in {len(self.alone)} talks of "
+                  f"{ALONE_SECONDS + TAIL_SECONDS:.0f} s over a loudspeaker in which nobody else spoke."]  # fmt: skip
         return "\n".join(lines)
 
     def figures(self) -> dict[str, dict[str, Any]]:
@@ -199,6 +219,7 @@ class OverlapResult:
         """For programs."""
         return {
             "places": self.figures(),
+            "alone": self.alone,
             "not_whole": [
                 {"place": one.place.name, "room": one.place.room, "question": one.asked.name, "at": round(one.at, 2),
                  "clean": " ".join(one.asked.clean), "heard": " ".join(one.heard),
@@ -247,9 +268,12 @@ class SpokenBefore:
 
 
 def speak_over(
-    place: Place, asked: Asked | None, at: float, decoder: Decoder, voice: Voice
+    place: Place, asked: Asked | None, at: float, decoder: Decoder, voice: Voice, echoes: EchoStore | None = None
 ) -> Over | int:
-    """One fresh talk with a question that begins at second `at`; without one, how often the app interrupted itself."""
+    """One fresh talk with a question that begins at second `at`; without one, how often the app interrupted itself.
+
+    `echoes`: what is known of echoes from earlier talks.
+    """
     from app.stt.silero import SileroVoiceActivity
     from app.stt.smart_turn import SmartTurn
 
@@ -266,7 +290,7 @@ def speak_over(
             transcriber=_SessionEars(decoder, SmartTurn(model_path("end of turn"))),
             voice_activity=SileroVoiceActivity(),
             backend=ScriptedBackend(lambda request: answer(ANSWER * 4, every=0.0)),
-            source=CleanSource(room.source, room.tap),
+            source=CleanSource(room.source, room.tap, memory=echoes),
             sink=room.sink,
         )
         config = SessionConfig(pace="simulated", max_answer_seconds=0.1, remember_seconds=seconds)
@@ -357,7 +381,10 @@ def run_overlap(
         rooms = some_places(len(asked), seed)
         for number, (one, place, at) in enumerate(zip(asked, rooms, moments, strict=True), 1):
             progress(f"question {number} of {len(asked)}")
-            headphones = Place("headphones", {**place.room, "attenuation_db": None})
-            for where in (headphones, place):
-                result.over.append(speak_over(where, one, float(at), decoder, voice))  # type: ignore[arg-type]
+            result.over.append(speak_over(place.with_headphones, one, float(at), decoder, voice))  # type: ignore[arg-type]
+            result.over.append(speak_over(place, one, float(at), decoder, voice))  # type: ignore[arg-type]
+            echoes = EchoStore()
+            itself = speak_over(place, None, ALONE_SECONDS, decoder, voice, echoes)
+            result.alone.append(itself)  # type: ignore[arg-type]
+            result.over.append(speak_over(place.later, one, float(at), decoder, voice, echoes))  # type: ignore[arg-type]
     return result
