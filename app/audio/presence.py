@@ -34,11 +34,12 @@ class EchoPresence:
     of being louder than the noise, and most within one.
     """
 
-    PEAK = 12.0
+    PEAK, TWO_PEAKS = 12.0, 22.0
+    """In one frame, or in two together whose delay is the same."""
     DOUBTFUL_PEAK = 7.0
     """Half of all echoes reach this in their first frame and `PEAK` in the second. So do some voices as they begin: it
-    counts until it is known that there is no echo, behind `CLEAR_FRAMES` (0.48 s) of the loudspeaker alone."""
-    CLEAR_FRAMES = 6
+    counts until it is known that there is no echo, behind `CLEAR_FRAMES` (0.64 s) of the loudspeaker alone."""
+    CLEAR_FRAMES = 8
     GONE_FRAMES = 40
     """Frames (3.2 s) in which the loudspeaker sounds and the microphone doesn't, behind which there is no echo (any
     more): somebody has put headphones on."""
@@ -57,6 +58,7 @@ class EchoPresence:
         self._near = np.zeros(WINDOW, np.float32)
         self._far = np.zeros(WINDOW + MOST_DELAY, np.float32)
         self._alone = 0
+        self._last = (0, 0.0)
 
     def measure(self, near: np.ndarray, far: np.ndarray) -> bool:
         """Takes one frame of each, float32 (1920,); whether an echo was in the last of them."""
@@ -72,9 +74,12 @@ class EchoPresence:
             if self._alone >= self.GONE_FRAMES:
                 self.heard = False
             return False
-        peak = self._peak()
-        if peak < self.PEAK:
+        place, peak = self._peak()
+        again = abs(place - self._last[0]) <= 1 and peak + self._last[1] >= self.TWO_PEAKS
+        self._last = (place, peak)
+        if peak < self.PEAK and not again:
             self.doubtful = peak >= self.DOUBTFUL_PEAK and not self.heard and self._alone < self.CLEAR_FRAMES
+            self._alone = 0 if self.doubtful else self._alone
             return False
         self.heard, self._alone = True, 0
         return True
@@ -86,14 +91,15 @@ class EchoPresence:
     def _sounded(self) -> bool:
         return bool((powers(self._far, FRAME_SAMPLES) > FAR_ACTIVE).any())
 
-    def _peak(self) -> float:
-        """By how much more than at all the others the two are alike at the delay at which they are most."""
+    def _peak(self) -> tuple[int, float]:
+        """The delay at which the two are most alike, and by how much more than at all others."""
         cross = np.zeros(PLACES // 2 + 1, complex)
         product = np.fft.rfft(self._near * _TAPER, SIZE)[BAND] * np.fft.rfft(self._far, SIZE)[BAND].conj()
         cross[BAND] = product / (np.abs(product) + 1e-12)
         # The far end's window begins `MOST_DELAY` before the near end's.
         found = np.abs(np.roll(np.fft.irfft(cross, PLACES), MOST_DELAY // 3)[: MOST_DELAY // 3])
-        return float(found.max() / np.sqrt(np.mean(found**2) + 1e-20))
+        place = int(np.argmax(found))
+        return place, float(found[place] / np.sqrt(np.mean(found**2) + 1e-20))
 
 
 _TAPER = np.hanning(WINDOW).astype(np.float32)
