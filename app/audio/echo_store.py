@@ -37,7 +37,8 @@ class EchoStore:
         if path is None:
             return
         try:
-            with np.load(path, allow_pickle=False) as file:
+            # Opened here: NumPy leaves a file open that turns out to be broken.
+            with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 for pair, response, drift in zip(file["pairs"], file["responses"], file["drifts"], strict=True):
                     if response.shape == (PARTITIONS * HOP,) and np.isfinite(response).all() and abs(drift) <= MOST_PPM:
                         self._known[str(pair)] = KnownEcho(response.astype(np.float32), float(drift))

@@ -36,10 +36,9 @@ class EchoPresence:
 
     PEAK, TWO_PEAKS = 12.0, 22.0
     """In one frame, or in two together whose delay is the same."""
-    DOUBTFUL_PEAK = 7.0
-    """Half of all echoes reach this in their first frame and `PEAK` in the second. So do some voices as they begin: it
-    counts until it is known that there is no echo, behind `CLEAR_FRAMES` (0.64 s) of the loudspeaker alone."""
-    CLEAR_FRAMES = 8
+    DOUBTFUL_PEAK, DOUBTFUL_FRAMES = 7.0, 12
+    """Half of all echoes reach this in their first frame and `PEAK` in the second. So do some voices as they begin:
+    it counts only in the loudspeaker's first second."""
     GONE_FRAMES = 40
     """Frames (3.2 s) in which the loudspeaker sounds and the microphone doesn't, behind which there is no echo (any
     more): somebody has put headphones on."""
@@ -57,7 +56,7 @@ class EchoPresence:
         self.heard = self.doubtful = False
         self._near = np.zeros(WINDOW, np.float32)
         self._far = np.zeros(WINDOW + MOST_DELAY, np.float32)
-        self._alone = 0
+        self._alone = self._sounding = 0
         self._last = (0, 0.0)
 
     def measure(self, near: np.ndarray, far: np.ndarray) -> bool:
@@ -69,6 +68,7 @@ class EchoPresence:
         self.doubtful = False
         if not self._sounded():
             return False
+        self._sounding += 1
         if power <= self.SILENT * self._noise:
             self._alone += 1
             if self._alone >= self.GONE_FRAMES:
@@ -78,8 +78,8 @@ class EchoPresence:
         again = abs(place - self._last[0]) <= 1 and peak + self._last[1] >= self.TWO_PEAKS
         self._last = (place, peak)
         if peak < self.PEAK and not again:
-            self.doubtful = peak >= self.DOUBTFUL_PEAK and not self.heard and self._alone < self.CLEAR_FRAMES
-            self._alone = 0 if self.doubtful else self._alone
+            in_doubt = not self.heard and self._sounding <= self.DOUBTFUL_FRAMES
+            self.doubtful = in_doubt and peak >= self.DOUBTFUL_PEAK
             return False
         self.heard, self._alone = True, 0
         return True
