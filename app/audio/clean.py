@@ -1,8 +1,8 @@
 """The microphone's sound without the app's own voice: an `AudioSource` over an `AudioSource`.
 
-Puts together what brings both sounds in step, what takes the one out of the other (first a linear filter, which leaves
-the user whole, then WebRTC for the rest), what quiets the rest until the filter has learned, and what measures how well
-that went. Knows nothing of devices or sessions.
+Puts together what brings both sounds in step, what tells whether there is an echo at all, what takes the one out of the
+other (first a linear filter, which leaves the user whole, then WebRTC for the rest), what quiets the rest until the
+filter has learned, and what measures how well that went. Where there is no echo, nothing is changed.
 """
 
 from __future__ import annotations
@@ -150,7 +150,8 @@ class CleanSource(SourceOver):
                 return POLL_SECONDS
             left = self._filter.process(near, far) if self._cancelled else near
             out = self._canceller.process(left, far)
-            out = out if self._present or not self._cancelled else near
+            if self._cancelled and not self._present:
+                out = self._canceller.process_without_echo(near)
             head.add(near, far, left, out)
             told(out)
         due = head.samples + HOP
@@ -214,8 +215,6 @@ class CleanSource(SourceOver):
         if self._memory is not None:
             self._pair = self._memory.pair()
             self._known = self._memory.recall(self._pair)
-        if self._known is not None:
-            self._lockstep.steer(self._known.drift_ppm)
 
     def _keep(self) -> None:
         """Hands over what was learned of the devices in use, once it is trusted."""
@@ -228,7 +227,7 @@ class CleanSource(SourceOver):
     def _cancel(self, near: np.ndarray, far: np.ndarray, head: _Head) -> np.ndarray:
         """`far`: without its head."""
         left = self._filter.process(near[head.samples :], far)
-        out = _join(head.out, self._canceller.process(left, far))
+        cleaned = self._canceller.process(left, far)
         left, far = _join(head.left, left), _join(head.far, far)
         if not self._canceller.cancels:
             return near  # it has just broken
@@ -241,7 +240,9 @@ class CleanSource(SourceOver):
         self._present = self._presence.heard
         if not self._present:
             self._open = not self._presence.doubtful
-            return near if self._open or head.samples else near * np.float32(ResidueGate.CLOSED)
+            heard = _join(head.out, self._canceller.process_without_echo(near[head.samples :]))
+            return heard if self._open or head.samples else heard * np.float32(ResidueGate.CLOSED)
+        out = _join(head.out, cleaned)
         if found and self._known is not None:
             self._use_known()
         if self._filter.active:
@@ -264,6 +265,7 @@ class CleanSource(SourceOver):
         fitted = self._presence.fitted(self._known)
         self._tries += 1
         if fitted is not None:
+            self._lockstep.know(fitted.drift_ppm)
             self._filter.know(fitted.response)
             self._trust.begin(known=True)
             self._gate.begin(known=True)

@@ -1,6 +1,6 @@
 """Tells whether a filter that takes an echo out has learned the way: then what is left of it needs no gate.
 
-Looks at powers only, 20 ms at a time. Knows nothing of how the filter or what stands behind it works.
+Looks at powers only, 20 ms at a time.
 """
 
 from __future__ import annotations

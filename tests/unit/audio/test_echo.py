@@ -115,6 +115,13 @@ def test_headphones_gate_nothing_from_the_first_second_on() -> None:
     assert same[frames(1.2) :].all() and same.sum() >= len(same) - 2, np.flatnonzero(~same)
 
 
+def test_on_headphones_noise_is_suppressed_all_the_same() -> None:
+    place = Room(frames(6), attenuation_db=None, noise_dbfs=-45.0, keep=True)
+    heard, _ = _hear(place, _speech(6), Processing(noise=True))
+    late = slice(3 * SAMPLE_RATE, 6 * SAMPLE_RATE)
+    assert _power(heard[late]) < 0.1 * _power(np.concatenate(place.near)[late])
+
+
 def test_an_echo_that_begins_in_mid_talk_is_found_and_taken_out() -> None:
     """Somebody takes the headphones off."""
     place = Room(frames(16), attenuation_db=-200.0, seed=5, moves_at=8.0, keep=True)
