@@ -39,9 +39,10 @@ class EchoPresence:
     DOUBTFUL_PEAK, DOUBTFUL_FRAMES = 7.0, 12
     """Half of all echoes reach this in their first frame and `PEAK` in the second. So do some voices as they begin:
     it counts only in the loudspeaker's first second."""
-    GONE_FRAMES = 40
-    """Frames (3.2 s) in which the loudspeaker sounds and the microphone doesn't, behind which there is no echo (any
-    more): somebody has put headphones on."""
+    GONE_FRAMES = 100
+    """Frames (8 s) in which the loudspeaker sounds and the microphone doesn't, since the last ones with an echo, behind
+    which there is none any more: somebody has put headphones on. A faint echo in a loud room is found less often than
+    it is there."""
     SILENT = 10 ** (4 / 10)
     """What is no louder than this above the room's noise is silence."""
     RISE = 1.008
