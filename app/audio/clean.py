@@ -34,6 +34,9 @@ POLL_SECONDS = 0.004
 UNTAUGHT_HOPS = 25
 """The filter has come to be sure that there is no echo behind so many sounding hops without one (0.5 s)."""
 
+HEARD_HOPS = 6
+"""Somebody who speaks is heard on for so long between two sounds (0.12 s)."""
+
 FIT_TRIES = 10
 """Frames with an echo (0.8 s and more) in which what is known of it is tried; behind them it is dropped."""
 
@@ -92,7 +95,8 @@ class CleanSource(SourceOver):
         self._gate = ResidueGate()
         self._cancelled = False
         self._present = False  # whether there was an echo to cancel in the last frame
-        self._open = False
+        self._open = self._spoke = self._remains = False
+        self._spoken = 0
         self.on_ahead: Callable[[np.ndarray], None] | None = None
         self._shows = source if isinstance(source, ShowsAhead) else None
         self._head = _Head()
@@ -149,7 +153,7 @@ class CleanSource(SourceOver):
             if far is None:
                 return POLL_SECONDS
             left = self._filter.process(near, far) if self._cancelled else near
-            out = self._canceller.process(left, far)
+            out = self._prefer(near, left, self._canceller.process(left, far))
             if self._cancelled and not self._present:
                 out = self._canceller.process_without_echo(near)
             head.add(near, far, left, out)
@@ -227,7 +231,8 @@ class CleanSource(SourceOver):
     def _cancel(self, near: np.ndarray, far: np.ndarray, head: _Head) -> np.ndarray:
         """`far`: without its head."""
         left = self._filter.process(near[head.samples :], far)
-        cleaned = self._canceller.process(left, far)
+        rest = near[head.samples :]
+        cleaned = self._prefer(rest, left, self._canceller.process(left, far))
         left, far = _join(head.left, left), _join(head.far, far)
         if not self._canceller.cancels:
             return near  # it has just broken
@@ -249,6 +254,7 @@ class CleanSource(SourceOver):
             faster = self._wander.measure(self._filter.weights, near, left)
             if faster is not None:
                 self._lockstep.steer(faster)
+        self._remains = self._trust.known and self._presence.remains(left)
         quiet = self._gate.pass_through(near, far, out)
         trusted = self._trust.judge(near, far, left)
         self._frames += 1
@@ -258,6 +264,24 @@ class CleanSource(SourceOver):
         self._open = trusted or (quiet is out and powers(far, HOP).max() > FAR_ACTIVE)
         # The gate costs the beginnings of words: it is for as long as the way isn't known. What was told stands.
         return out if trusted or head.samples else quiet
+
+    def _prefer(self, near: np.ndarray, left: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """`out`, or what the filter left where somebody speaks, as long as WebRTC can't know the echo; whole hops.
+
+        Where a filter that knew the way takes the echo from the first second on, WebRTC has had none to learn from, and
+        takes any voice for one.
+        """
+        if not (self._present and self._trust.known and self._trust.trusted):
+            return out
+        chosen = out.copy()
+        for start in range(0, len(near), HOP):
+            hop = slice(start, start + HOP)
+            speaks = self._trust.leaves(near[hop], left[hop])
+            self._spoken = HEARD_HOPS if speaks and self._spoke else max(0, self._spoken - 1)
+            self._spoke = speaks
+            if self._spoken and not self._remains:
+                chosen[hop] = left[hop]
+        return chosen
 
     def _use_known(self) -> None:
         """Goes on from what was learned in an earlier talk, if that fits what is heard."""

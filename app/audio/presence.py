@@ -55,7 +55,7 @@ class EchoPresence:
     def begin(self) -> None:
         """The two sounds are in another relation from now on: nothing is known."""
         self.heard = self.doubtful = False
-        self._near = np.zeros(WINDOW, np.float32)
+        self._near = self._left = np.zeros(WINDOW, np.float32)
         self._far = np.zeros(WINDOW + MOST_DELAY, np.float32)
         self._alone = self._sounding = 0
         self._last = (0, 0.0)
@@ -75,7 +75,7 @@ class EchoPresence:
             if self._alone >= self.GONE_FRAMES:
                 self.heard = False
             return False
-        place, peak = self._peak()
+        place, peak = self._peak(self._near)
         again = abs(place - self._last[0]) <= 1 and peak + self._last[1] >= self.TWO_PEAKS
         self._last = (place, peak)
         if peak < self.PEAK and not again:
@@ -85,6 +85,11 @@ class EchoPresence:
         self.heard, self._alone = True, 0
         return True
 
+    def remains(self, left: np.ndarray) -> bool:
+        """Whether an echo may be in what a filter left of the frame that was measured last; wants each frame's."""
+        self._left = np.concatenate([self._left[FRAME_SAMPLES:], left])
+        return self._sounded() and self._peak(self._left)[1] >= self.DOUBTFUL_PEAK
+
     def fitted(self, known: KnownEcho) -> KnownEcho | None:
         """See `KnownEcho.fitted`: what is known, brought into step with what was heard last."""
         return known.fitted(self._near, self._far)
@@ -92,10 +97,10 @@ class EchoPresence:
     def _sounded(self) -> bool:
         return bool((powers(self._far, FRAME_SAMPLES) > FAR_ACTIVE).any())
 
-    def _peak(self) -> tuple[int, float]:
+    def _peak(self, sound: np.ndarray) -> tuple[int, float]:
         """The delay at which the two are most alike, and by how much more than at all others."""
         cross = np.zeros(PLACES // 2 + 1, complex)
-        product = np.fft.rfft(self._near * _TAPER, SIZE)[BAND] * np.fft.rfft(self._far, SIZE)[BAND].conj()
+        product = np.fft.rfft(sound * _TAPER, SIZE)[BAND] * np.fft.rfft(self._far, SIZE)[BAND].conj()
         cross[BAND] = product / (np.abs(product) + 1e-12)
         # The far end's window begins `MOST_DELAY` before the near end's.
         found = np.abs(np.roll(np.fft.irfft(cross, PLACES), MOST_DELAY // 3)[: MOST_DELAY // 3])
