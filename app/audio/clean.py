@@ -244,9 +244,9 @@ class CleanSource(SourceOver):
                 self._filter.forget()
         self._present = self._presence.heard
         if not self._present:
-            self._open = not self._presence.doubtful
+            self._open = not self._presence.undecided
             heard = _join(head.out, self._canceller.process_without_echo(near[head.samples :]))
-            return heard if self._open or head.samples else heard * np.float32(ResidueGate.CLOSED)
+            return heard * np.float32(ResidueGate.CLOSED) if self._presence.doubtful and not head.samples else heard
         out = _join(head.out, cleaned)
         if found and self._known is not None:
             self._use_known()

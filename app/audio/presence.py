@@ -79,11 +79,15 @@ class EchoPresence:
         again = abs(place - self._last[0]) <= 1 and peak + self._last[1] >= self.TWO_PEAKS
         self._last = (place, peak)
         if peak < self.PEAK and not again:
-            in_doubt = not self.heard and self._sounding <= self.DOUBTFUL_FRAMES
-            self.doubtful = in_doubt and peak >= self.DOUBTFUL_PEAK
+            self.doubtful = self.undecided and peak >= self.DOUBTFUL_PEAK
             return False
         self.heard, self._alone = True, 0
         return True
+
+    @property
+    def undecided(self) -> bool:
+        """Whether an echo may begin at any moment: the loudspeaker hasn't sounded for long, if at all."""
+        return not self.heard and self._sounding <= self.DOUBTFUL_FRAMES
 
     def remains(self, left: np.ndarray) -> bool:
         """Whether an echo may be in what a filter left of the frame that was measured last; wants each frame's."""
