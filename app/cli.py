@@ -103,6 +103,11 @@ def build_parser() -> argparse.ArgumentParser:
     sounds = bench.add_parser("sounds", parents=[common], help="laughter and other sounds that are no turn")
     sounds.add_argument("--folder", required=True, metavar="FOLDER", help="recordings of such sounds")
     sounds.add_argument("--speech", default="", metavar="FOLDER", help="recordings of speech, which is to interrupt")
+    overlap = bench.add_parser("overlap", parents=[common], help="questions spoken over a fresh talk")
+    overlap.add_argument("--questions", type=cli_talk.frames, default=30, metavar="N", help="how many in each place")
+    overlap.add_argument("--recordings", default="", metavar="FOLDER",
+                         help="spoken questions (.flac, .wav) in place of the bench's own ten")  # fmt: skip
+    overlap.add_argument("--seed", type=int, default=0, help="of rooms, moments and the choice of recordings")
     frame = bench.add_parser("frame", parents=[common], help="one step of the model, in parts, on this machine")
     frame.add_argument("--random-weights", action="store_true", required=True,
                        help="weights of the true shape; their values don't matter to the speed")  # fmt: skip
@@ -148,6 +153,7 @@ def main(argv: list[str]) -> int:
             "turns": lambda: _bench_turns(args, terminal),
             "hearing": lambda: _bench_hearing(args, terminal),
             "sounds": lambda: _bench_sounds(args, terminal),
+            "overlap": lambda: _bench_overlap(args, terminal),
             "startup": lambda: _bench_startup(args, terminal),
             "window": lambda: _bench_window(args, terminal),
         }[args.bench](),
@@ -301,6 +307,20 @@ def _bench_sounds(args: argparse.Namespace, terminal: Terminal) -> int:
     try:
         speech = Path(args.speech) if args.speech else None
         result = run_sounds(Path(args.folder), speech, progress=terminal.progress)
+    except compose.USER_ERRORS as error:
+        raise UserError(str(error)) from error
+    terminal.say(result.table())
+    terminal.document({"ok": True, **result.document()})
+    return 0
+
+
+def _bench_overlap(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app import main as compose
+    from app.evaluation.overlap import run_overlap
+
+    try:
+        recordings = Path(args.recordings) if args.recordings else None
+        result = run_overlap(args.questions, recordings=recordings, seed=args.seed, progress=terminal.progress)
     except compose.USER_ERRORS as error:
         raise UserError(str(error)) from error
     terminal.say(result.table())

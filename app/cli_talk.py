@@ -25,7 +25,7 @@ from app.conversation.tally import Tally
 from app.conversation.transcript import Transcript
 from app.session.control import ROUTER, BackendChoice, ModelChoice, SessionChoice, Style, ToolChoice
 from app.session.errors import UserError
-from app.settings import patience_of
+from app.settings import echoes_path, patience_of
 from app.terminal import Terminal
 from app.weights.fit import PRECISIONS
 
@@ -324,6 +324,7 @@ class TalkReport:
 async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
     from app import brains
     from app import main as compose
+    from app.audio.echo_store import EchoStore
     from app.audio.edge import DeviceEdge
     from app.audio.portaudio import Loudspeaker, Microphone
     from app.audio.wav import FileSink, FileSource
@@ -341,7 +342,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
         sink = FileSink(args.output) if args.output else Loudspeaker(args.loudspeaker or None)
     else:
         processing = Processing(not args.no_echo_cancellation, args.noise_suppression, args.auto_gain)
-        edge = DeviceEdge(args.microphone, args.loudspeaker, processing)
+        edge = DeviceEdge(args.microphone, args.loudspeaker, processing, echoes=EchoStore(echoes_path()))
         source, sink = edge.source, edge.sink
     paced = args.realtime or not (args.input and args.output)
     choice = SessionChoice(

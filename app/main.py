@@ -29,7 +29,7 @@ from app.session.parts import Pace, SessionConfig, SessionParts
 from app.session.recorder import Recorder, RecorderError
 from app.session.session import Session
 from app.session.sound_memory import KEPT_SECONDS
-from app.settings import Settings, recordings_folder
+from app.settings import Settings, echoes_path, recordings_folder
 from app.stt import make_transcriber
 from app.stt.base import TranscriberError
 from app.tts.base import VoiceError
@@ -125,13 +125,17 @@ def session(
 
 async def device_session(choice: SessionChoice, progress: Callable[[str], None]) -> Session:
     """A started session on the machine's devices. Raises UserError. See `SessionFactory`."""
+    from app.audio.echo_store import EchoStore
     from app.audio.edge import DeviceEdge
 
     try:
         progress("the ears, the voice and the brain are loading")
         # Off the loop's thread: to make one means to import torch and to ask the card. First, for it may refuse.
         voice = await asyncio.to_thread(frontend, choice)
-        edge = DeviceEdge(choice.microphone, choice.loudspeaker, choice.processing, muted=choice.muted)
+        edge = DeviceEdge(
+            choice.microphone, choice.loudspeaker, choice.processing,
+            muted=choice.muted, echoes=EchoStore(echoes_path()),
+        )  # fmt: skip
         made = session(
             choice, edge.source, edge.sink, end_with_input=False,
             backend=await brains.brain_off_loop(choice.backend), made_frontend=voice, edge=edge,

@@ -409,6 +409,11 @@ def recordings_folder() -> Path:
     return platformdirs.user_data_path(APP_NAME, appauthor=False) / "recordings"
 
 
+def echoes_path() -> Path:
+    """What was learned of the echoes of this machine's devices, which may not be there."""
+    return platformdirs.user_data_path(APP_NAME, appauthor=False) / "echoes.npz"
+
+
 def settings_markdown() -> str:
     """The settings that people change, in the dialog or in the file, as a Markdown table for the README."""
     rows = ["| Setting | Key | Default | Meaning |", "| --- | --- | --- | --- |"]

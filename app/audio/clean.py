@@ -1,23 +1,26 @@
 """The microphone's sound without the app's own voice: an `AudioSource` over an `AudioSource`.
 
-Puts together what brings both sounds in step, what takes the one out of the other (first a linear filter, which leaves
-the user whole, then WebRTC for the rest), what quiets the rest until the filter has learned, and what measures how well
-that went. Knows nothing of devices or sessions.
+Puts together what brings both sounds in step, what tells whether there is an echo at all, what takes the one out of the
+other (first a linear filter, which leaves the user whole, then WebRTC for the rest), what quiets the rest until the
+filter has learned, and what measures how well that went. Where there is no echo, nothing is changed.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Self
+from types import TracebackType
+from typing import Protocol, Self
 
 import numpy as np
 
 from app.audio.echo import EchoCanceller
 from app.audio.endpoints import AudioSource, ShowsAhead, Tap
+from app.audio.known_echo import KnownEcho
 from app.audio.linear import HOP, LinearFilter
 from app.audio.lockstep import Lockstep
 from app.audio.over import SourceOver
+from app.audio.presence import EchoPresence
 from app.audio.residue import FAR_ACTIVE, EchoMeter, ResidueGate, powers
 from app.audio.trust import Trust
 from app.audio.wander import Wander
@@ -26,6 +29,41 @@ from app.conversation.sound import Processing, SoundHealth
 
 POLL_SECONDS = 0.004
 """How often the frame under way is looked at when a hop is due: each look costs 0.1 ms."""
+
+
+UNTAUGHT_HOPS = 25
+"""The filter has come to be sure that there is no echo behind so many sounding hops without one (0.5 s)."""
+
+HEARD_HOPS = 6
+"""Somebody who speaks is heard on for so long between two sounds (0.12 s)."""
+
+FIT_TRIES = 10
+"""Frames with an echo (0.8 s and more) in which what is known of it is tried; behind them it is dropped."""
+
+
+KEEP_FRAMES = 64
+"""What was learned is handed over every five seconds, since the devices may change at any moment."""
+
+
+class EchoMemory(Protocol):
+    """Keeps what was learned of an echo, by the pair of devices; see `EchoStore`. Only `save` may take its time."""
+
+    @property
+    def pair(self) -> Callable[[], str]:
+        """Names the microphone and the loudspeaker in use now."""
+        ...
+
+    def recall(self, pair: str) -> KnownEcho | None:
+        """What is known of these two."""
+        ...
+
+    def keep(self, pair: str, known: KnownEcho) -> None:
+        """From now on this is what is known of them."""
+        ...
+
+    def save(self) -> None:
+        """Keeps it for the next start, too."""
+        ...
 
 
 class CleanSource(SourceOver):
@@ -39,8 +77,15 @@ class CleanSource(SourceOver):
     under way: those that will be just so in the frame, so only behind a frame of which nothing was quieted.
     """
 
-    def __init__(self, source: AudioSource, tap: Tap, processing: Processing | None = None) -> None:
+    def __init__(
+        self, source: AudioSource, tap: Tap, processing: Processing | None = None, memory: EchoMemory | None = None
+    ) -> None:
         super().__init__(source)
+        self._memory = memory
+        self._pair = ""
+        self._known: KnownEcho | None = None
+        self._tries = self._frames = 0
+        self._presence = EchoPresence()
         self._lockstep = Lockstep(tap)
         self._canceller = EchoCanceller(processing or Processing())
         self._meter = EchoMeter()
@@ -49,7 +94,9 @@ class CleanSource(SourceOver):
         self._trust = Trust()
         self._gate = ResidueGate()
         self._cancelled = False
-        self._open = False
+        self._present = False  # whether there was an echo to cancel in the last frame
+        self._open = self._spoke = self._remains = False
+        self._spoken = 0
         self.on_ahead: Callable[[np.ndarray], None] | None = None
         self._shows = source if isinstance(source, ShowsAhead) else None
         self._head = _Head()
@@ -106,7 +153,9 @@ class CleanSource(SourceOver):
             if far is None:
                 return POLL_SECONDS
             left = self._filter.process(near, far) if self._cancelled else near
-            out = self._canceller.process(left, far)
+            out = self._prefer(near, left, self._canceller.process(left, far))
+            if self._cancelled and not self._present:
+                out = self._canceller.process_without_echo(near)
             head.add(near, far, left, out)
             told(out)
         due = head.samples + HOP
@@ -137,6 +186,7 @@ class CleanSource(SourceOver):
             self._alignments = self._lockstep.alignments
             self._begin()
             self._meter.begin()
+            self._recall()
         if self._canceller.cancels != self._cancelled:
             self._cancelled = self._canceller.cancels
             self._begin()
@@ -159,26 +209,92 @@ class CleanSource(SourceOver):
 
     def _begin(self) -> None:
         self._open = False
-        for part in (self._filter, self._wander, self._trust, self._gate):
+        self._present = False
+        for part in (self._filter, self._wander, self._trust, self._gate, self._presence):
             part.begin()
+
+    def _recall(self) -> None:
+        """Takes up what is known of these devices. It is used once it is seen to fit."""
+        self._known, self._tries = None, 0
+        if self._memory is not None:
+            self._pair = self._memory.pair()
+            self._known = self._memory.recall(self._pair)
+
+    def _keep(self) -> None:
+        """Hands over what was learned of the devices in use, once it is trusted."""
+        drift = self._lockstep.drift_ppm
+        if self._memory is None or not self._present or not self._trust.trusted or drift is None:
+            return
+        if self._memory.pair() == self._pair:
+            self._memory.keep(self._pair, KnownEcho(self._filter.response, drift))
 
     def _cancel(self, near: np.ndarray, far: np.ndarray, head: _Head) -> np.ndarray:
         """`far`: without its head."""
         left = self._filter.process(near[head.samples :], far)
-        out = _join(head.out, self._canceller.process(left, far))
+        rest = near[head.samples :]
+        cleaned = self._prefer(rest, left, self._canceller.process(left, far))
         left, far = _join(head.left, left), _join(head.far, far)
+        if not self._canceller.cancels:
+            return near  # it has just broken
+        found = self._presence.measure(near, far)
+        if self._presence.heard and not self._present:
+            for part in (self._wander, self._trust, self._gate):
+                part.begin()
+            if self._filter.hops > UNTAUGHT_HOPS:
+                self._filter.forget()
+        self._present = self._presence.heard
+        if not self._present:
+            self._open = not self._presence.undecided
+            heard = _join(head.out, self._canceller.process_without_echo(near[head.samples :]))
+            return heard * np.float32(ResidueGate.CLOSED) if self._presence.doubtful and not head.samples else heard
+        out = _join(head.out, cleaned)
+        if found and self._known is not None:
+            self._use_known()
         if self._filter.active:
             faster = self._wander.measure(self._filter.weights, near, left)
             if faster is not None:
                 self._lockstep.steer(faster)
-        if not self._canceller.cancels:
-            return near  # it has just broken
+        self._remains = self._trust.known and self._presence.remains(left)
         quiet = self._gate.pass_through(near, far, out)
         trusted = self._trust.judge(near, far, left)
+        self._frames += 1
+        if self._frames % KEEP_FRAMES == 0:
+            self._keep()
         # The gate is open for somebody who speaks. In silence it is open, too, but closes with the first sound.
         self._open = trusted or (quiet is out and powers(far, HOP).max() > FAR_ACTIVE)
         # The gate costs the beginnings of words: it is for as long as the way isn't known. What was told stands.
         return out if trusted or head.samples else quiet
+
+    def _prefer(self, near: np.ndarray, left: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """`out`, or what the filter left where somebody speaks, as long as WebRTC can't know the echo; whole hops.
+
+        Where a filter that knew the way takes the echo from the first second on, WebRTC has had none to learn from, and
+        takes any voice for one.
+        """
+        if not (self._present and self._trust.known and self._trust.trusted):
+            return out
+        chosen = out.copy()
+        for start in range(0, len(near), HOP):
+            hop = slice(start, start + HOP)
+            speaks = self._trust.leaves(near[hop], left[hop])
+            self._spoken = HEARD_HOPS if speaks and self._spoke else max(0, self._spoken - 1)
+            self._spoke = speaks
+            if self._spoken and not self._remains:
+                chosen[hop] = left[hop]
+        return chosen
+
+    def _use_known(self) -> None:
+        """Goes on from what was learned in an earlier talk, if that fits what is heard."""
+        assert self._known is not None
+        fitted = self._presence.fitted(self._known)
+        self._tries += 1
+        if fitted is not None:
+            self._lockstep.know(fitted.drift_ppm)
+            self._filter.know(fitted.response)
+            self._trust.begin(known=True)
+            self._gate.begin(known=True)
+        if fitted is not None or self._tries >= FIT_TRIES:
+            self._known = None
 
     def drop_to_newest(self) -> int:
         """See `AudioSource`; the far end skips the same time."""
@@ -187,6 +303,14 @@ class CleanSource(SourceOver):
             self._lockstep.drop(dropped)
             self._head = _Head()
         return dropped
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._memory is not None:
+            self._keep()
+            self._memory.save()
+        super().__exit__(kind, error, trace)
 
     def __enter__(self) -> Self:
         self._canceller.load()  # first, or sound would pile up meanwhile

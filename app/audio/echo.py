@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ class EchoCanceller:
         self.problem = ""
         self._lock = threading.Lock()
         self._wanted = processing
-        self._made: tuple[Processing, _Module | None] = (Processing(False, False, False), None)
+        self._made: tuple[Processing, _Module | None, _Module | None] = _NOTHING
         self._loading: threading.Thread | None = None
 
     @property
@@ -95,15 +96,17 @@ class EchoCanceller:
             if wanted == self._made[0]:
                 self.problem = ""
                 return
-            module = None
+            module = plain = None
             if wanted.echo or wanted.noise or wanted.gain:
                 try:
                     module = _Module(wanted)
+                    if wanted.echo and (wanted.noise or wanted.gain):
+                        plain = _Module(replace(wanted, echo=False))
                 except Exception as error:  # a package that doesn't fit this system can fail in any way
                     self._give_up(MISSING, error)
                     return
             self.problem = ""
-            self._made = (wanted, module)
+            self._made = (wanted, module, plain)
 
     def set_processing(self, processing: Processing) -> None:
         """Processes in this way as soon as it can, without waiting: until then as before."""
@@ -131,10 +134,19 @@ class EchoCanceller:
             self._give_up(BROKE, error)
             return near
 
+    def process_without_echo(self, near: np.ndarray) -> np.ndarray:
+        """`near` with all but the echo's part done to it: where there is none, that part takes words for it."""
+        plain = self._made[2]
+        return near if plain is None else plain.process(near, near)
+
     def _give_up(self, sentence: str, error: Exception) -> None:
-        self._made = (Processing(False, False, False), None)
+        self._made = _NOTHING
         fault = f"{type(error).__name__}: {error}"[:160]
         self.problem = sentence.format(fault=fault, command=packages_command())
+
+
+_NOTHING = (Processing(False, False, False), None, None)
+"""What is wanted, what does it, and what does it without the echo's part."""
 
 
 def _to_16_bit(samples: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ import numpy as np
 
 from app.audio.clean import CleanSource
 from app.audio.drift import DriftSink
+from app.audio.echo_store import EchoStore
 from app.audio.endpoints import AudioSink, AudioSource, TellsAhead
 from app.audio.over import SourceOver
 from app.audio.steady import SteadyDevices
@@ -50,14 +51,25 @@ class MutedSource(SourceOver):
 
 
 class DeviceEdge:
-    """A `SoundEdge` on the machine's devices (names; empty: the system's defaults)."""
+    """A `SoundEdge` on the machine's devices (names; empty: the system's defaults).
+
+    `echoes`: where what is learned of their echo is kept from talk to talk.
+    """
 
     def __init__(
-        self, microphone: str = "", loudspeaker: str = "", processing: Processing | None = None, *, muted: bool = False
+        self,
+        microphone: str = "",
+        loudspeaker: str = "",
+        processing: Processing | None = None,
+        *,
+        muted: bool = False,
+        echoes: EchoStore | None = None,
     ) -> None:
         self._devices = SteadyDevices(microphone or None, loudspeaker or None)
         self._devices.muted = muted
-        self._clean = CleanSource(self._devices.source, self._devices.tap, processing or Processing())
+        if echoes is not None:
+            echoes.pair = lambda: f"{self._devices.source.name} < {self._devices.sink.name}"
+        self._clean = CleanSource(self._devices.source, self._devices.tap, processing or Processing(), echoes)
         self._even = DriftSink(self._devices.sink)
         self._shut = MutedSource(self._clean, lambda: self._devices.muted)
         self._problem = ""

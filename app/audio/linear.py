@@ -35,6 +35,8 @@ class LinearFilter:
     """How the power of what isn't explained is averaged from hop to hop."""
     PRIOR = 0.01
     """Power of each partition's unknown weights at first: 24 of them make an echo of -6 dB."""
+    KNOWN_UNSURE = 0.05
+    """Share of its power by which a way that was learned in another talk is taken to be wrong."""
     CONSTRAINED = 4
     """Partitions a hop whose weights are cut back to their 480 samples in turn: all of them five times in 0.6 s."""
     SILENT = 0.1
@@ -44,18 +46,35 @@ class LinearFilter:
         self.begin()
 
     def begin(self) -> None:
-        """Everything is to be learned anew."""
-        shape = (PARTITIONS, BINS)
-        self.weights = np.zeros(shape, np.complex64)
-        """The way: spectra of its stretches of 480 samples, each filled up with 480 zeros; the earliest is first."""
-        self._unsure = np.full(shape, self.PRIOR, np.float32)
-        self._far = np.zeros(shape, np.complex64)
-        self._far_power = np.zeros(shape, np.float32)
-        self._unexplained = np.full(BINS, 1e-4, np.float32)
+        """Everything is to be learned anew, of sounds in another relation than before."""
+        self._far = np.zeros((PARTITIONS, BINS), np.complex64)
+        self._far_power = np.zeros((PARTITIONS, BINS), np.float32)
         self._last = np.zeros(HOP, np.float32)
-        self._hops = 0
         self.active = False
         """Whether there was something to learn from in the last hop."""
+        self.forget()
+
+    def forget(self) -> None:
+        """The way is to be learned anew."""
+        self.weights = np.zeros((PARTITIONS, BINS), np.complex64)
+        """The way: spectra of its stretches of 480 samples, each filled up with 480 zeros; the earliest is first."""
+        self._unsure = np.full((PARTITIONS, BINS), self.PRIOR, np.float32)
+        self._unexplained = np.full(BINS, 1e-4, np.float32)
+        self.hops = 0
+        """Hops in which it had something to learn from."""
+
+    @property
+    def response(self) -> np.ndarray:
+        """The way as an impulse response: float32 (11520,)."""
+        return np.fft.irfft(self.weights, axis=1)[:, :HOP].reshape(-1).astype(np.float32)
+
+    def know(self, response: np.ndarray) -> None:
+        """Takes an impulse response of that form for the way: what follows is learned from there."""
+        parts = response.reshape(PARTITIONS, HOP)
+        self.weights = np.fft.rfft(parts, 2 * HOP, axis=1).astype(np.complex64)
+        power = self.weights.real**2 + self.weights.imag**2
+        self._unsure = (self.KNOWN_UNSURE * (power + power.mean(axis=1, keepdims=True))).astype(np.float32)
+        self.hops = self.LEARNING_HOPS
 
     def process(self, near: np.ndarray, far: np.ndarray) -> np.ndarray:
         """`near` without the echo of `far`: float32 (n,) each, whole hops. `near` itself where nothing sounds."""
@@ -93,13 +112,13 @@ class LinearFilter:
         step = self._unsure / (expected + self._unexplained + 1e-9)
         self.weights += step * self._far.conj() * error
         self._constrain()
-        kept = (self.LEARNING if self._hops < self.LEARNING_HOPS else self.STEADY) ** 2
+        kept = (self.LEARNING if self.hops < self.LEARNING_HOPS else self.STEADY) ** 2
         self._unsure *= kept * (1.0 - 0.5 * step * self._far_power)
         self._unsure += (1.0 - kept) * (self.weights.real**2 + self.weights.imag**2)
-        self._hops += 1
+        self.hops += 1
 
     def _constrain(self) -> None:
-        first = self._hops * self.CONSTRAINED % PARTITIONS
+        first = self.hops * self.CONSTRAINED % PARTITIONS
         some = slice(first, first + self.CONSTRAINED)
         stretch = np.fft.irfft(self.weights[some], axis=1)
         stretch[:, HOP:] = 0.0

@@ -23,17 +23,15 @@ class ResidueGate:
 
     The echo's residue is 20 dB and more below the echo; somebody who speaks over it isn't. So 20 ms that are less than
     `OPENS` below the loudest 10 ms of the last moments open the gate, and then it stays open for `HOLD_BLOCKS`. Until
-    the canceller has had `COLD_SECONDS` of echo to learn from they must be nearer; in the first `DEAF_SECONDS`, when it
-    sometimes lets the echo through whole, the app doesn't listen while it speaks. All else is `CLOSED` quieter. Behind
-    those first seconds near and out are the same where there is no echo, and the gate is open; while the loudspeaker
-    is silent nothing is changed.
+    the canceller has had `COLD_SECONDS` of echo to learn from they must be nearer. All else is `CLOSED` quieter; while
+    the loudspeaker is silent nothing is changed. It is for where there is an echo (see `EchoPresence`), and is begun
+    when one is found.
 
     The figures were found by trial in simulated rooms (`tests.support.room_talks`): 20 to 250 ms, -6 to -20 dB.
     """
 
     OPENS = 10 ** (-10 / 10)
     OPENS_COLD = 10 ** (-6 / 10)
-    DEAF_SECONDS = 1.5
     COLD_SECONDS = 5.0
     WARMING_SECONDS = 1.0
     """Behind a pause, and behind words of the user above all, the canceller has to find back for so long."""
@@ -50,9 +48,10 @@ class ResidueGate:
     def __init__(self) -> None:
         self.begin()
 
-    def begin(self) -> None:
-        """The canceller has everything to learn."""
-        self._active_seconds = self._since_pause = 0.0
+    def begin(self, *, known: bool = False) -> None:
+        """The canceller has everything to learn, or knows the way from an earlier talk."""
+        self._active_seconds = self.COLD_SECONDS if known else 0.0
+        self._since_pause = 0.0
         self._tail = self._hold = 0
         self._peak = 0.0
         self._gain = 1.0
@@ -95,8 +94,6 @@ class ResidueGate:
 
     def _opens(self) -> float:
         """The share of the microphone's loudest power that opens the gate."""
-        if self._active_seconds < self.DEAF_SECONDS:
-            return 1e9
         cold = self._active_seconds < self.COLD_SECONDS or self._since_pause < self.WARMING_SECONDS
         return self.OPENS_COLD if cold else self.OPENS
 

@@ -119,7 +119,8 @@ class TurnTracker:
     """Follows the floor, frame by frame.
 
     `duplex` on: the voice alone opens and closes turns. Off: `press` and `release` do (push-to-talk).
-    `ends`: the weights by which a turn is over. `pauses`: what is known of how long this user pauses, which the tracker goes on learning.
+    `ends`: the weights by which a turn is over. `pauses`: what is known of how long this user pauses, which the
+    tracker goes on learning.
     `hear` returns what happened, in order: events for everyone, and commands for the front-end.
     """
 

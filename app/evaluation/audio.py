@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from app.audio.echo import EchoCanceller
 from app.audio.edge import DeviceEdge
 from app.audio.endpoints import AudioSink, AudioSource
 from app.audio.errors import DeviceError
@@ -239,52 +240,18 @@ def _hear_for(source: Microphone, ear: ChirpEar, seconds: float) -> None:
 
 
 def canceller_delay() -> float:
-    """Milliseconds by which echo cancellation delays the microphone's sound, with nothing to cancel.
+    """Milliseconds by which echo cancellation delays the microphone's sound where there is an echo.
 
     Found as the place of the highest correlation of noise before and after.
     """
-    from app.audio.clean import CleanSource
-
+    canceller = EchoCanceller(Processing())
+    canceller.load()
     noise = np.random.default_rng(3).standard_normal(FRAME_SAMPLES * 25).astype(np.float32) * 0.05
-    frames = list(noise.reshape(-1, FRAME_SAMPLES))
-    with CleanSource(_Frames(frames), _NoTap(), Processing()) as clean:
-        out = np.concatenate([clean.read_frame(0.0) for _ in range(len(noise) // FRAME_SAMPLES)])
+    out = canceller.process(noise, np.zeros_like(noise))
     half = len(noise) // 2
     piece = noise[half : half + SAMPLE_RATE // 2]
     lags = [float(np.dot(out[half + lag : half + lag + len(piece)], piece)) for lag in range(SAMPLE_RATE // 20)]
     return int(np.argmax(lags)) * 1000 / SAMPLE_RATE
-
-
-class _Frames:
-    """A source of given frames."""
-
-    name = "noise"
-    overruns = backlog = 0
-
-    def __init__(self, frames: Sequence[np.ndarray]) -> None:
-        self._frames = list(frames)
-
-    def read_frame(self, timeout: float) -> np.ndarray | None:
-        return self._frames.pop(0).copy()
-
-    def drop_to_newest(self) -> int:
-        return 0
-
-    def __enter__(self) -> _Frames:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        return None
-
-
-class _NoTap:
-    """A loudspeaker that says nothing."""
-
-    rate = SAMPLE_RATE
-    generation = 0
-
-    def take(self) -> np.ndarray:
-        return np.zeros(FRAME_SAMPLES, np.float32)
 
 
 def _p95(times: Sequence[float]) -> float:

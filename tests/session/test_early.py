@@ -14,6 +14,7 @@ from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
 from app.conversation.sound import Processing
 from app.conversation.voice import VoiceSettings, VoiceWindow
+from app.evaluation.room import FADE, Room
 from app.frontend.base import FrontEndInput, FrontEndStep
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.clock import run_simulated
@@ -23,7 +24,6 @@ from app.session.session import Session
 from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
 from app.stt.silero import SileroVoiceActivity
 from app.tts.scripted import ScriptedVoice
-from tests.support.room import FADE, Room
 from tests.support.room_talks import frames
 from tests.support.sounds import question, room
 

@@ -14,7 +14,7 @@ from app.conversation import events as e
 from app.conversation.sound import Processing
 from app.offline_models import model_path
 from app.stt.whisper_decoder import WhisperDecoder
-from tests.support.room_talks import barge_ins, erle_db, monologue, sweep
+from tests.support.room_talks import barge_ins, erle_db, fresh_barge_in, monologue, sweep, word_errors
 
 ROOMS: list[dict[str, Any]] = [
     {"delay_seconds": 0.02, "attenuation_db": -6.0, "rt60": 0.3, "noise_dbfs": -65.0, "drift_ppm": 100.0},
@@ -74,3 +74,14 @@ def test_a_user_who_speaks_over_the_app_is_heard_and_stops_it() -> None:
     assert np.mean(np.subtract(slower, delays[3:])) >= 0.01
     wrong, without = (sum(row["wrong"] for row in rows if (row in through) == own) for own in (True, False))
     assert (wrong - without) / sum(row["words"] for row in through) <= 0.05
+
+
+@pytest.mark.parametrize("attenuation", [None, -12.0])
+def test_a_question_over_the_first_second_of_a_fresh_talk_is_heard_whole(attenuation: float | None) -> None:
+    """With headphones and over a loudspeaker that was never heard before; 0.7 s after the app's first sound."""
+    talks = [fresh_barge_in(0.7, **{**room, "attenuation_db": attenuation}) for room in ROOMS[1:2]]
+    decoder = WhisperDecoder(model_path("ears"), threads=1)
+    for talk in talks:
+        assert not talk.self_interruptions and talk.delays[0] is not None and talk.delays[0] <= 0.4
+        wrong, words = word_errors(talk, decoder)
+        assert wrong <= 1 and words >= 9

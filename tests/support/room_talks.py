@@ -24,6 +24,7 @@ from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.sound import Processing, SoundHealth
 from app.conversation.words import fold
+from app.evaluation.room import Room
 from app.frontend.cascade import CascadeFrontEnd
 from app.resources import resource
 from app.session.clock import run_simulated
@@ -33,7 +34,6 @@ from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
 from app.stt.silero import SileroVoiceActivity
 from app.stt.whisper_decoder import RATE, WhisperDecoder
 from app.tts.base import Clip, place_words
-from tests.support.room import Room
 from tests.support.sounds import question
 
 APP_SPEAKS = ("101_1", "154_1", "149_1", "144_1", "108_1")
@@ -229,6 +229,14 @@ def barge_ins(
         at += len(question(name)) / SAMPLE_RATE
     place = Room(frames(at + 1.0), **{"by_hops": True, **room})  # type: ignore[arg-type]
     return talk_in_room(place, said, gain_db=gain_db, app_first=app_first, app_speaks=app)
+
+
+def fresh_barge_in(behind: float, **room: object) -> RoomTalk:
+    """The user asks something, and asks again so many seconds behind the answer's first sound."""
+    first = monologue(6.0, **room).of(e.AssistantStarted)[0].at
+    at = first + behind
+    place = Room(frames(at + len(question("103_2")) / SAMPLE_RATE + 1.0), **{"by_hops": True, **room})  # type: ignore[arg-type]
+    return talk_in_room(place, [("151_2", 0.5), ("103_2", at)])
 
 
 def word_errors(talk: RoomTalk, decoder: WhisperDecoder) -> tuple[int, int]:

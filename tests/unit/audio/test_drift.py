@@ -9,7 +9,7 @@ import pytest
 
 from app.audio.drift import ClockLoop, DriftSink, RateBender
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
-from tests.support.room import BLOCK, FADE, Room
+from app.evaluation.room import BLOCK, FADE, Room
 
 
 @pytest.mark.parametrize("ppm", [-300, -100, 20, 100, 300])

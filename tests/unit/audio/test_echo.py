@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,13 +12,15 @@ import pytest
 from app.audio.bend import QuickBender
 from app.audio.clean import CleanSource
 from app.audio.echo import EchoCanceller
+from app.audio.echo_store import EchoStore
 from app.audio.endpoints import EndOfAudio
+from app.audio.known_echo import KnownEcho
 from app.audio.linear import LinearFilter
 from app.audio.lockstep import Lockstep
-from app.audio.residue import EchoMeter, ResidueGate
+from app.audio.residue import EchoMeter, ResidueGate, powers
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.sound import Processing
-from tests.support.room import BLOCK, Room, echo_path
+from app.evaluation.room import BLOCK, Room, echo_path
 from tests.support.room_talks import frames
 from tests.support.sounds import question, room
 
@@ -30,10 +33,12 @@ def _speech(seconds: float) -> np.ndarray:
     return np.concatenate(parts * 3)[: round(seconds * SAMPLE_RATE)].astype(np.float32)
 
 
-def _hear(place: Room, speech: np.ndarray, processing: Processing | None = None) -> tuple[np.ndarray, CleanSource]:
+def _hear(
+    place: Room, speech: np.ndarray, processing: Processing | None = None, memory: EchoStore | None = None
+) -> tuple[np.ndarray, CleanSource]:
     """What the app hears while it speaks: float32 of shape (n,)."""
     out, n = [], 0
-    with CleanSource(place.source, place.tap, processing) as source:
+    with CleanSource(place.source, place.tap, processing, memory) as source:
         while True:
             try:
                 frame = source.read_frame(0.0)
@@ -96,6 +101,77 @@ def test_headphones_leave_nothing_to_measure_and_nothing_to_tell() -> None:
     # The user is let through, as loud as they spoke (WebRTC takes some 9 ms).
     begin = round(12.0 * SAMPLE_RATE)
     assert abs(10 * np.log10(_power(heard[begin : begin + len(user)]) / _power(user))) < 2
+
+
+def test_headphones_gate_nothing_from_the_first_second_on() -> None:
+    place = Room(frames(6), attenuation_db=None, keep=True)
+    user = question("103_2")
+    for at in (0.5, 3.5):
+        place.say(user, at)
+    heard, _ = _hear(place, _speech(6))
+    near = np.concatenate(place.near)
+    same = (heard == near).reshape(-1, FRAME_SAMPLES).all(axis=1)
+    # In the first second a frame may look like an echo's first one.
+    assert same[frames(1.2) :].all() and same.sum() >= len(same) - 2, np.flatnonzero(~same)
+
+
+def test_on_headphones_noise_is_suppressed_all_the_same() -> None:
+    place = Room(frames(6), attenuation_db=None, noise_dbfs=-45.0, keep=True)
+    heard, _ = _hear(place, _speech(6), Processing(noise=True))
+    late = slice(3 * SAMPLE_RATE, 6 * SAMPLE_RATE)
+    assert _power(heard[late]) < 0.1 * _power(np.concatenate(place.near)[late])
+
+
+def test_an_echo_that_begins_in_mid_talk_is_found_and_taken_out() -> None:
+    """Somebody takes the headphones off."""
+    place = Room(frames(16), attenuation_db=-200.0, seed=5, moves_at=8.0, keep=True)
+    place._later = Room(1, attenuation_db=-10.0, seed=5)._convolver
+    heard, _ = _hear(place, _speech(16))
+    near = np.concatenate(place.near)
+    assert np.array_equal(heard[SAMPLE_RATE : 8 * SAMPLE_RATE], near[SAMPLE_RATE : 8 * SAMPLE_RATE])
+    late = slice(11 * SAMPLE_RATE, 16 * SAMPLE_RATE)
+    assert 10 * np.log10(_power(near[late]) / _power(heard[late])) > 20
+
+
+def test_what_was_learned_of_the_echo_is_known_in_the_next_talk(tmp_path: Path) -> None:
+    """Also where the devices begin at other moments: the echo comes 7 ms later."""
+    user = question("103_2")
+    said = slice(round(0.9 * SAMPLE_RATE), round(2.9 * SAMPLE_RATE))
+    heard = {}
+    for talk, seconds, delay in (("first", 4, 0.087), ("learning", 14, 0.08), ("second", 4, 0.087)):
+        place = Room(frames(seconds), delay_seconds=delay, attenuation_db=-6.0, drift_ppm=-100.0, seed=5)
+        if talk != "learning":
+            place.say(user, 0.9)
+        store = EchoStore(tmp_path / "user" / "echoes.npz")
+        store.pair = lambda: "microphone < loudspeaker"
+        heard[talk], _ = _hear(place, _speech(seconds), memory=store)
+    known = EchoStore(tmp_path / "user" / "echoes.npz").recall("microphone < loudspeaker")
+    assert known is not None and known.drift_ppm == pytest.approx(-100.0, abs=10)
+    hop = SAMPLE_RATE // 50
+    wanted = powers(user[: said.stop - said.start], hop)
+    loud = wanted > 10**-2.5 * wanted.max()
+    lost = {
+        talk: int((loud & (powers(sound[said], hop) < 10**-0.8 * wanted)).sum()) for talk, sound in heard.items()
+    }
+    assert lost["second"] <= 0.1 * loud.sum() and 2 * lost["second"] <= lost["first"], lost
+
+
+def test_what_is_known_of_another_room_or_in_a_broken_file_changes_nothing(tmp_path: Path) -> None:
+    far = _speech(3)
+    near = np.convolve(far, echo_path(0.3, -6.0, 3))[: len(far)].astype(np.float32)
+    part = slice(SAMPLE_RATE, SAMPLE_RATE + 3 * FRAME_SAMPLES)
+    responses = {seed: echo_path(0.3, -6.0, seed).astype(np.float32) for seed in (3, 4)}
+    fits = {seed: KnownEcho(one, 0.0).fitted(near[part], far[: part.stop]) for seed, one in responses.items()}
+    assert fits[3] is not None and fits[4] is None
+    path = tmp_path / "echoes.npz"
+    store = EchoStore(path)
+    for number in range(12):
+        store.keep(f"pair {number}", KnownEcho(np.full(11520, 0.001 * number, np.float32), 10.0 * number))
+    store.save()
+    again = EchoStore(path)
+    assert again.recall("pair 2") is None and again.recall("pair 11").drift_ppm == pytest.approx(110.0)
+    path.write_bytes(path.read_bytes()[:1000])
+    assert EchoStore(path).recall("pair 11") is None
 
 
 def test_without_cancellation_it_tells_that_the_echo_remains() -> None:
@@ -396,7 +472,7 @@ def test_what_is_told_ahead_is_the_frame_and_as_clean() -> None:
         part = slice(round(11 * SAMPLE_RATE), round(16 * SAMPLE_RATE))
         assert 10 * np.log10(_power(echo[part]) / _power(heard[part])) >= 25
     # While it is still learning, the residue is quieted by frames; later on all but the last hop is told.
-    assert not told[: 2 * SAMPLE_RATE].any() and told[12 * SAMPLE_RATE : 16 * SAMPLE_RATE].mean() > 0.7
+    assert told[: 2 * SAMPLE_RATE].mean() < 0.5 and told[12 * SAMPLE_RATE : 16 * SAMPLE_RATE].mean() > 0.7
     said = slice(16 * SAMPLE_RATE, 16 * SAMPLE_RATE + len(user))
     assert 10 * np.log10(_power(kept[False][said]) / _power(kept[True][said] - kept[False][said])) > 10
 

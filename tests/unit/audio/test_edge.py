@@ -8,8 +8,8 @@ from app.audio.clean import CleanSource
 from app.audio.edge import MutedSource
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.sound import Processing
+from app.evaluation.room import HOP, Room
 from tests.support import sounds
-from tests.support.room import HOP, Room
 from tests.support.room_talks import frames
 
 

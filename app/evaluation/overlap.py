@@ -1,0 +1,390 @@
+"""`bench overlap`: questions spoken over the first seconds of a fresh talk, on headphones and with a loudspeaker.
+
+For each question a new talk begins in a simulated room (see `room`), in simulated time: the app is typed to and speaks
+at once, with the embedded voice, and another voice asks something over it. Voice detector, echo path, canceller and
+recogniser are the app's own. What the turn's final words hold is compared with one look at the clean question.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jiwer
+import numpy as np
+import soxr
+
+from app.audio.clean import CleanSource
+from app.audio.echo_store import EchoStore
+from app.audio.endpoints import EndOfAudio
+from app.audio.errors import AudioFileError
+from app.audio.wav import FileSource
+from app.backend.scripted import ScriptedBackend, answer
+from app.conversation import events as e
+from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE, Frame
+from app.conversation.words import fold
+from app.evaluation.room import Room
+from app.evaluation.spoken import load_questions
+from app.evaluation.turns import TimedEars
+from app.frontend.cascade import CascadeFrontEnd
+from app.offline_models import model_path
+from app.session.clock import run_simulated
+from app.session.parts import SessionConfig, SessionParts
+from app.session.session import Session
+from app.stt.streaming import RATE, Decoder
+from app.tts.base import Clip, Voice
+
+FIRST_SECONDS = 20.0
+"""The questions begin in the talk's first so many seconds."""
+TAIL_SECONDS = 3.0
+"""The talk goes on for so long behind the question: its last word's turn is over by then."""
+LEVEL_DBFS = -26.0
+"""Root mean square of a question's loud parts: ITU-T P.56's usual active speech level."""
+LONGEST_SECONDS = 10.0
+FEWEST_WORDS = 3
+WHOLE = 0.7
+"""Share of the clean look's words from which a question counts as heard: tiny.en has one in five otherwise when it
+hears the same telephone sentence at another beginning."""
+ANSWER = (
+    "Let us begin with the history of the city. It was founded by merchants on the northern bank of the river. "
+    "They built a harbour, a market and a long wall of stone. A great fire took most of the wooden houses. "
+    "After that the council ordered that every roof be covered with tiles. Trade grew quickly in the next century. "
+    "Ships brought wool, timber and grain from distant countries. Painters and printers came from the south. "
+    "The first university opened its doors with forty students. Later a railway was built along the coast. "
+    "It carried coal in winter and visitors in summer. Today the harbour is a park with gardens and cafes. "
+)
+"""What the app says, as often as needed."""
+
+
+ALONE_SECONDS = 14.0
+"""The app speaks so long alone, to learn the echo's way and to show that it doesn't interrupt itself."""
+LATER_SECONDS = 0.0073
+"""How much later the echo comes in a second talk with the same devices: they begin at different moments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A room, by `Room`'s arguments."""
+
+    name: str
+    room: dict[str, Any]
+
+    @property
+    def with_headphones(self) -> Place:
+        """The same without an echo."""
+        return Place("headphones", {**self.room, "attenuation_db": None})
+
+    @property
+    def later(self) -> Place:
+        """The same in another talk."""
+        delay = self.room["delay_seconds"] + LATER_SECONDS
+        return Place("loudspeaker, a talk before", {**self.room, "delay_seconds": delay})
+
+
+def some_places(count: int, seed: int) -> list[Place]:
+    """Loudspeakers in rooms drawn at random, the three attenuations in turn."""
+    rng = np.random.default_rng((seed, 2))
+    return [
+        Place(
+            "loudspeaker, first talk",
+            {
+                "delay_seconds": round(float(rng.uniform(0.02, 0.25)), 4),
+                "attenuation_db": (-6.0, -12.0, -20.0)[n % 3],
+                "rt60": round(float(rng.uniform(0.3, 0.5)), 2),
+                "noise_dbfs": round(float(rng.uniform(-65.0, -50.0)), 1),
+                "drift_ppm": float(rng.choice((-100.0, 0.0, 100.0))),
+                "seed": 100 * seed + n,
+            },
+        )
+        for n in range(count)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A spoken question without silence around it: float32 24 kHz, at `LEVEL_DBFS`; `clean`: one look at it."""
+
+    name: str
+    samples: np.ndarray
+    clean: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """What became of a question. `heard`: the final words of all turns that began with it or later; `sound`: those of
+    one look at the microphone's sound as it came to the ears.
+    """
+
+    place: Place
+    asked: Asked
+    at: float
+    heard: tuple[str, ...]
+    sound: tuple[str, ...]
+    interrupted: bool
+    itself: int
+    """How often the app took something else for the user before the question began."""
+
+    @property
+    def vanished(self) -> bool:
+        """Whether none of its words came."""
+        return self._aligned[1] == 0
+
+    @property
+    def beginning_lost(self) -> bool:
+        """Whether it came, but without its first word."""
+        return not self.vanished and self._aligned[0] > 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether it came from its first word on, nearly as in the clean look."""
+        return self._is_whole(*self._aligned)
+
+    @property
+    def sound_whole(self) -> bool:
+        """Whether the ears were given it whole."""
+        return self._is_whole(*_aligned(self.asked.clean, self.sound))
+
+    @property
+    def share(self) -> float:
+        """Share of the clean look's words that were heard."""
+        return self._aligned[1] / len(self.asked.clean)
+
+    @property
+    def _aligned(self) -> tuple[int, int]:
+        return _aligned(self.asked.clean, self.heard)
+
+    def _is_whole(self, missing: int, heard: int) -> bool:
+        return missing == 0 and heard >= WHOLE * len(self.asked.clean)
+
+
+def _aligned(clean: tuple[str, ...], heard: tuple[str, ...]) -> tuple[int, int]:
+    """Words of the clean look that are missing at its beginning, and those that were heard."""
+    if not heard:
+        return len(clean), 0
+    [pieces] = jiwer.process_words(" ".join(clean), " ".join(heard)).alignments
+    missing = 0
+    for piece in itertools.takewhile(lambda piece: piece.type != "equal", pieces):
+        missing += (piece.ref_end_idx - piece.ref_start_idx) - (piece.hyp_end_idx - piece.hyp_start_idx)
+    return max(0, missing), sum(piece.ref_end_idx - piece.ref_start_idx for piece in pieces if piece.type == "equal")
+
+
+@dataclass(slots=True)
+class OverlapResult:
+    """What a run of the bench gave."""
+
+    over: list[Over] = field(default_factory=list)
+    alone: list[int] = field(default_factory=list)
+    """How often the app interrupted itself in each talk in which nobody spoke over it."""
+
+    def table(self) -> str:
+        """For people: Markdown."""
+        lines = [
+            "| spoken over a fresh talk | questions | interrupted | heard whole | beginning lost | vanished |"
+            " words | sound whole | itself |",
+            "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        ]
+        for name, row in self.figures().items():
+            lines.append(
+                f"| {name} | {row['questions']} | {row['interrupted']} | {row['whole']} | {row['beginning_lost']} |"
+                f" {row['vanished']} | {100 * row['words']:.0f} % | {row['sound_whole']} | {row['itself']} |"
+            )
+        lines += ["", f"The app interrupted itself {sum(self.alone)} times in {len(self.alone)} talks of "
+                  f"{ALONE_SECONDS + TAIL_SECONDS:.0f} s over a loudspeaker in which nobody else spoke."]  # fmt: skip
+        return "\n".join(lines)
+
+    def figures(self) -> dict[str, dict[str, Any]]:
+        """By place. `itself`: how often the app interrupted itself."""
+        groups: dict[str, list[Over]] = {}
+        for one in self.over:
+            groups.setdefault(one.place.name, []).append(one)
+        return {
+            name: {
+                "questions": len(group),
+                "interrupted": sum(one.interrupted for one in group),
+                "whole": sum(one.whole for one in group),
+                "beginning_lost": sum(one.beginning_lost for one in group),
+                "vanished": sum(one.vanished for one in group),
+                "words": round(float(np.mean([one.share for one in group])), 3),
+                "sound_whole": sum(one.sound_whole for one in group),
+                "itself": sum(one.itself for one in group),
+            }
+            for name, group in groups.items()
+        }
+
+    def document(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "places": self.figures(),
+            "alone": self.alone,
+            "not_whole": [
+                {"place": one.place.name, "room": one.place.room, "question": one.asked.name, "at": round(one.at, 2),
+                 "clean": " ".join(one.asked.clean), "heard": " ".join(one.heard),
+                 "sound": " ".join(one.sound)}
+                for one in self.over if not (one.whole and one.sound_whole)
+            ],
+        }  # fmt: skip
+
+
+class _SessionEars(TimedEars):
+    """`TimedEars` for a session in simulated time: what is due is given out with each frame."""
+
+    def push(self, frame: Frame, voiced: bool) -> None:
+        self.deliver(frame.at)
+        super().push(frame, voiced)
+
+    def __enter__(self) -> _SessionEars:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+class SpokenBefore:
+    """A voice that says each text as `voice` does, and keeps it for the next talk."""
+
+    name = "kept"
+
+    def __init__(self, voice: Voice) -> None:
+        self._voice = voice
+        self._clips: dict[str, Clip] = {}
+
+    def synthesize(self, text: str) -> Future[Clip]:
+        """See `Voice`: done at once, as far as the talk's time goes."""
+        if text not in self._clips:
+            self._clips[text] = self._voice.synthesize(text).result()
+        future: Future[Clip] = Future()
+        future.set_result(self._clips[text])
+        return future
+
+    def __enter__(self) -> SpokenBefore:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+def speak_over(
+    place: Place, asked: Asked | None, at: float, decoder: Decoder, voice: Voice, echoes: EchoStore | None = None
+) -> Over | int:
+    """One fresh talk with a question that begins at second `at`; without one, how often the app interrupted itself.
+
+    `echoes`: what is known of echoes from earlier talks.
+    """
+    from app.stt.silero import SileroVoiceActivity
+    from app.stt.smart_turn import SmartTurn
+
+    seconds = at + TAIL_SECONDS + (len(asked.samples) / SAMPLE_RATE if asked else 0.0)
+    room = Room(round(seconds / FRAME_SECONDS), by_hops=True, **place.room)
+    if asked is not None:
+        room.say(asked.samples, at)
+    events: list[e.Event] = []
+    sound: list[np.ndarray] = []
+
+    async def run() -> None:
+        parts = SessionParts(
+            frontend=CascadeFrontEnd(voice, "thinking"),
+            transcriber=_SessionEars(decoder, SmartTurn(model_path("end of turn"))),
+            voice_activity=SileroVoiceActivity(),
+            backend=ScriptedBackend(lambda request: answer(ANSWER * 4, every=0.0)),
+            source=CleanSource(room.source, room.tap, memory=echoes),
+            sink=room.sink,
+        )
+        config = SessionConfig(pace="simulated", max_answer_seconds=0.1, remember_seconds=seconds)
+        async with Session(parts, config) as session:
+            session.add_listener(events.append)
+            session.write("Tell me of the city.")
+            await session.ended()
+            if asked is not None:
+                sound.append(session.sound_of("user", at - 0.3, seconds - TAIL_SECONDS + 0.5))
+
+    run_simulated(run())
+    begun = [event for event in events if isinstance(event, e.UserStarted | e.UserResumed)][1:]  # the first was typed
+    if asked is None:
+        return len(begun)
+    since = {event.turn for event in begun if event.at >= at}
+    finals = {event.turn: event.text for event in events if isinstance(event, e.TranscriptFinal)}
+    return Over(
+        place, asked, at,
+        fold(" ".join(text for turn, text in sorted(finals.items()) if turn in since)),
+        fold(decoder.decode(soxr.resample(sound[0], SAMPLE_RATE, RATE))),
+        any(isinstance(event, e.AssistantEnded) and event.interrupted and event.at > at for event in events),
+        sum(event.at < at for event in begun),
+    )  # fmt: skip
+
+
+def read_questions(count: int, recordings: Path | None, decoder: Decoder, seed: int) -> list[Asked]:
+    """`count` questions of `LONGEST_SECONDS` at most: sound files below the folder `recordings` drawn at random, or the
+    bench's own in turn. Raises AudioFileError.
+    """
+    if recordings is None:
+        sounds = ((question.name, question.samples) for question in itertools.cycle(load_questions()))
+    else:
+        files = sorted(file for file in recordings.rglob("*") if file.suffix in (".flac", ".wav"))
+        if not files:
+            raise AudioFileError(f"There is no .flac or .wav file in {recordings}. Name a folder with recordings.")
+        order = np.random.default_rng((seed, 0)).permutation(len(files))
+        sounds = ((files[n].stem, _read(files[n])) for n in order)
+    out: list[Asked] = []
+    for name, samples in sounds:
+        trimmed = _at_level(samples)
+        if len(trimmed) <= LONGEST_SECONDS * SAMPLE_RATE:
+            clean = fold(decoder.decode(soxr.resample(trimmed, SAMPLE_RATE, RATE)))
+            if len(clean) >= FEWEST_WORDS:
+                out.append(Asked(name, trimmed, clean))
+        if len(out) == count:
+            break
+    return out
+
+
+def _read(file: Path) -> np.ndarray:
+    with FileSource(file) as source:
+        frames = []
+        while True:
+            try:
+                frames.append(source.read_frame(0.0))
+            except EndOfAudio:
+                return np.concatenate(frames)
+
+
+def _at_level(samples: np.ndarray) -> np.ndarray:
+    """From the first to the last 20 ms that are within 30 dB of the loudest, the loud ones at `LEVEL_DBFS`."""
+    hop = SAMPLE_RATE // 50
+    powers = np.square(samples[: len(samples) // hop * hop].reshape(-1, hop)).mean(axis=1)
+    loud = np.flatnonzero(powers > powers.max() * 1e-3)
+    active = powers[powers > powers.max() * 1e-2].mean()
+    trimmed = samples[max(0, loud[0] - 2) * hop : (loud[-1] + 3) * hop]
+    return (trimmed * (10 ** (LEVEL_DBFS / 20) / np.sqrt(active))).clip(-1, 1).astype(np.float32)
+
+
+def run_overlap(
+    questions: int = 30, *, recordings: Path | None = None, seed: int = 0,
+    progress: Callable[[str], None] = lambda text: None,
+) -> OverlapResult:
+    """Asks `questions` of the bench's questions, or of `recordings`, over as many fresh talks in each place.
+
+    Raises TranscriberError, VoiceError and AudioFileError.
+    """
+    from app.stt.whisper_decoder import WhisperDecoder
+    from app.tts.piper import PiperVoice
+
+    decoder = WhisperDecoder(model_path("ears"))
+    asked = read_questions(questions, recordings, decoder, seed)
+    result = OverlapResult()
+    with PiperVoice(model_path("voice")) as piper:
+        voice = SpokenBefore(piper)
+        rng = np.random.default_rng((seed, 1))
+        moments = rng.uniform(0.5, FIRST_SECONDS, len(asked))
+        rooms = some_places(len(asked), seed)
+        for number, (one, place, at) in enumerate(zip(asked, rooms, moments, strict=True), 1):
+            progress(f"question {number} of {len(asked)}")
+            result.over.append(speak_over(place.with_headphones, one, float(at), decoder, voice))  # type: ignore[arg-type]
+            result.over.append(speak_over(place, one, float(at), decoder, voice))  # type: ignore[arg-type]
+            echoes = EchoStore()
+            itself = speak_over(place, None, ALONE_SECONDS, decoder, voice, echoes)
+            result.alone.append(itself)  # type: ignore[arg-type]
+            result.over.append(speak_over(place.later, one, float(at), decoder, voice, echoes))  # type: ignore[arg-type]
+    return result
