@@ -62,9 +62,16 @@ def test_an_answer_is_followed_to_its_end_and_never_back(qtbot: QtBot, text: str
     assert body(pane, int(last)) == [(text.replace("\n", "\u2028"), "text")]
 
 
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A voice that begins with whatever answer is there, so that it has to go over to another one."""
+    monkeypatch.setattr("app.frontend.cascade.is_stable", lambda *of: True)
+
+
+@pytest.mark.usefixtures("hasty")
 def test_a_continued_answer_goes_on_in_the_middle(qtbot: QtBot) -> None:
     reply = early_and_late(
-        "The capital of France is, let me see. It is a city that I know well.",
+        "The capital of France is Paris. It is a city that I know well.",
         "The capital of France is Paris. It lies on the river Seine.",
     )
     pane, carets = played(qtbot, simulate(QUESTION, reply).events)
@@ -73,10 +80,11 @@ def test_a_continued_answer_goes_on_in_the_middle(qtbot: QtBot) -> None:
     assert first.startswith("The capital of France is")
     (old,) = {number for number, _ in carets} - {new}
     assert body(pane, int(old)) == [
-        ("The capital of France is, ", "said"), ("let me see. It is a city that I know well.", "struck"),
+        ("The capital of France is Paris. ", "said"), ("It is a city that I know well.", "struck"),
     ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("hasty")
 def test_a_corrected_answer_begins_at_its_beginning_and_the_older_ones_last_word_comes_late(qtbot: QtBot) -> None:
     reply = early_and_late(
         "Nobody could possibly tell you that. Ask something else.",

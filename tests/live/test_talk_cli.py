@@ -129,7 +129,7 @@ def test_a_back_end_that_does_not_run_keeps_the_words(tmp_path: Path) -> None:
 
 
 def test_a_back_end_that_breaks_off_is_spoken_as_far_as_it_came(tmp_path: Path) -> None:
-    path = sounds.write(tmp_path / "q.wav", sounds.question("141_2"))
+    path = sounds.write(tmp_path / "q.wav", sounds.question("103_2"))
     script = Script(("The", " answer", " is", " quite", " simple.", " But", " then"))
     script.break_after = 5
     with peer(script) as url:
@@ -145,7 +145,7 @@ def test_a_back_end_that_breaks_off_is_spoken_as_far_as_it_came(tmp_path: Path) 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk is played by Linux's /dev/full")
 def test_a_full_disk_stops_the_recording_and_not_the_talk(tmp_path: Path) -> None:
-    path = sounds.write(tmp_path / "q.wav", sounds.question("141_2"))
+    path = sounds.write(tmp_path / "q.wav", sounds.question("103_2"))
     record = tmp_path / "rec"
     record.mkdir()
     (record / EVENTS_FILE).symlink_to("/dev/full")
