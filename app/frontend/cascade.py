@@ -46,7 +46,8 @@ WORTH_CUTTING = SAMPLE_RATE
 """A clause that has less than a second to go is said to its end."""
 
 OPENING_SILENCE = 0.5
-"""Seconds without a sound since the end of the user's speech that an opening keeps from growing longer."""
+"""Seconds without a sound, since the end of the user's speech or the button's release, that an opening keeps from
+growing longer."""
 
 OPENING_SILENCE_AT_WORST = 0.9
 """The same where the answer's first clause is being synthesised: it takes 0.1 to 0.4 s on two cores of a laptop, and an
@@ -94,6 +95,7 @@ class CascadeFrontEnd:
         self._revisions: dict[int, Revision] = {}
         self._ended = floor.TakeFloor(0)  # how the user's turn has ended
         self._at = 0.0  # when the present step's frame ends
+        self._waits_since = 0.0  # from when on the user waits for the answer
         self._turn = 0  # the user's turn that is answered, or was last
         self._has_floor = False
         self._forsaken = False  # the floor was ours, and nobody had anything to say
@@ -222,6 +224,8 @@ class CascadeFrontEnd:
 
     def _take_floor(self, ended: floor.TakeFloor) -> None:
         self._ended = ended
+        # Who lets the button go waits from then on.
+        self._waits_since = self._at if ended.told else ended.speech_end or 0.0
         if ended.turn != self._turn:
             self._given, self._corrections = [], 0
             self._turn = ended.turn
@@ -330,16 +334,17 @@ class CascadeFrontEnd:
 
     def _begin_opening(self) -> _Playing | None:
         """An opening, once the silence would grow too long and nothing of the answer can be heard."""
-        speech_end = self._ended.speech_end
-        if self._started or not self._opens or self._manner != "thinking" or speech_end is None or not self._has_floor:
+        if self._started or not self._opens or self._manner != "thinking" or not self._has_floor:
             return None
+        if self._ended.speech_end is None:
+            return None  # it was typed
         if not any(revision.turn == self._turn for revision in self._revisions.values()):
             return None  # nobody was asked: it may have been a cough
         ahead = self._ahead
         about_to_come = ahead is not None and not ahead[1].done() and self._may_speak(ahead[0].revision)
         most = OPENING_SILENCE_AT_WORST if about_to_come else OPENING_SILENCE
         # What is given out at this step sounds behind its frame.
-        if self._at + FRAME_SECONDS - speech_end <= most or (opening := self._openings.take()) is None:
+        if self._at + FRAME_SECONDS - self._waits_since <= most or (opening := self._openings.take()) is None:
             return None
         text, clip = opening
         self._started = True

@@ -231,6 +231,19 @@ def test_an_opening_keeps_the_silence_at_half_a_second_and_is_no_part_of_the_ans
     assert [word.revision for step in rig.steps for word in step.said][: count + 1] == [0] * count + [1]
 
 
+def test_who_lets_the_button_go_late_is_not_told_to_wait_at_once() -> None:
+    rig = Rig()
+    rig.step(OracleAsked(1, 1, True))
+    for _ in range(12):
+        rig.step()
+    released = rig.index * 0.08
+    rig.step(TakeFloor(1, 0.1, ASKED, told=True))
+    for _ in range(8):
+        rig.step()
+    [at] = opened(rig)
+    assert 0.4 <= at - released <= 0.6
+
+
 def test_openings_vary_and_follow_from_the_seed() -> None:
     def said(seed: int) -> list[str]:
         rig = Rig(seed=seed)
