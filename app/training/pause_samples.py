@@ -15,7 +15,7 @@ import numpy as np
 
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, Frame
-from app.conversation.turn import TurnSettings, TurnTracker
+from app.conversation.turn import TurnTracker
 from app.conversation.turn_end import PauseLengths
 from app.evaluation.pauses import Case
 from app.evaluation.turns import TimedEars
@@ -23,9 +23,6 @@ from app.stt.base import EndOfTurn, VoiceActivity
 from app.stt.finished_words import WordOdds
 from app.stt.streaming import Decoder, WordsJudge
 from app.stt.turn_ends import end_weights
-
-NEVER = TurnSettings(patience=math.inf, ask_again=(0.1, 0.18, 0.26, 0.4, 0.56))
-"""Settings of a tracker that never ends a turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +89,12 @@ class _OpenEars(TimedEars):
         return Look(silence, sound, text if known else None, self._odds[1] if known else None)
 
 
-class _Tracker(TurnTracker):
+class _OpenTracker(TurnTracker):
+    """Never ends a turn."""
+
+    def _silence_wanted(self) -> float:
+        return math.inf
+
     @property
     def pause_begin(self) -> float | None:
         """Where the voice ended, while it pauses."""
@@ -108,7 +110,7 @@ def listen(
     words: WordsJudge | None,
 ) -> Utterance:
     """Listens to one case; `pauses`: what is known of the speaker, which goes on learning."""
-    tracker, ears = _Tracker(end_weights(), NEVER, pauses=pauses), _OpenEars(decoder, judge, words)
+    tracker, ears = _OpenTracker(end_weights(), pauses=pauses), _OpenEars(decoder, judge, words)
     looks: dict[float, list[Look]] = {}
     slower: dict[float, float] = {}
     for index in range(len(case.samples) // FRAME_SAMPLES):
