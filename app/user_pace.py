@@ -33,5 +33,4 @@ def keep_pace(pauses: PauseLengths) -> None:
     """Write the file; a disk that refuses costs nothing but what was learned."""
     if pauses.count:
         with contextlib.suppress(OSError):
-            pace_file().parent.mkdir(parents=True, exist_ok=True)
             write_json(pace_file(), {"mean_log": round(pauses.mean_log, 4), "count": pauses.count})

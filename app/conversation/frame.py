@@ -5,7 +5,7 @@ Knows nothing of devices, files, models or clocks: `Frame.at` is the session's o
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence
+from collections.abc import Iterator, MutableSequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +42,12 @@ class Frame:
 def end_of_frame(index: int) -> float:
     """Session time in seconds at the end of frame `index`, free of accumulated rounding."""
     return round((index + 1) * FRAME_SECONDS, 6)
+
+
+def frames(samples: np.ndarray) -> Iterator[Frame]:
+    """The whole frames of `samples`, in order; what is left over at the end is no frame."""
+    for index in range(len(samples) // FRAME_SAMPLES):
+        yield Frame(index, samples[index * FRAME_SAMPLES : (index + 1) * FRAME_SAMPLES])
 
 
 def as_frames(milliseconds: float) -> int:

@@ -10,13 +10,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import jiwer
 import numpy as np
-import soxr
 
 from app.audio.clean import CleanSource
 from app.audio.echo_store import EchoStore
@@ -25,30 +21,25 @@ from app.audio.errors import AudioFileError
 from app.audio.wav import FileSource
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE, Frame
+from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.words import fold
+from app.evaluation.overlap_result import ALONE_SECONDS, TAIL_SECONDS, Asked, Over, OverlapResult, Place
 from app.evaluation.room import Room
+from app.evaluation.speech_models import SpeechModels, speech_models
 from app.evaluation.spoken import load_questions
-from app.evaluation.turns import TimedEars
 from app.frontend.cascade import CascadeFrontEnd
 from app.offline_models import model_path
 from app.session.clock import run_simulated
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
-from app.stt.streaming import RATE, Decoder
 from app.tts.base import Clip, Voice
 
 FIRST_SECONDS = 20.0
 """The questions begin in the talk's first so many seconds."""
-TAIL_SECONDS = 3.0
-"""The talk goes on for so long behind the question: its last word's turn is over by then."""
 LEVEL_DBFS = -26.0
 """Root mean square of a question's loud parts: ITU-T P.56's usual active speech level."""
 LONGEST_SECONDS = 10.0
 FEWEST_WORDS = 3
-WHOLE = 0.7
-"""Share of the clean look's words from which a question counts as heard: tiny.en has one in five otherwise when it
-hears the same telephone sentence at another beginning."""
 ANSWER = (
     "Let us begin with the history of the city. It was founded by merchants on the northern bank of the river. "
     "They built a harbour, a market and a long wall of stone. A great fire took most of the wooden houses. "
@@ -58,31 +49,6 @@ ANSWER = (
     "It carried coal in winter and visitors in summer. Today the harbour is a park with gardens and cafes. "
 )
 """What the app says, as often as needed."""
-
-
-ALONE_SECONDS = 14.0
-"""The app speaks so long alone, to learn the echo's way and to show that it doesn't interrupt itself."""
-LATER_SECONDS = 0.0073
-"""How much later the echo comes in a second talk with the same devices: they begin at different moments."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A room, by `Room`'s arguments."""
-
-    name: str
-    room: dict[str, Any]
-
-    @property
-    def with_headphones(self) -> Place:
-        """The same without an echo."""
-        return Place("headphones", {**self.room, "attenuation_db": None})
-
-    @property
-    def later(self) -> Place:
-        """The same in another talk."""
-        delay = self.room["delay_seconds"] + LATER_SECONDS
-        return Place("loudspeaker, a talk before", {**self.room, "delay_seconds": delay})
 
 
 def some_places(count: int, seed: int) -> list[Place]:
@@ -102,145 +68,6 @@ def some_places(count: int, seed: int) -> list[Place]:
         )
         for n in range(count)
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A spoken question without silence around it: float32 24 kHz, at `LEVEL_DBFS`; `clean`: one look at it."""
-
-    name: str
-    samples: np.ndarray
-    clean: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Over:
-    """What became of a question. `heard`: the final words of all turns that began with it or later; `sound`: those of
-    one look at the microphone's sound as it came to the ears.
-    """
-
-    place: Place
-    asked: Asked
-    at: float
-    heard: tuple[str, ...]
-    sound: tuple[str, ...]
-    interrupted: bool
-    itself: int
-    """How often the app took something else for the user before the question began."""
-
-    @property
-    def vanished(self) -> bool:
-        """Whether none of its words came."""
-        return self._aligned[1] == 0
-
-    @property
-    def beginning_lost(self) -> bool:
-        """Whether it came, but without its first word."""
-        return not self.vanished and self._aligned[0] > 0
-
-    @property
-    def whole(self) -> bool:
-        """Whether it came from its first word on, nearly as in the clean look."""
-        return self._is_whole(*self._aligned)
-
-    @property
-    def sound_whole(self) -> bool:
-        """Whether the ears were given it whole."""
-        return self._is_whole(*_aligned(self.asked.clean, self.sound))
-
-    @property
-    def share(self) -> float:
-        """Share of the clean look's words that were heard."""
-        return self._aligned[1] / len(self.asked.clean)
-
-    @property
-    def _aligned(self) -> tuple[int, int]:
-        return _aligned(self.asked.clean, self.heard)
-
-    def _is_whole(self, missing: int, heard: int) -> bool:
-        return missing == 0 and heard >= WHOLE * len(self.asked.clean)
-
-
-def _aligned(clean: tuple[str, ...], heard: tuple[str, ...]) -> tuple[int, int]:
-    """Words of the clean look that are missing at its beginning, and those that were heard."""
-    if not heard:
-        return len(clean), 0
-    [pieces] = jiwer.process_words(" ".join(clean), " ".join(heard)).alignments
-    missing = 0
-    for piece in itertools.takewhile(lambda piece: piece.type != "equal", pieces):
-        missing += (piece.ref_end_idx - piece.ref_start_idx) - (piece.hyp_end_idx - piece.hyp_start_idx)
-    return max(0, missing), sum(piece.ref_end_idx - piece.ref_start_idx for piece in pieces if piece.type == "equal")
-
-
-@dataclass(slots=True)
-class OverlapResult:
-    """What a run of the bench gave."""
-
-    over: list[Over] = field(default_factory=list)
-    alone: list[int] = field(default_factory=list)
-    """How often the app interrupted itself in each talk in which nobody spoke over it."""
-
-    def table(self) -> str:
-        """For people: Markdown."""
-        lines = [
-            "| spoken over a fresh talk | questions | interrupted | heard whole | beginning lost | vanished |"
-            " words | sound whole | itself |",
-            "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
-        ]
-        for name, row in self.figures().items():
-            lines.append(
-                f"| {name} | {row['questions']} | {row['interrupted']} | {row['whole']} | {row['beginning_lost']} |"
-                f" {row['vanished']} | {100 * row['words']:.0f} % | {row['sound_whole']} | {row['itself']} |"
-            )
-        lines += ["", f"The app interrupted itself {sum(self.alone)} times in {len(self.alone)} talks of "
-                  f"{ALONE_SECONDS + TAIL_SECONDS:.0f} s over a loudspeaker in which nobody else spoke."]  # fmt: skip
-        return "\n".join(lines)
-
-    def figures(self) -> dict[str, dict[str, Any]]:
-        """By place. `itself`: how often the app interrupted itself."""
-        groups: dict[str, list[Over]] = {}
-        for one in self.over:
-            groups.setdefault(one.place.name, []).append(one)
-        return {
-            name: {
-                "questions": len(group),
-                "interrupted": sum(one.interrupted for one in group),
-                "whole": sum(one.whole for one in group),
-                "beginning_lost": sum(one.beginning_lost for one in group),
-                "vanished": sum(one.vanished for one in group),
-                "words": round(float(np.mean([one.share for one in group])), 3),
-                "sound_whole": sum(one.sound_whole for one in group),
-                "itself": sum(one.itself for one in group),
-            }
-            for name, group in groups.items()
-        }
-
-    def document(self) -> dict[str, Any]:
-        """For programs."""
-        return {
-            "places": self.figures(),
-            "alone": self.alone,
-            "not_whole": [
-                {"place": one.place.name, "room": one.place.room, "question": one.asked.name, "at": round(one.at, 2),
-                 "clean": " ".join(one.asked.clean), "heard": " ".join(one.heard),
-                 "sound": " ".join(one.sound)}
-                for one in self.over if not (one.whole and one.sound_whole)
-            ],
-        }  # fmt: skip
-
-
-class _SessionEars(TimedEars):
-    """`TimedEars` for a session in simulated time: what is due is given out with each frame."""
-
-    def push(self, frame: Frame, voiced: bool) -> None:
-        self.deliver(frame.at)
-        super().push(frame, voiced)
-
-    def __enter__(self) -> _SessionEars:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        return None
 
 
 class SpokenBefore:
@@ -268,15 +95,12 @@ class SpokenBefore:
 
 
 def speak_over(
-    place: Place, asked: Asked | None, at: float, decoder: Decoder, voice: Voice, echoes: EchoStore | None = None
+    place: Place, asked: Asked | None, at: float, models: SpeechModels, voice: Voice, echoes: EchoStore | None = None
 ) -> Over | int:
     """One fresh talk with a question that begins at second `at`; without one, how often the app interrupted itself.
 
     `echoes`: what is known of echoes from earlier talks.
     """
-    from app.stt.silero import SileroVoiceActivity
-    from app.stt.smart_turn import SmartTurn
-
     seconds = at + TAIL_SECONDS + (len(asked.samples) / SAMPLE_RATE if asked else 0.0)
     room = Room(round(seconds / FRAME_SECONDS), by_hops=True, **place.room)
     if asked is not None:
@@ -287,8 +111,8 @@ def speak_over(
     async def run() -> None:
         parts = SessionParts(
             frontend=CascadeFrontEnd(voice, "thinking"),
-            transcriber=_SessionEars(decoder, SmartTurn(model_path("end of turn"))),
-            voice_activity=SileroVoiceActivity(),
+            transcriber=models.transcriber(),
+            voice_activity=models.voice_detector(),
             backend=ScriptedBackend(lambda request: answer(ANSWER * 4, every=0.0)),
             source=CleanSource(room.source, room.tap, memory=echoes),
             sink=room.sink,
@@ -310,13 +134,13 @@ def speak_over(
     return Over(
         place, asked, at,
         fold(" ".join(text for turn, text in sorted(finals.items()) if turn in since)),
-        fold(decoder.decode(soxr.resample(sound[0], SAMPLE_RATE, RATE))),
+        fold(models.transcribe(sound[0])),
         any(isinstance(event, e.AssistantEnded) and event.interrupted and event.at > at for event in events),
         sum(event.at < at for event in begun),
     )  # fmt: skip
 
 
-def read_questions(count: int, recordings: Path | None, decoder: Decoder, seed: int) -> list[Asked]:
+def read_questions(count: int, recordings: Path | None, models: SpeechModels, seed: int) -> list[Asked]:
     """`count` questions of `LONGEST_SECONDS` at most: sound files below the folder `recordings` drawn at random, or the
     bench's own in turn. Raises AudioFileError.
     """
@@ -332,7 +156,7 @@ def read_questions(count: int, recordings: Path | None, decoder: Decoder, seed: 
     for name, samples in sounds:
         trimmed = _at_level(samples)
         if len(trimmed) <= LONGEST_SECONDS * SAMPLE_RATE:
-            clean = fold(decoder.decode(soxr.resample(trimmed, SAMPLE_RATE, RATE)))
+            clean = fold(models.transcribe(trimmed))
             if len(clean) >= FEWEST_WORDS:
                 out.append(Asked(name, trimmed, clean))
         if len(out) == count:
@@ -368,23 +192,21 @@ def run_overlap(
 
     Raises TranscriberError, VoiceError and AudioFileError.
     """
-    from app.stt.whisper_decoder import WhisperDecoder
     from app.tts.piper import PiperVoice
 
-    decoder = WhisperDecoder(model_path("ears"))
-    asked = read_questions(questions, recordings, decoder, seed)
     result = OverlapResult()
-    with PiperVoice(model_path("voice")) as piper:
+    with speech_models(words=False) as models, PiperVoice(model_path("voice")) as piper:
+        asked = read_questions(questions, recordings, models, seed)
         voice = SpokenBefore(piper)
         rng = np.random.default_rng((seed, 1))
         moments = rng.uniform(0.5, FIRST_SECONDS, len(asked))
         rooms = some_places(len(asked), seed)
         for number, (one, place, at) in enumerate(zip(asked, rooms, moments, strict=True), 1):
             progress(f"question {number} of {len(asked)}")
-            result.over.append(speak_over(place.with_headphones, one, float(at), decoder, voice))  # type: ignore[arg-type]
-            result.over.append(speak_over(place, one, float(at), decoder, voice))  # type: ignore[arg-type]
+            result.over.append(speak_over(place.with_headphones, one, float(at), models, voice))  # type: ignore[arg-type]
+            result.over.append(speak_over(place, one, float(at), models, voice))  # type: ignore[arg-type]
             echoes = EchoStore()
-            itself = speak_over(place, None, ALONE_SECONDS, decoder, voice, echoes)
+            itself = speak_over(place, None, ALONE_SECONDS, models, voice, echoes)
             result.alone.append(itself)  # type: ignore[arg-type]
-            result.over.append(speak_over(place.later, one, float(at), decoder, voice, echoes))  # type: ignore[arg-type]
+            result.over.append(speak_over(place.later, one, float(at), models, voice, echoes))  # type: ignore[arg-type]
     return result

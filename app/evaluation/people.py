@@ -17,7 +17,7 @@ import soundfile
 import soxr
 
 from app.conversation.complete import completeness
-from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
+from app.conversation.frame import SAMPLE_RATE, frames
 from app.conversation.words import fold
 from app.evaluation.pauses import TAIL_SECONDS, Case
 from app.stt.base import VoiceActivity
@@ -65,8 +65,8 @@ def people(
 def voice_spans(sound: np.ndarray, voice: VoiceActivity) -> list[tuple[float, float]]:
     """Begin and end, in seconds, of each stretch of voice in `sound` (float32 24 kHz)."""
     spans: list[tuple[float, float]] = []
-    for index in range(len(sound) // FRAME_SAMPLES):
-        for window in voice.hear(Frame(index, sound[index * FRAME_SAMPLES : (index + 1) * FRAME_SAMPLES])):
+    for frame in frames(sound):
+        for window in voice.hear(frame):
             begin = window.end - 0.032
             going_on = bool(spans) and begin - spans[-1][1] < 1e-6
             if window.probability < (0.35 if going_on else 0.5):

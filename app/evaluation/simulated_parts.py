@@ -11,21 +11,19 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import Any
 
 from app.audio.endpoints import AudioSink, AudioSource
 from app.backend.base import Backend, ChatRequest, StreamItem
 from app.conversation.frame import SAMPLE_RATE
-from app.evaluation.turns import TimedEars
+from app.evaluation.speech_models import SpeechModels, speech_models
+from app.evaluation.timed_transcriber import TimedTranscriber
 from app.frontend.cascade import CascadeFrontEnd
-from app.installed import completing_command
 from app.offline_models import model_path
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
-from app.stt.base import EndOfTurn, TranscriberError
-from app.stt.streaming import Decoder, WordsJudge
 from app.tts.base import Clip, Voice
 
 FIRST_WORD_SECONDS = 0.1
@@ -38,12 +36,12 @@ CLIP_SECONDS_A_SECOND = 0.07
 """Piper on one core: 0.15 to 0.27 s for a first sentence, and 0.07 s for each second of sound."""
 
 
-class SimulatedEars(TimedEars):
-    """The app's ears, with what they find delivered on the running loop when it would have come."""
+class SimulatedTranscriber(TimedTranscriber):
+    """The app's transcriber, with what it finds delivered on the running loop when it would have come."""
 
-    def __init__(self, decoder: Decoder, judge: EndOfTurn, words: WordsJudge | None) -> None:
+    def __init__(self, models: SpeechModels) -> None:
         self._loop = asyncio.get_running_loop()
-        super().__init__(decoder, judge, words)
+        super().__init__(models.decoder, models.judge, models.words)
 
     @property
     def now(self) -> float:  # type: ignore[override]
@@ -56,12 +54,6 @@ class SimulatedEars(TimedEars):
 
     def _keep(self, answer: Callable[[], None]) -> None:
         self._loop.call_at(self.due, answer)
-
-    def __enter__(self) -> SimulatedEars:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        pass
 
 
 class SimulatedVoice:
@@ -170,37 +162,27 @@ class SimulatedParts:
         self._make_backend = make_backend
 
     def __enter__(self) -> SimulatedParts:
-        from app.stt import finished_words
-        from app.stt.smart_turn import SmartTurn
-        from app.stt.whisper_decoder import WhisperDecoder
         from app.tts.piper import PiperVoice
 
-        if not model_path("ears").is_dir() or not model_path("end of turn").is_file():
-            raise TranscriberError(
-                f"The models that hear are not installed. Set the app up again: {completing_command()}."
-            )
-        self._ears = WhisperDecoder(model_path("ears")), SmartTurn(model_path("end of turn"))
-        self._voice = PiperVoice(model_path("voice")).__enter__()
-        self._words = finished_words.load()
+        with ExitStack() as stack:
+            self._models = stack.enter_context(speech_models())
+            self._voice = stack.enter_context(PiperVoice(model_path("voice")))
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self._voice.__exit__(*exc)
-        if self._words is not None:
-            self._words.close()
+        self._stack.close()
 
     def session(
         self, choice: SessionChoice, source: AudioSource, sink: AudioSink, *, end_with_input: bool = True,
         remember_seconds: float = 0.0,
     ) -> Session:  # fmt: skip
         """A session of `choice`, to be entered on a loop of simulated time."""
-        from app.stt.silero import SileroVoiceActivity
-
         voice = SimulatedVoice(self._voice)
         parts = SessionParts(
             frontend=CascadeFrontEnd(voice, choice.manner, openings=choice.openings),
-            transcriber=SimulatedEars(*self._ears, self._words),
-            voice_activity=SileroVoiceActivity(),
+            transcriber=SimulatedTranscriber(self._models),
+            voice_activity=self._models.voice_detector(),
             backend=SimulatedBackend(self._make_backend(choice), embedded=choice.backend.provider == "embedded"),
             source=source,
             sink=sink,

@@ -6,6 +6,7 @@ judges answer as late as in `bench turns`, in the sound's own time, so that the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,15 +16,12 @@ import numpy as np
 import soundfile
 import soxr
 
-from app.conversation import events as e
 from app.conversation import turn as floor
-from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
+from app.conversation.frame import SAMPLE_RATE
 from app.conversation.turn import TurnSettings, TurnTracker
-from app.evaluation.turns import TimedEars
-from app.installed import completing_command
-from app.offline_models import model_path
-from app.stt.base import EndOfTurn, TranscriberError, TranscriptUpdate, VoiceActivity
-from app.stt.streaming import Decoder, WordsJudge
+from app.evaluation.listening import Listener
+from app.evaluation.speech_models import SpeechModels, speech_models
+from app.stt.base import TranscriberError
 from app.stt.turn_ends import end_weights
 
 LEVEL_DBFS = -24.0
@@ -70,87 +68,41 @@ def in_room(samples: np.ndarray, rate: int) -> np.ndarray:
     return room.astype(np.float32)
 
 
-@dataclass(slots=True)
-class _Pass:
-    """One hearing: times in session seconds."""
+def follow(name: str, samples: np.ndarray, models: SpeechModels, settings: TurnSettings | None = None) -> Heard:
+    """Listens to a recording (as from `in_room`), while the assistant speaks and while nobody does."""
 
-    held: list[tuple[float, float]] = field(default_factory=list)
-    interrupted: float | None = None
-    words: list[str] = field(default_factory=list)
+    def listener(speaks_from: float) -> Listener:
+        tracker = TurnTracker(end_weights(), settings)
+        return Listener(models.voice_detector(), models.transcriber(), tracker, speaks_from=speaks_from)
 
-
-class SoundFollower:
-    """Hears recordings as a session does, frame by frame."""
-
-    def __init__(
-        self,
-        make_voice: Callable[[], VoiceActivity],
-        decoder: Decoder,
-        judge: EndOfTurn,
-        words_judge: WordsJudge | None = None,
-        settings: TurnSettings | None = None,
-    ) -> None:
-        self._make_voice = make_voice
-        self._decoder, self._judge, self._words_judge = decoder, judge, words_judge
-        self._settings = settings
-
-    def follow(self, name: str, samples: np.ndarray) -> Heard:
-        """`samples`: as from `in_room`."""
-        over, alone = self._hear(samples, assistant_speaks=True), self._hear(samples, assistant_speaks=False)
-        fate: Fate = "interrupted" if over.interrupted is not None else "held" if over.held else "nothing"
-        stops = [begin for begin, _ in over.held] + ([over.interrupted] if over.interrupted is not None else [])
-        return Heard(
-            name,
-            fate,
-            min(stops) - LEAD_SECONDS if stops else None,
-            over.interrupted - LEAD_SECONDS if over.interrupted is not None else None,
-            sum(end - begin for begin, end in over.held),
-            " / ".join(over.words),
-            " / ".join(alone.words),
-        )
-
-    def _hear(self, samples: np.ndarray, *, assistant_speaks: bool) -> _Pass:
-        tracker = TurnTracker(end_weights(), self._settings)
-        voice, ears = self._make_voice(), TimedEars(self._decoder, self._judge, self._words_judge)
-        out, held_since = _Pass(), None
-
-        def hear(update: TranscriptUpdate) -> None:
-            words = " ".join(part for part in (update.stable, update.unstable) if part)
-            tracker.hint_words(update.turn, words, update.heard_until)
-            if update.final and words:
-                out.words.append(words)
-
-        ears.on_update, ears.on_finished = hear, tracker.hint_finished
-        for index in range(len(samples) // FRAME_SAMPLES):
-            frame = Frame(index, samples[index * FRAME_SAMPLES : (index + 1) * FRAME_SAMPLES])
-            ears.deliver(frame.at)
-            windows = voice.hear(frame)
-            facts = tracker.hear(frame.at, windows, assistant_speaks=assistant_speaks)
-            ears.push(frame, any(w.probability >= 0.5 for w in windows))
-            for fact in facts:
-                match fact:
-                    case e.UserStarted(at, turn):
-                        ears.begin(turn, at)
-                    case e.UserPaused(_, turn, speech_end):
-                        ears.pause(turn, speech_end)
-                    case e.UserResumed(_, turn):
-                        ears.resume(turn)
-                        out.words = []
-                    case e.UserEnded(_, turn, speech_end):
-                        ears.end(turn, speech_end)
-                    case e.UserBackchannel(_, turn):
-                        ears.discard(turn)
-                    case floor.Hold():
-                        held_since = frame.at
-                    case floor.GoOn() if held_since is not None:
-                        out.held.append((held_since, frame.at))
-                        held_since = None
-                    case floor.Interrupt() | floor.Yield() if assistant_speaks:
-                        if held_since is not None:
-                            out.held.append((held_since, frame.at))
-                        out.interrupted, assistant_speaks, held_since = frame.at, False, None
-        ears.deliver(1e9)
-        return out
+    over, alone = listener(-math.inf), listener(math.inf)
+    held: list[tuple[float, float]] = []
+    held_since = interrupted = None
+    for at, happened in over.listen(samples):
+        for one in happened:
+            match one:
+                case floor.Hold():
+                    held_since = at
+                case floor.GoOn() if held_since is not None:
+                    held.append((held_since, at))
+                    held_since = None
+                case floor.Interrupt() | floor.Yield() if interrupted is None:
+                    if held_since is not None:
+                        held.append((held_since, at))
+                    interrupted, held_since = at, None
+    for _ in alone.listen(samples):
+        pass
+    fate: Fate = "interrupted" if interrupted is not None else "held" if held else "nothing"
+    stops = [begin for begin, _ in held] + ([interrupted] if interrupted is not None else [])
+    return Heard(
+        name,
+        fate,
+        min(stops) - LEAD_SECONDS if stops else None,
+        interrupted - LEAD_SECONDS if interrupted is not None else None,
+        sum(end - begin for begin, end in held),
+        " / ".join(words for words in over.finals.values() if words),
+        " / ".join(words for words in alone.finals.values() if words),
+    )
 
 
 @dataclass(slots=True)
@@ -232,29 +184,15 @@ def run_sounds(
 
     Raises TranscriberError.
     """
-    from app.stt import finished_words
-    from app.stt.silero import SileroVoiceActivity
-    from app.stt.smart_turn import SmartTurn
-    from app.stt.whisper_decoder import WhisperDecoder
-
-    ears, end = model_path("ears"), model_path("end of turn")
-    if not ears.is_dir() or not end.is_file():
-        raise TranscriberError("The models that hear are not installed. Set the app up again: "
-                               f"{completing_command()}.")  # fmt: skip
     result = SoundsResult()
     files = [(path, result.sounds) for path in recordings(folder)]
     files += [(path, result.speech) for path in recordings(speech)] if speech is not None else []
-    words = finished_words.load()
-    try:
-        follower = SoundFollower(SileroVoiceActivity, WhisperDecoder(ears), SmartTurn(end), words)
+    with speech_models() as models:
         for number, (path, group) in enumerate(files, 1):
             progress(f"recording {number} of {len(files)}")
             try:
                 samples, rate = soundfile.read(path, dtype="float32")
             except soundfile.LibsndfileError as error:
                 raise TranscriberError(f"The recording {path.name} can't be read: {error}") from error
-            group.append(follower.follow(path.name, in_room(samples, rate)))
-    finally:
-        if words is not None:
-            words.close()
+            group.append(follow(path.name, in_room(samples, rate), models))
     return result

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from collections.abc import Callable
 from contextlib import ExitStack
 
 from app.audio.endpoints import AudioSink, AudioSource
@@ -66,6 +67,10 @@ class Loader:
             ) from error
         self._parts.frontend = frontend
         return frontend
+
+    def call_at_close(self, work: Callable[[], None]) -> None:
+        """Has `work` done when everything is closed, before any part is."""
+        self._stack.callback(work)
 
     async def close(self) -> None:
         """Closes whatever is open."""

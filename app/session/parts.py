@@ -32,7 +32,8 @@ class SessionParts:
     `make_backend` makes the brain of a choice, `make_tools` the tools of one; neither is open yet. `cost`: what a
     request cost, in US dollars, None where nobody knows. `paces`: what is known of brains from earlier talks. `edge`:
     what `source` and `sink` belong to, where they are devices. `prepare` loads on a thread what else is wanted by then.
-    `keep_pauses`: takes what was learned of the user's pauses when the talk is over.
+    `keep_pauses`: takes what was learned of the user's pauses when the talk is over; it may write, so it is called on a
+    thread of its own but in simulated time.
     """
 
     frontend: FrontEnd

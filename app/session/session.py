@@ -184,7 +184,7 @@ class Session:
         if ended:
             self._emit(e.SessionEnded(self.clock(), self.frames))
             self._over = True
-            self.parts.keep_pauses(self.config.pauses)
+            self._loader.call_at_close(lambda: self.parts.keep_pauses(self.config.pauses))
         try:
             await self.mind.close()
         finally:

@@ -1,4 +1,4 @@
-"""What the app's own ears know of each pause, frame by frame: the material that `turn_ends` fits its weights to.
+"""What the app's own models know of each pause, frame by frame: the material that `turn_ends` fits its weights to.
 
 Each case is listened to by a tracker that never ends a turn, in virtual time, so that one pass tells what any policy
 would have known, and when. Recognition takes most of the time; `CachedDecoder` keeps it on disk.
@@ -13,15 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from app.conversation import events as e
-from app.conversation.frame import FRAME_SAMPLES, Frame
 from app.conversation.turn import TurnTracker
 from app.conversation.turn_end import PauseLengths
+from app.evaluation.listening import Listener
 from app.evaluation.pauses import Case
-from app.evaluation.turns import TimedEars
-from app.stt.base import EndOfTurn, VoiceActivity
+from app.evaluation.speech_models import SpeechModels
+from app.evaluation.timed_transcriber import TimedTranscriber
 from app.stt.finished_words import WordOdds
-from app.stt.streaming import Decoder, WordsJudge
+from app.stt.streaming import Decoder
 from app.stt.turn_ends import end_weights
 
 
@@ -74,11 +73,13 @@ class CachedDecoder:
         return file.read_text(encoding="utf-8")
 
 
-class _OpenEars(TimedEars):
-    """Tells the tracker nothing; what is known is read from outside."""
+class _PauseTranscriber(TimedTranscriber):
+    """Tells what it knows of a pause, whenever it is asked."""
 
     def _tell(self) -> None:
-        return
+        """Tells the tracker no more than that the sound was judged, so that it has later pauses judged anew."""
+        if self._heard is not None:
+            self.on_finished(self._turn, 0.0, self._heard[0])
 
     def look(self, silence: float, speech_end: float) -> Look:
         """What is known of the pause that began at `speech_end`."""
@@ -100,37 +101,17 @@ class _OpenTracker(TurnTracker):
         """Where the voice ended, while it pauses."""
         return self._last_voice if self._state == "paused" else None
 
-    def judged(self) -> None:
-        """Lets the tracker ask again, as it does once a pause was judged."""
-        self._finished = 0.0
 
-
-def listen(
-    case: Case, pauses: PauseLengths, voice: VoiceActivity, decoder: Decoder, judge: EndOfTurn,
-    words: WordsJudge | None,
-) -> Utterance:
+def listen(case: Case, pauses: PauseLengths, models: SpeechModels) -> Utterance:
     """Listens to one case; `pauses`: what is known of the speaker, which goes on learning."""
-    tracker, ears = _OpenTracker(end_weights(), pauses=pauses), _OpenEars(decoder, judge, words)
+    tracker = _OpenTracker(end_weights(), pauses=pauses)
+    transcriber = _PauseTranscriber(models.decoder, models.judge, models.words)
     looks: dict[float, list[Look]] = {}
     slower: dict[float, float] = {}
-    for index in range(len(case.samples) // FRAME_SAMPLES):
-        frame = Frame(index, case.samples[index * FRAME_SAMPLES : (index + 1) * FRAME_SAMPLES])
-        ears.deliver(frame.at)
-        begin = tracker.pause_begin
-        if begin is not None and ears.look(0.0, begin).sound is not None:
-            tracker.judged()
-        windows = voice.hear(frame)
-        facts = tracker.hear(frame.at, windows, assistant_speaks=False)
-        ears.push(frame, any(window.probability >= 0.5 for window in windows))
-        for fact in facts:
-            match fact:
-                case e.UserStarted(at, turn):
-                    ears.begin(turn, at)
-                case e.UserPaused(_, turn, speech_end):
-                    ears.pause(turn, speech_end)
+    for at, _ in Listener(models.voice_detector(), transcriber, tracker).listen(case.samples):
         begin = tracker.pause_begin
         if begin is not None:
-            looks.setdefault(begin, []).append(ears.look(frame.at - begin, begin))
+            looks.setdefault(begin, []).append(transcriber.look(at - begin, begin))
             slower.setdefault(begin, pauses.slower)
     return Utterance(
         case,

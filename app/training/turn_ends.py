@@ -22,10 +22,9 @@ from pathlib import Path
 import numpy as np
 
 from app.conversation.turn_end import EndWeights, PauseLengths
+from app.evaluation.listening import FIRST_SOUND_SECONDS
 from app.evaluation.people import part_of
-from app.evaluation.turns import FIRST_SOUND_SECONDS
 from app.resources import resource
-from app.stt import finished_words
 from app.stt.finished_words import clues
 from app.training.pause_samples import CachedDecoder, Look, Pause, Utterance, listen
 
@@ -216,35 +215,31 @@ def gather(people_in: Path, recordings: Path | None, cache: Path, progress: Call
     """Listens to everything that the weights are fitted to, and to the part of the people that they are not."""
     from app.evaluation.pauses import bench_cases, recorded_cases, spoken_cases
     from app.evaluation.people import people
-    from app.evaluation.turns import Hearing
+    from app.evaluation.speech_models import speech_models
     from app.offline_models import model_path
-    from app.stt.silero import SileroVoiceActivity
-    from app.stt.smart_turn import SmartTurn
-    from app.stt.whisper_decoder import WhisperDecoder
     from app.tts.piper import PiperVoice
 
-    decoder, judge = CachedDecoder(WhisperDecoder(model_path("ears")), cache), SmartTurn(model_path("end of turn"))
-    hear, words = Hearing(decoder), finished_words.load()
-    if words is None:
-        raise SystemExit("The language model is not installed, and its judgement is what is fitted.")
-    cases = people(people_in, hear, SileroVoiceActivity)
-    for part in (0, 1):
-        cases += bench_cases(hear, part)[0]
-        if recordings is not None:
-            cases += recorded_cases(recordings, hear, part)[0]
-        with PiperVoice(model_path("voice")) as speaker:
-            cases += spoken_cases(lambda text, say=speaker: say.synthesize(text).result().samples, hear, part)[0]
-    pauses: dict[str, PauseLengths] = {}
-    out = []
-    try:
+    with speech_models() as loaded:
+        if loaded.words is None:
+            raise SystemExit("The language model is not installed, and its judgement is what is fitted.")
+        models = replace(loaded, decoder=CachedDecoder(loaded.decoder, cache))
+        cases = people(people_in, models.transcribe, models.voice_detector)
+        for part in (0, 1):
+            cases += bench_cases(models.transcribe, part)[0]
+            if recordings is not None:
+                cases += recorded_cases(recordings, models.transcribe, part)[0]
+            with PiperVoice(model_path("voice")) as speaker:
+                cases += spoken_cases(
+                    lambda text, say=speaker: say.synthesize(text).result().samples, models.transcribe, part
+                )[0]
+        pauses: dict[str, PauseLengths] = {}
+        out = []
         for number, case in enumerate(cases, 1):
             progress(f"case {number} of {len(cases)}")
             known = pauses.setdefault(case.speaker, PauseLengths()) if case.speaker else PauseLengths()
             if case.kind in ("phrase", "plain"):
                 case = replace(case, untold=case.pauses)  # all may have been said
-            out.append(listen(case, known, SileroVoiceActivity(), decoder, judge, words))
-    finally:
-        words.close()
+            out.append(listen(case, known, models))
     return out
 
 

@@ -10,9 +10,10 @@ import soxr
 
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.words import fold
-from app.evaluation.hearing import Heard, Recording, hear_recording, normalised
+from app.evaluation.hearing import heard_live
+from app.evaluation.hearing_result import Heard, Recording, normalised
 from app.evaluation.latency import word_distance
-from app.evaluation.turns import TimedEars
+from app.evaluation.speech_models import SpeechModels
 from app.offline_models import model_path
 from app.stt.streaming import WINDOW_SECONDS
 from app.stt.whisper_decoder import RATE, WhisperDecoder
@@ -48,15 +49,14 @@ def test_where_nobody_speaks_no_words_are_heard(decoder: WhisperDecoder) -> None
 
 
 def test_a_long_turn_is_heard_live_as_well_as_at_one_look(decoder: WhisperDecoder) -> None:
-    from app.stt.silero import SileroVoiceActivity
-
     class NeverFinished:
         def probability(self, samples: object) -> float:
             return 0.01
 
     recording = Recording("149_1", "", question("149_1"))
     assert len(recording.samples) > (WINDOW_SECONDS + 1) * SAMPLE_RATE
-    heard: Heard = hear_recording(recording, SileroVoiceActivity(), TimedEars(decoder, NeverFinished()), decoder)
+    models = SpeechModels(decoder, NeverFinished(), None)
+    heard = Heard(recording, heard_live(recording.samples, models), models.transcribe(recording.samples))
     assert word_distance(normalised(heard.one_look), normalised(heard.live)) <= 2, heard
     assert not heard.lost_beginning
 

@@ -7,9 +7,9 @@ import pytest
 
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
-from app.conversation.frame import SAMPLE_RATE, Frame
+from app.conversation.frame import SAMPLE_RATE
 from app.evaluation.sounds import run_sounds
-from app.evaluation.turns import TimedEars
+from app.evaluation.speech_models import SpeechModels, speech_models
 from app.frontend.cascade import CascadeFrontEnd
 from app.offline_models import model_path
 from app.session.clock import run_simulated
@@ -26,26 +26,8 @@ with_models = pytest.mark.skipif(
 )
 
 
-class _Ears(TimedEars):
-    """The app's ears in a session of simulated time: each look's words come when they would have come."""
-
-    def push(self, frame: Frame, voiced: bool) -> None:
-        self.deliver(frame.at)
-        super().push(frame, voiced)
-
-    def __enter__(self) -> _Ears:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        return None
-
-
 def _talk(*sounds: tuple[float, np.ndarray]) -> tuple[list[e.Event], list[str]]:
     """A talk in which these are heard, each at its second; every answer is long. Events, and the turns answered."""
-    from app.stt.silero import SileroVoiceActivity
-    from app.stt.smart_turn import SmartTurn
-    from app.stt.whisper_decoder import WhisperDecoder
-
     samples = room(max(at + len(sound) / SAMPLE_RATE for at, sound in sounds) + 3.0)
     for at, sound in sounds:
         samples[round(at * SAMPLE_RATE) :][: len(sound)] += sound
@@ -56,11 +38,11 @@ def _talk(*sounds: tuple[float, np.ndarray]) -> tuple[list[e.Event], list[str]]:
             asked.append(request.messages[-1].content)
         return answer("This is an answer that goes on and on for ever. " * 30, every=0.0)
 
-    async def run() -> list[e.Event]:
+    async def run(models: SpeechModels) -> list[e.Event]:
         parts = SessionParts(
             frontend=CascadeFrontEnd(ScriptedVoice(), "after"),
-            transcriber=_Ears(WhisperDecoder(model_path("ears")), SmartTurn(model_path("end of turn"))),
-            voice_activity=SileroVoiceActivity(),
+            transcriber=models.transcriber(),
+            voice_activity=models.voice_detector(),
             backend=ScriptedBackend(reply),
             source=SoundSource(samples),
             sink=LoopSpeaker(),
@@ -72,7 +54,8 @@ def _talk(*sounds: tuple[float, np.ndarray]) -> tuple[list[e.Event], list[str]]:
             await session.ended()
         return events
 
-    return run_simulated(run()), asked
+    with speech_models(words=False) as models:
+        return run_simulated(run(models)), asked
 
 
 @with_models

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from app.conversation.words import fold
-from app.evaluation.overlap import Asked, Over, OverlapResult, some_places
+from app.evaluation.overlap import some_places
+from app.evaluation.overlap_result import Asked, Over, OverlapResult
 
 CLEAN = fold("I would like to become a voyager next year.")
 
