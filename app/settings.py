@@ -135,7 +135,8 @@ class Settings:
     )  # fmt: skip
     openings: bool = _setting(
         True, tr("Openings"),
-        tr("The cascade says something short like “Let me think.” where its answer takes longer than half a second."),
+        tr("The cascade says something short like “Let me think.” where its answer takes longer than half a second, or "
+           "three quarters of one hands-free, since you may go on."),
         "talk",
     )  # fmt: skip
     duplex: bool = _setting(

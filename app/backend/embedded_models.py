@@ -116,7 +116,7 @@ MODELS = {
             max_tokens=90,
             temperature=0.0,
             enough_words=24,
-            least_interval=0.6,
+            least_interval=1.5,
             free=True,
         ),
     )

@@ -82,7 +82,6 @@ class TurnSettings:
     """
 
     voice: VoiceSettings = field(default_factory=VoiceSettings)
-    onset_seconds: float = 0.064
     pause_seconds: float = 0.032
     patience: float = 0.0
     ask_again: tuple[float, ...] = (0.1, 0.18, 0.26, 0.4, 0.56)
@@ -169,6 +168,10 @@ class TurnTracker:
         """Whether a turn of the user is open."""
         return self._state != "silent"
 
+    def would_go_on(self, at: float) -> bool:
+        """Whether who speaks at `at` goes on with the turn that has just ended."""
+        return at - self._ended_turn_voice <= self.settings.reopen_seconds
+
     def own_level(self, at: float) -> float | None:
         """dBFS of the user's own speech, by their last turns; None: not known yet."""
         if not self._own_levels:
@@ -238,7 +241,7 @@ class TurnTracker:
             self._voiced += WINDOW_SECONDS
             if window.level is not None:
                 self._turn_levels.append(window.level)
-        if self._state == "paused" and self._run.seconds >= self.settings.onset_seconds - 1e-9:
+        if self._state == "paused" and self._run.seconds >= self.settings.voice.barge_in_seconds - 1e-9:
             self._state, self._finished = "speaking", None
             self._learn_pause(window.end - self._run.seconds)
 
@@ -253,10 +256,9 @@ class TurnTracker:
         if self._waits_for_silence:
             self._waits_for_silence = self._run.silence < TYPED_SILENCE_SECONDS
             return
-        begins = self._run.seconds + 1e-9 >= s.onset_seconds and self._run.may_be_speech
-        goes_on = at - self._ended_turn_voice <= s.reopen_seconds
+        goes_on = self.would_go_on(at)
         # Who was answered a moment ago may well go on: that takes less evidence than an interruption.
-        if not (self._run.interrupts if assistant_speaks and not goes_on else begins):
+        if not (self._run.interrupts if assistant_speaks and not goes_on else self._run.begins):
             return
         voiced = self._run.seconds
         if goes_on:

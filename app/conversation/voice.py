@@ -45,8 +45,8 @@ class VoiceSettings:
     `sure_probability`, times its periodicity, which counts nothing up to a voicing of `unvoiced` and fully from
     `voiced` on. A hum is none. It adds up over a run, and `barge_in_evidence` is speech (two vowel windows at 0.7,
     three at 0.67); behind a burst of noise as loud as the sure windows, which is how a cough begins, it takes
-    `burst_evidence`. No run is speech before `barge_in_seconds`; one of `doubtful_seconds` is, however unsure, and one
-    that mostly hums behind `hum_seconds`.
+    `burst_evidence`. No run is speech, or begins a turn, before `barge_in_seconds`; one of `doubtful_seconds` is,
+    however unsure, and one that mostly hums is behind `hum_seconds`.
 
     A turn begins with the same evidence, or with a run of `unsure_seconds`, so that a whisper or an "mhm" that answers
     begins one, too, and few coughs and knocks do.
@@ -116,9 +116,9 @@ class VoiceRun:
         self.seconds = self._hum = 0.0
 
     @property
-    def may_be_speech(self) -> bool:
-        """Whether the run may begin a turn, where it interrupts nobody."""
-        if self._is_far(self.settings.far_in_silence_db):
+    def begins(self) -> bool:
+        """Whether the run begins a turn where it interrupts nobody, or goes on with the one that has just ended."""
+        if self.seconds + 1e-9 < self.settings.barge_in_seconds or self._is_far(self.settings.far_in_silence_db):
             return False
         return self.seconds + 1e-9 >= self.settings.unsure_seconds or self._is_speech()
 

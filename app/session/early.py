@@ -37,19 +37,22 @@ class EarlyVoice:
         self._source = source if isinstance(source, TellsAhead) else None
         self._sink = sink if isinstance(sink, Hushes) else None
         self._run = VoiceRun(settings)
+        self._goes_on = False
         self._next = 0
         self._heard = 0  # samples of the frame under way, and the windows that they have brought
         self._windows: list[VoiceWindow] = []
         self._armed = self._suspects = False
         self._hushed_frames: int | None = None
 
-    def listen(self, armed: bool, own_level: float | None = None) -> None:
+    def listen(self, armed: bool, own_level: float | None = None, *, goes_on: bool = False) -> None:
         """Whether the next frame may be listened to ahead, and somebody who speaks in it hushes the loudspeaker.
 
-        `own_level`: the user's own, as the tracker knows it.
+        `own_level`: the user's own, as the tracker knows it. `goes_on`: who speaks goes on with the turn just ended, so
+        that as much as begins a turn hushes the loudspeaker, and nothing need have been suspected before.
         """
-        self._run.own_level = own_level
-        self._armed = armed and self._suspects and self._sink is not None and self._hushed_frames is None
+        self._run.own_level, self._goes_on = own_level, goes_on
+        suspects = self._suspects or goes_on
+        self._armed = armed and suspects and self._sink is not None and self._hushed_frames is None
         if self._source is not None:
             self._source.on_ahead = self.ahead if self._armed else None
 
@@ -59,7 +62,8 @@ class EarlyVoice:
         for window in self._voice.hear(Frame(self._next, samples)):
             self._windows.append(window)
             self._run.hear(window)
-            if self._armed and self._run.interrupts and self._hushed_frames is None:
+            stops = self._run.begins if self._goes_on else self._run.interrupts
+            if self._armed and stops and self._hushed_frames is None:
                 assert self._sink is not None
                 self._sink.hush()
                 self._hushed_frames = 0

@@ -249,7 +249,11 @@ class FrameStepper:
         if self._sink.underruns > self._underruns:
             events.append(e.Underrun(frame.at, self._sink.underruns - self._underruns))
             self._underruns = self._sink.underruns
-        self._voice.listen(self._can_be_interrupted, self.tracker.own_level(frame.at))
+        self._voice.listen(
+            self._can_be_interrupted,
+            self.tracker.own_level(frame.at),
+            goes_on=self.tracker.would_go_on(frame.at + FRAME_SECONDS),
+        )
         return StepMessage(
             frame=frame,
             samples=step.samples,

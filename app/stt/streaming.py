@@ -31,10 +31,10 @@ it."""
 LONGEST_PREROLL_SECONDS = 2.5
 """Where the app was silent, the sound begins in the last silence before that, at most so far back: the detector may
 have missed a soft first word."""
-LOOK_SECONDS = 0.24
-"""New sound after which the utterance is looked at again: three frames, so that 300 ms are never exceeded."""
-LONG_SECONDS, LONG_LOOK_SECONDS = 5.0, 0.4
-"""From this length on a look takes twice as long, and comes as much less often."""
+LOOK_SECONDS = ((0.0, 0.24), (1.5, 0.4), (5.0, 0.64))
+"""(Length of the window, new sound after which it is looked at again.) The first words come at once, since they tell
+speech from laughter. A long window takes twice as long to look at as a short one, and its end is looked at in the pause
+anyway. With 0.24 s up to 5 s and 0.4 s beyond, the looks took most of the app's processor time."""
 PAUSE_LOOK_SECONDS = 0.28
 """A pause is looked at once more at this length: the last word's fading end, or a soft word behind it, came since."""
 WINDOW_SECONDS = 10.0
@@ -190,7 +190,8 @@ class StreamingTranscriber:
         if self._pause is not None:
             self._look_again()
             return
-        due = LOOK_SECONDS if self._last - self._window.start < LONG_SECONDS * RATE else LONG_LOOK_SECONDS
+        length = self._last - self._window.start
+        due = next(seconds for least, seconds in reversed(LOOK_SECONDS) if length >= least * RATE)
         if self._last - self._looked_until >= due * RATE - RATE // 50:
             if self._job is None:
                 self._due_skipped = False

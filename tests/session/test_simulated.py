@@ -82,7 +82,7 @@ def test_a_wait_is_filled_with_an_opening_that_is_heard_and_never_told_to_the_br
     openings = [one.removesuffix(answered).strip() for one in said]
     assert all(text.endswith(answered) for text in said) and len(set(openings)) == 2 and set(openings) <= set(OPENINGS)
     first = talk.of(e.AssistantStarted)[0].at
-    assert 3.3 <= first <= 3.5 and talk.speaker.sounding(3.4, 3.6), "half a second of silence, and no more"
+    assert 3.6 <= first <= 3.76 and talk.speaker.sounding(3.7, 3.9), "three quarters of a second, and no more"
     assert talk.transcript.turns[1].text == said[0]
     told = [m.content for m in talk.backend.requests[-1].messages if m.role == "assistant"]
     assert told == [answered]

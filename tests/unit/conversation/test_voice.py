@@ -74,9 +74,11 @@ def test_a_turn_begins_with_what_is_surely_speech_or_goes_on() -> None:
     begins = []
     for number in range(1, 12):
         run.hear(VoiceWindow(number * WINDOW_SECONDS, 0.9, False, -24, 0.4))
-        begins.append(run.may_be_speech)
+        begins.append(run.begins)
     assert begins.index(True) + 1 == round(VoiceSettings().unsure_seconds / WINDOW_SECONDS)
     run.hear(VoiceWindow(0.4, 0.05, False, -60, 0.2))
-    assert not run.may_be_speech
+    assert not run.begins
     run.hear(VoiceWindow(0.432, 0.9, False, -24, 0.9))
-    assert run.may_be_speech
+    assert not run.begins  # one window is none
+    run.hear(VoiceWindow(0.464, 0.9, False, -24, 0.9))
+    assert run.begins

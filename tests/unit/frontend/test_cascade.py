@@ -214,14 +214,15 @@ def opened(rig: Rig) -> list[float]:
     return [(place + 1) * 0.08 for place, step in enumerate(rig.steps) for mark in step.marks if mark.what == "opened"]
 
 
-def test_an_opening_keeps_the_silence_at_half_a_second_and_is_no_part_of_the_answer() -> None:
+@pytest.mark.parametrize(("told", "least", "most"), [(True, 0.5, 0.66), (False, 0.64, 0.76)])
+def test_an_opening_keeps_the_silence_short_and_is_no_part_of_the_answer(told: bool, least: float, most: float) -> None:
     rig = Rig()
     rig.step(OracleAsked(1, 1, True))
-    rig.step(TakeFloor(1, 0.0, ASKED))
-    for _ in range(8):
+    rig.step(TakeFloor(1, 0.0, ASKED, told))
+    for _ in range(10):
         rig.step()
     [at] = opened(rig)
-    assert 0.4 <= at <= 0.5 and rig.front.speaking
+    assert least <= at <= most and rig.front.speaking
     rig.step(*_answer(1, "It is Paris.")[1:])
     rig.until_silent()
     opening = rig.said.removesuffix(" It is Paris.")

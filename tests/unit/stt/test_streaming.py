@@ -14,7 +14,7 @@ from app.stt.base import TranscriptUpdate
 from app.stt.finished_words import WordOdds, probability
 from app.stt.hallucinations import without_loops
 from app.stt.stable import StableWords
-from app.stt.streaming import LONGEST_PREROLL_SECONDS, LOOK_SECONDS, RATE, WINDOW_SECONDS, StreamingTranscriber
+from app.stt.streaming import LONGEST_PREROLL_SECONDS, RATE, WINDOW_SECONDS, StreamingTranscriber
 
 
 class Counting:
@@ -97,15 +97,15 @@ class Ears:
             self.calls.get()()
 
 
-def test_partials_come_at_least_every_300_ms_and_words_become_stable() -> None:
+def test_partials_come_often_at_first_then_every_half_second_and_words_become_stable() -> None:
     ears = Ears()
     with ears.stt:
         ears.hear(0.8, voiced=False)
         ears.stt.begin(1, ears.at)
         ears.hear(4.0, voiced=True)
     times = [round(u.heard_until, 2) for u in ears.updates]
-    assert max(b - a for a, b in itertools.pairwise(times)) <= 0.3
-    assert LOOK_SECONDS <= 0.3
+    steps = list(itertools.pairwise(times))
+    assert max(b - a for a, b in steps if b <= times[0] + 0.5) <= 0.3 and max(b - a for a, b in steps) <= 0.5
     last = ears.updates[-1]
     assert last.stable.split() == [f"w{n}" for n in range(len(last.stable.split()))] and len(last.stable.split()) >= 6
     assert len(last.unstable.split()) <= 1
@@ -183,7 +183,7 @@ def test_a_look_that_ends_early_takes_back_nothing_that_was_heard_twice() -> Non
     ears = Ears()
     with ears.stt:
         ears.stt.begin(1, ears.at)
-        ears.hear(3.36, voiced=True)
+        ears.hear(3.84, voiced=True)
         ears.decoder.deaf_behind = 3
         ears.hear(0.08, voiced=False)
         ears.stt.pause(1, ears.at)
