@@ -133,7 +133,8 @@ class Traits:
     `concurrent`: it answers two requests at once without slowing the newer one down much; otherwise the
     stream that is superseded is ended as soon as the new one begins, once it has given words.
     `history_words`: how many words of earlier turns it is given. `persona`: its system prompt.
-    `enough_words`: its answer is ended at the first sentence's end behind so many words; 0: never.
+    `enough_words`: its answer is ended at the first sentence's end behind so many words; 0: never. `partial_words`: its
+    answer to words of somebody who still speaks is ended behind so many; 0: never.
     `least_interval`: seconds between two requests on partial transcripts that it needs at least, since it shares
     this machine. `free`: asking it costs no money.
     """
@@ -144,6 +145,7 @@ class Traits:
     max_tokens: int = 160
     temperature: float = 0.3
     enough_words: int = 0
+    partial_words: int = 0
     least_interval: float = 0.1
     free: bool = False
 

@@ -42,7 +42,7 @@ class EmbeddedBackend:
     name = "Embedded"
     # It reads some 200 words a second on one core, and understands little of a long talk. Its persona was
     # chosen by ear among three; a small model repeats longer ones. Left alone it would never end. Between pauses it is
-    # asked seldom: the last words, which the answer hangs on, are mostly heard in the pause.
+    # asked seldom, and for a first clause: the last words, which the answer hangs on, are mostly heard in the pause.
     traits = Traits(
         concurrent=False,
         history_words=120,
@@ -50,6 +50,7 @@ class EmbeddedBackend:
         max_tokens=110,
         temperature=0.0,
         enough_words=24,
+        partial_words=10,
         least_interval=1.5,
         free=True,
     )

@@ -116,6 +116,7 @@ MODELS = {
             max_tokens=90,
             temperature=0.0,
             enough_words=24,
+            partial_words=10,
             least_interval=1.5,
             free=True,
         ),

@@ -38,13 +38,18 @@ class ScriptedBackend:
         model: str = "script",
         concurrent: bool = True,
         enough_words: int = 0,
+        partial_words: int = 0,
         least_interval: float = 0.1,
         free: bool = False,
     ) -> None:
         self.name = name
         self.model = model
         self.traits = Traits(
-            concurrent=concurrent, enough_words=enough_words, least_interval=least_interval, free=free
+            concurrent=concurrent,
+            enough_words=enough_words,
+            partial_words=partial_words,
+            least_interval=least_interval,
+            free=free,
         )
         self.requests: list[ChatRequest] = []
         self.closed = False

@@ -73,7 +73,9 @@ class TurnSettings:
 
     `pause_seconds` is one window of silence. How long a pause must last to end the turn is told by `turn_end`;
     `patience` in [-1, 1] moves that, 0 as fitted, 1 the longest waits. `ask_again`: silence after which the judge is
-    asked once more, because it hears more in the silence. `answer_seconds`: who says "yes" over the assistant and goes
+    asked once more, because it hears more in the silence. `unready_seconds`: a turn that could not be answered at once
+    lasts at least so long into the silence, until an opening is due: who goes on before has not been cut off.
+    `answer_seconds`: who says "yes" over the assistant and goes
     on so soon behind it has begun an answer.
 
     Who makes a sound over the assistant for `backchannel_seconds` interrupts it if the recogniser hears words in it,
@@ -85,6 +87,7 @@ class TurnSettings:
     pause_seconds: float = 0.032
     patience: float = 0.0
     ask_again: tuple[float, ...] = (0.1, 0.18, 0.26, 0.4, 0.56)
+    unready_seconds: float = 0.66
     reopen_seconds: float = 1.6
     backchannel_seconds: float = 0.9
     hold_silence: float = 0.72
@@ -210,9 +213,12 @@ class TurnTracker:
         self._typed += 1
 
     def hear(
-        self, at: float, windows: Sequence[VoiceWindow], *, assistant_speaks: bool
+        self, at: float, windows: Sequence[VoiceWindow], *, assistant_speaks: bool, answer_ready: bool = True
     ) -> list[TurnEvent | FloorCommand]:
-        """Takes the windows of one frame that ended at `at`; returns what follows from them, in order."""
+        """Takes the windows of one frame that ended at `at`; returns what follows from them, in order.
+
+        `answer_ready` False: nothing could be said at once if the turn ended, so that it may as well wait a little.
+        """
         out: list[TurnEvent | FloorCommand] = []
         self._run.own_level = self.own_level(at)
         self._push(at, out, assistant_speaks)
@@ -221,7 +227,7 @@ class TurnTracker:
             if not self._pressed and self.duplex and self._state == "silent":
                 self._onset(window.end, out, assistant_speaks)
         if self._state != "silent" and not self._pressed:
-            self._progress(at, out)
+            self._progress(at, answer_ready, out)
         return out
 
     def end_input(self, at: float) -> list[TurnEvent | FloorCommand]:
@@ -286,7 +292,7 @@ class TurnTracker:
         self._wordless, self._worded = False, 0
         out.append(e.UserStarted(at, self.turn))
 
-    def _progress(self, at: float, out: list[TurnEvent | FloorCommand]) -> None:
+    def _progress(self, at: float, answer_ready: bool, out: list[TurnEvent | FloorCommand]) -> None:
         s = self.settings
         quiet = at - self._last_voice
         if (self._held or self._wordless) and self._is_own_echo():
@@ -312,7 +318,7 @@ class TurnTracker:
         elif self._wordless:
             if quiet >= s.hold_silence:
                 self._let_pass(at, out)
-        elif quiet + 1e-9 >= self._silence_wanted():
+        elif quiet + 1e-9 >= max(self._silence_wanted(), 0.0 if answer_ready else s.unready_seconds):
             self._close(at, "words" if self._sounded_finished else "silence", out)
         elif self._asked < len(s.ask_again) and quiet >= s.ask_again[self._asked]:
             # The judge hears more in the silence that follows: it is asked once more.

@@ -183,6 +183,11 @@ class FrontEnd(Protocol):
         """Whether it has nothing to say and waits for nothing but the user."""
         ...
 
+    @property
+    def ready(self) -> bool:
+        """False while it has nothing yet that it could say at once to the user's words so far, but will have soon."""
+        ...
+
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         """Takes what arrived since the last step, in order, and the user's frame; never waits."""
         ...

@@ -142,6 +142,15 @@ class CascadeFrontEnd:
         """The user holds the floor, or nobody: there is nothing to say."""
         return not self._has_floor
 
+    @property
+    def ready(self) -> bool:
+        """The newest revision's first clause is synthesised; always in the manner `after`, which asks at a turn's end.
+        """
+        if self._manner == "after":
+            return True
+        ahead = self._ahead
+        return ahead is not None and ahead[0].revision == max(self._revisions, default=0) and ahead[1].done()
+
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         """See `FrontEnd.step`."""
         self._marks, self._problem, self._at = [], "", frame.at

@@ -104,6 +104,7 @@ class _Mute:
     hears_oracle = True
     speaking = busy = False
     idle = False
+    ready = True
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         return FrontEndStep(silence())
@@ -207,7 +208,8 @@ class FrameStepper:
         turn_events: list[TurnEvent] = []
         told_to_stop = False
         speaking = self.frontend.speaking
-        for fact in self.tracker.hear(frame.at, windows, assistant_speaks=speaking):
+        ready = self.frontend.ready
+        for fact in self.tracker.hear(frame.at, windows, assistant_speaks=speaking, answer_ready=ready):
             if isinstance(fact, floor.TakeFloor | floor.Hold | floor.GoOn | floor.Interrupt | floor.Yield):
                 inputs.append(fact)
                 self._remember(fact)

@@ -89,8 +89,12 @@ class OracleRunner:
                 decision = "start"  # what changes the world is done for a complete turn alone
             elif newest.over and not newest.complete:
                 decision = "start"  # it failed, or was not wanted any more
+        if decision != "start" and newest is not None and newest.brief and newest.turn == turn and (final or settled):
+            newest.brief = False  # the user is silent: a whole answer is wanted
+            if newest.enough:
+                decision = "start"
         if decision == "start":
-            self._start(turn, words, final)
+            self._start(turn, words, final, brief=not (final or settled))
         elif decision == "promote" and newest is not None:
             if not newest.final:
                 newest.final = True
@@ -220,7 +224,7 @@ class OracleRunner:
             )  # fmt: skip
         return choice.backend
 
-    def _start(self, turn: int, words: str, final: bool, *, wanted: bool = False) -> None:
+    def _start(self, turn: int, words: str, final: bool, *, wanted: bool = False, brief: bool = False) -> None:
         if self._closed:
             return
         backend = self._choose(turn, words)
@@ -230,6 +234,7 @@ class OracleRunner:
         before, now = self._newest, self._now()
         revision = self._track.begin()
         stream = OracleStream(self, revision, turn, words, final, backend, self.backend, now)
+        stream.brief = brief and backend.traits.partial_words > 0
         self._newest = stream
         self._streams[revision] = stream
         self.policy.started(turn, words, now)
@@ -297,7 +302,10 @@ class OracleRunner:
             self._supersede(stream, now)
         stream.count += len(fold(text))
         stream.text += text
-        stream.enough = stream.backend.traits.is_enough(text, stream.count)
+        traits = stream.backend.traits
+        stream.enough = (
+            stream.count >= traits.partial_words if stream.brief else traits.is_enough(text, stream.count)
+        )
         self._emit(e.OracleDelta(now, stream.revision, text))
         self._post(OracleWords(stream.revision, stream.turn, text, now))
         if first and stream is self._newest:
@@ -384,7 +392,7 @@ class OracleRunner:
         self._emit(e.OracleEnded(now, stream.revision, reason, stream.count))
         if not counted and (stream.count or reason != "failed" or stream.usage is not None):
             count(stream, self._host, now)  # what was refused cost nothing
-        if reason != "superseded":
+        if reason != "superseded" and not (stream.brief and stream.enough):  # more is to come of that
             self._post(OracleDone(stream.revision, failed=reason == "failed"))
         if reason == "complete":
             self._failed_turn = 0

@@ -54,6 +54,8 @@ class OracleStream:
     uncounted: bool = True  # a request is under way, or was, that the server has not counted
     over: bool = False
     enough: bool = False
+    brief: bool = False
+    """A first clause is wanted, since the user still speaks."""
     complete: bool = False
     retry: bool = False
 

@@ -6,9 +6,9 @@ import contextlib
 import io
 import json
 import os
-import re
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -29,14 +29,8 @@ from tests.support.servers import Script, closed_port_url, peer
 from tests.support.virtual_audio import virtual_audio
 
 RUN = """
-import re, sys
 from app.__main__ import main
-code = main()
-try:  # the process' own peak; getrusage would count what it was forked from
-    print("PEAK", re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1], file=sys.stderr)
-except OSError:
-    pass
-raise SystemExit(code)
+raise SystemExit(main())
 """
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -50,16 +44,13 @@ def talk(*arguments: str | Path) -> tuple[int, dict, str]:
 
 
 def talk_alone(*arguments: str | Path, env: dict[str, str] | None = None) -> tuple[int, dict, str]:
-    """Runs `talk … --json` in a process of its own; the document tells its peak of memory too."""
+    """Runs `talk … --json` in a process of its own."""
     done = subprocess.run(
         [sys.executable, "-c", RUN, "talk", *map(str, arguments), "--json"],
         capture_output=True, text=True, cwd=ROOT, env={**os.environ, **(env or {})}, timeout=240,
     )  # fmt: skip
     assert done.stdout, done.stderr
-    document = json.loads(done.stdout)
-    if peak := re.search(r"PEAK (\d+)", done.stderr):
-        document["peak_kib"] = int(peak[1])
-    return done.returncode, document, done.stderr
+    return done.returncode, json.loads(done.stdout), done.stderr
 
 
 def _text(document: dict, speaker: str) -> str:
@@ -172,23 +163,31 @@ def test_an_answer_that_finds_no_room_is_a_sentence_and_the_words_are_kept(tmp_p
 
 
 def test_four_minutes_in_bounded_memory(tmp_path: Path) -> None:
-    """Two questions, four minutes apart: both are answered, with no more memory than ten seconds apart take."""
+    """Two questions, four minutes apart: both are answered, with no more memory than ten seconds apart take.
+
+    What Python and numpy allocate is counted: what the models' libraries take varies by 30 MB from run to run.
+    """
     question, pause = sounds.question("141_2"), sounds.room(10)
     peaks = []
     with peer(Script(("It", " is", " fine."))) as url:
-        for pauses in (1, 24):
+        for pauses in (1, 1, 24):  # the first one loads libraries, too
             sound = np.concatenate([question, *([pause] * pauses), question, sounds.room(1.0)])
-            path = sounds.write(tmp_path / "q.wav", sound)
-            code, document, stderr = talk_alone(
-                "--input", path, "--output", tmp_path / "a.wav", "--backend", "openai", "--base-url", url + "/v1",
-                "--model", "any",
-            )  # fmt: skip
+            path, length = sounds.write(tmp_path / "q.wav", sound), len(sound) / 24_000
+            del sound
+            tracemalloc.start()
+            try:
+                code, document, stderr = talk(
+                    "--input", path, "--output", tmp_path / "a.wav", "--backend", "openai", "--base-url", url + "/v1",
+                    "--model", "any",
+                )  # fmt: skip
+                peaks.append(tracemalloc.get_traced_memory()[1])
+            finally:
+                tracemalloc.stop()
             assert code == 0, stderr
             assert [t["speaker"] for t in document["turns"]] == ["user", "assistant", "user", "assistant"]
-            assert document["seconds"] >= len(sound) / 24_000 - 0.1
-            peaks.append(document["peak_kib"])
-    # The sound between them is 23 MB as float32 and 11 MB as 16 bit; models and libraries take some 400 MB.
-    assert peaks[1] - peaks[0] < 8_000, peaks
+            assert document["seconds"] >= length - 0.1
+    # The sound between them is 23 MB as float32 and 11 MB as 16 bit.
+    assert peaks[2] - peaks[1] < 6_000_000, peaks
 
 
 def test_a_wrong_name_is_a_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.backend.base import ChatRequest
-from app.backend.scripted import ScriptedAnswer, answer
+from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.conversation import events as e
 from app.frontend.openings import OPENINGS
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
@@ -249,3 +249,13 @@ def test_a_talkative_brain_is_stopped_at_a_sentences_end() -> None:
     talk = simulate(QUESTION, lambda r: answer(text), enough_words=5)
     assert talk.said(1) == "One two three. Four five six."
     assert not talk.of(e.Failure) and talk.backend.open_streams == 0
+
+
+def test_who_still_speaks_gets_a_first_clause_and_in_the_pause_the_whole_answer() -> None:
+    text = "One two three four five. Six seven eight nine ten."
+    brain = ScriptedBackend(lambda r: answer(text), partial_words=3, least_interval=0.5)
+    talk = simulate(QUESTION, lambda r: answer(text), backend=brain)
+    assert talk.said(1) == text
+    early = {request.revision for request in talk.of(e.OracleRequested) if request.at < 2.9}
+    ended = {end.revision: end.words for end in talk.of(e.OracleEnded)}
+    assert early and all(ended[revision] <= 3 for revision in early) and ended[max(ended)] == 10

@@ -197,6 +197,11 @@ class KameFrontEnd:
         """Nothing sounds, no oracle waits, and the model has had its time to begin."""
         return self._answering is None and self._idle_for >= LINGER_FRAMES
 
+    @property
+    def ready(self) -> bool:
+        """Always: it begins to speak by itself."""
+        return True
+
     def unheard(self, samples: int, words: int) -> None:
         """What was flushed is gone: the model has said it, whoever heard it."""
 
