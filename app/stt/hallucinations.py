@@ -5,6 +5,8 @@ Trained on subtitles, it takes noise for what often stands under a picture witho
 
 from __future__ import annotations
 
+import re
+
 from app.conversation.words import fold
 
 NO_SPEECH, NO_SPEECH_ALONE = 0.5, 0.9
@@ -34,6 +36,12 @@ def spoken_words(text: str, seconds: float, no_speech: float, log_probability: f
     if no_speech > NO_SPEECH and (log_probability < LEAST_LOG_PROBABILITY or words in _OFTEN):
         return ""
     return without_loops(text, seconds)
+
+
+def without_masked_end(text: str) -> str:
+    """`text` without a last word that is masked ("f*ck"): what the model takes many a word for that is cut in two."""
+    head, _, last = text.rstrip().rpartition(" ")
+    return head if re.search(r"\w\*+\w", last) else text
 
 
 def without_loops(text: str, seconds: float) -> str:

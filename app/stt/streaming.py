@@ -20,6 +20,7 @@ from app.conversation.frame import SAMPLE_RATE, Frame
 from app.conversation.words import same_words
 from app.stt.base import EndOfTurn, TranscriptUpdate
 from app.stt.finished_words import WordOdds, probability
+from app.stt.hallucinations import without_masked_end
 from app.stt.overlap import joined
 from app.stt.quiet import quiet_before, quietest
 from app.stt.stable import StableWords
@@ -314,7 +315,7 @@ class StreamingTranscriber:
             tells = len(words.split()) >= len(self._words.all.split()) > 0
             if more or pause is None or pause not in (self._pause, self._wants_final):
                 # The user still speaks, or speaks again: the newest words may be half of a longer one.
-                stable, unstable = self._words.update(words)
+                stable, unstable = self._words.update(without_masked_end(words))
                 if tells or more:
                     self._move_window(window, end)
                 if self._open:

@@ -27,6 +27,7 @@ class Talk:
         self.tracker = TurnTracker(end_weights(), **options)
         self.at = 0.0
         self.speaks = False
+        self.answer_ready = True
         self.log: list[tuple[float, object]] = []
         self._windows = 0
 
@@ -40,7 +41,9 @@ class Talk:
             while (self._windows + 1) * 0.032 <= self.at + 1e-9:
                 self._windows += 1
                 windows.append(VoiceWindow(round(self._windows * 0.032, 6), probability, hum, level))
-            for fact in self.tracker.hear(self.at, windows, assistant_speaks=self.speaks):
+            for fact in self.tracker.hear(
+                self.at, windows, assistant_speaks=self.speaks, answer_ready=self.answer_ready
+            ):
                 self.log.append((self.at, fact))
                 out.append(fact)
         return out
@@ -96,6 +99,27 @@ def test_patience_moves_the_whole_curve() -> None:
     for finished in (0.2, 0.5, 0.8):
         waits = [_wait_of(Talk(settings=TurnSettings(patience=patience)), finished) for patience in (-1.0, 0.0, 1.0)]
         assert waits == sorted(waits) and waits[2] - waits[0] >= 0.3, waits
+
+
+def test_a_turn_that_could_not_be_answered_yet_ends_later_and_who_goes_on_before_goes_on_with_it() -> None:
+    talk = Talk()
+    talk.answer_ready = False
+    _say(talk, "What is the capital of France?")
+    ended = next(f for _, f in talk.log if isinstance(f, e.UserEnded))
+    assert 0.64 <= ended.at - 1.6 <= 0.76
+
+    talk = Talk()
+    talk.answer_ready = False
+    talk.run(1.6, 0.9)
+    for fact in talk.run(0.48, 0.02):
+        if isinstance(fact, e.UserPaused):
+            talk.tracker.hint_words(1, "I have a cat.", talk.at)
+            talk.tracker.hint_finished(1, 0.95, fact.speech_end)
+    facts = talk.run(0.4, 0.9)
+    assert not [f for _, f in talk.log if isinstance(f, e.UserEnded)] and not facts, "one turn, and nothing to yield"
+    talk.run(0.16, 0.02)
+    talk.answer_ready = True
+    assert any(isinstance(f, e.UserEnded) for f in talk.run(2.0, 0.02))
 
 
 def test_a_speaker_whose_pauses_are_long_is_given_more_time() -> None:

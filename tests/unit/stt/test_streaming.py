@@ -330,6 +330,20 @@ def test_whispers_loops_are_undone_and_a_speakers_repetition_is_not() -> None:
     assert without_loops("So. What would it be? What would it be? What would", 2.0) == "So. What would it be?"
 
 
+def test_a_masked_word_may_be_half_of_another_until_the_voice_pauses() -> None:
+    ears = Ears()
+    ears.decoder.decode = lambda samples: "It costs f*cking"  # type: ignore[method-assign]
+    with ears.stt:
+        ears.stt.begin(1, ears.at)
+        ears.hear(1.2, voiced=True)
+        partials = [f"{u.stable} {u.unstable}".split() for u in ears.updates]
+        assert partials and all(words == ["It", "costs"] for words in partials)
+        ears.stt.pause(1, ears.at)
+        ears.stt.end(1, ears.at)
+        ears.settle()
+    assert ears.updates[-1].final and ears.updates[-1].stable == "It costs f*cking"
+
+
 def test_words_are_judged_as_they_come_so_that_a_pause_only_waits_for_the_sound() -> None:
     words = Weighing()
     ears = Ears(words)
