@@ -171,6 +171,11 @@ class TurnTracker:
         """Whether a turn of the user is open."""
         return self._state != "silent"
 
+    @property
+    def heard(self) -> str:
+        """The turn's words, where those that are known reach up to the end of the voice; else empty."""
+        return self._words if self._words_until >= self._last_voice - COVERED_SECONDS else ""
+
     def would_go_on(self, at: float) -> bool:
         """Whether who speaks at `at` goes on with the turn that has just ended."""
         return at - self._ended_turn_voice <= self.settings.reopen_seconds
@@ -385,9 +390,8 @@ class TurnTracker:
         # A button says where a turn ends: what follows is a new one.
         self._ended_turn_voice = self._last_voice if reason in ("words", "silence") else -1e9
         out.append(e.UserEnded(at, self.turn, self._last_voice, reason))  # type: ignore[arg-type]
-        heard = self._words if self._words_until >= self._last_voice - COVERED_SECONDS else ""
         speech_end = None if reason == "typed" else self._last_voice
-        out.append(TakeFloor(self.turn, speech_end, heard, reason in ("button", "typed")))
+        out.append(TakeFloor(self.turn, speech_end, self.heard, reason in ("button", "typed")))
 
     def _push(self, at: float, out: list[TurnEvent | FloorCommand], assistant_speaks: bool) -> None:
         button, self._button = self._button, None

@@ -183,9 +183,10 @@ class FrontEnd(Protocol):
         """Whether it has nothing to say and waits for nothing but the user."""
         ...
 
-    @property
-    def ready(self) -> bool:
-        """False while it has nothing yet that it could say at once to the user's words so far, but will have soon."""
+    def ready(self, heard: str) -> bool:
+        """Whether it could answer at once if the user's turn ended with the words `heard`, which are empty while the
+        last of them are not known. Also True where waiting would bring an answer no nearer.
+        """
         ...
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:

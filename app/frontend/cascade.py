@@ -19,7 +19,7 @@ from app.conversation.events import Manner
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
 from app.conversation.mend import after_bridge, bridge_behind, ends_sentence, mend
 from app.conversation.stable import Revision, is_stable
-from app.conversation.words import fold
+from app.conversation.words import fold, same_words
 from app.frontend.base import (
     FrontEndInput,
     FrontEndStep,
@@ -142,14 +142,18 @@ class CascadeFrontEnd:
         """The user holds the floor, or nobody: there is nothing to say."""
         return not self._has_floor
 
-    @property
-    def ready(self) -> bool:
-        """The newest revision's first clause is synthesised; always in the manner `after`, which asks at a turn's end.
+    def ready(self, heard: str) -> bool:
+        """The newest revision answers `heard`, or begins like the one before, and its first clause is synthesised.
+        Always in the manner `after`, which asks once the turn has ended.
         """
         if self._manner == "after":
             return True
-        ahead = self._ahead
-        return ahead is not None and ahead[0].revision == max(self._revisions, default=0) and ahead[1].done()
+        newest, ahead = self._revisions.get(max(self._revisions, default=0)), self._ahead
+        if newest is None or ahead is None or ahead[0].revision != newest.number or not ahead[1].done():
+            return False
+        if heard:
+            return same_words(newest.asked, heard)
+        return is_stable(newest, self._revisions.values(), floor.TakeFloor(newest.turn))
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         """See `FrontEnd.step`."""

@@ -104,7 +104,9 @@ class _Mute:
     hears_oracle = True
     speaking = busy = False
     idle = False
-    ready = True
+
+    def ready(self, heard: str) -> bool:
+        return True
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         return FrontEndStep(silence())
@@ -208,7 +210,7 @@ class FrameStepper:
         turn_events: list[TurnEvent] = []
         told_to_stop = False
         speaking = self.frontend.speaking
-        ready = self.frontend.ready
+        ready = self.frontend.ready(self.tracker.heard)
         for fact in self.tracker.hear(frame.at, windows, assistant_speaks=speaking, answer_ready=ready):
             if isinstance(fact, floor.TakeFloor | floor.Hold | floor.GoOn | floor.Interrupt | floor.Yield):
                 inputs.append(fact)

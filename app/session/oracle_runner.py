@@ -89,10 +89,8 @@ class OracleRunner:
                 decision = "start"  # what changes the world is done for a complete turn alone
             elif newest.over and not newest.complete:
                 decision = "start"  # it failed, or was not wanted any more
-        if decision != "start" and newest is not None and newest.brief and newest.turn == turn and (final or settled):
-            newest.brief = False  # the user is silent: a whole answer is wanted
-            if newest.enough:
-                decision = "start"
+        if newest is not None and newest.turn == turn and self._was_cut_short(newest, silent=final or settled):
+            decision = "start"
         if decision == "start":
             self._start(turn, words, final, brief=not (final or settled))
         elif decision == "promote" and newest is not None:
@@ -196,6 +194,14 @@ class OracleRunner:
             self.end(stream, "complete", counted=True)
 
     # -- one revision ------------------------------------------------------------------------------
+
+    @staticmethod
+    def _was_cut_short(stream: OracleStream, *, silent: bool) -> bool:
+        """Whether `stream` was ended behind a first clause, and a whole answer is wanted: the user is `silent`."""
+        cut_short = stream.brief and stream.enough
+        if not cut_short and not stream.over:
+            stream.brief = not silent and stream.backend.traits.partial_words > 0
+        return cut_short and silent
 
     def _set_pace(self) -> None:
         pace = self._host.pace(self._newest.backend if self._newest is not None else self.backend)

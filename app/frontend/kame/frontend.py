@@ -197,8 +197,7 @@ class KameFrontEnd:
         """Nothing sounds, no oracle waits, and the model has had its time to begin."""
         return self._answering is None and self._idle_for >= LINGER_FRAMES
 
-    @property
-    def ready(self) -> bool:
+    def ready(self, heard: str) -> bool:
         """Always: it begins to speak by itself."""
         return True
 
