@@ -50,8 +50,8 @@ OPENING_SILENCE = 0.5
 
 OPENING_SILENCE_GUESSED = 0.76
 """The same since the end of the user's speech where nobody has said that the turn is over. Of 24 pauses between the
-sentences of MT-Bench's spoken questions 14 last longer than 0.45 s and none longer than 0.74 s: an opening after 0.5 s
-begins just as the user goes on."""
+sentences of MT-Bench's questions in two synthetic voices 14 last longer than 0.45 s and none longer than 0.74 s: an
+opening after 0.5 s would begin just as the user goes on."""
 
 OPENING_SILENCE_AT_WORST = 0.9
 """The same where the answer's first clause is being synthesised: it takes 0.1 to 0.4 s on two cores of a laptop, and an

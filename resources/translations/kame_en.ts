@@ -388,7 +388,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>The cascade says something short like “Let me think.” where its answer takes longer than half a second.</source>
+        <source>The cascade says something short like “Let me think.” where its answer takes longer than half a second, or three quarters of one hands-free, since you may go on.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
