@@ -198,10 +198,9 @@ class OracleRunner:
     @staticmethod
     def _was_cut_short(stream: OracleStream, *, silent: bool) -> bool:
         """Whether `stream` was ended behind a first clause, and a whole answer is wanted: the user is `silent`."""
-        cut_short = stream.brief and stream.enough
-        if not cut_short and not stream.over:
+        if not stream.cut_short and not stream.over:
             stream.brief = not silent and stream.backend.traits.partial_words > 0
-        return cut_short and silent
+        return stream.cut_short and silent
 
     def _set_pace(self) -> None:
         pace = self._host.pace(self._newest.backend if self._newest is not None else self.backend)
@@ -371,7 +370,7 @@ class OracleRunner:
     def _has_answer(self, backend: Backend) -> bool:
         """Whether what `backend` says, or has said, in this turn answers all that the user has said."""
         said = self._speaks
-        if said is None or said.backend is not backend or self._latest is None:
+        if said is None or said.backend is not backend or self._latest is None or said.cut_short:
             return False
         turn, words, final, _ = self._latest
         if said.turn != turn or fold(said.words) != fold(words) or not (said.complete or not said.over):
@@ -398,7 +397,7 @@ class OracleRunner:
         self._emit(e.OracleEnded(now, stream.revision, reason, stream.count))
         if not counted and (stream.count or reason != "failed" or stream.usage is not None):
             count(stream, self._host, now)  # what was refused cost nothing
-        if reason != "superseded" and not (stream.brief and stream.enough):  # more is to come of that
+        if reason != "superseded" and not stream.cut_short:  # a whole answer follows
             self._post(OracleDone(stream.revision, failed=reason == "failed"))
         if reason == "complete":
             self._failed_turn = 0

@@ -59,6 +59,11 @@ class OracleStream:
     complete: bool = False
     retry: bool = False
 
+    @property
+    def cut_short(self) -> bool:
+        """Whether it was ended behind a first clause."""
+        return self.brief and self.enough
+
     def add_usage(self, usage: Usage) -> None:
         """The server has counted what was sent and said up to here."""
         before = self.usage or Usage(0, 0)
