@@ -198,7 +198,7 @@ class OracleRunner:
     @staticmethod
     def _was_cut_short(stream: OracleStream, *, silent: bool) -> bool:
         """Whether `stream` was ended behind a first clause, and a whole answer is wanted: the user is `silent`."""
-        if not stream.cut_short and not stream.over:
+        if not (stream.enough or stream.over):
             stream.brief = not silent and stream.backend.traits.partial_words > 0
         return stream.cut_short and silent
 

@@ -126,7 +126,7 @@ def test_a_back_end_that_breaks_off_is_spoken_as_far_as_it_came(tmp_path: Path) 
     with peer(script) as url:
         code, document, _ = talk(
             "--input", path, "--output", tmp_path / "a.wav", "--backend", "openai", "--base-url", url + "/v1",
-            "--model", "any",
+            "--model", "any", "--no-openings",
         )  # fmt: skip
     assert code == 2
     assert _text(document, "assistant") == "The answer is quite simple."
@@ -143,7 +143,7 @@ def test_a_full_disk_stops_the_recording_and_not_the_talk(tmp_path: Path) -> Non
     with peer(Script(("It", " is", " fine."))) as url:
         code, document, _ = talk(
             "--input", path, "--output", tmp_path / "a.wav", "--record", record,
-            "--backend", "openai", "--base-url", url + "/v1", "--model", "any",
+            "--backend", "openai", "--base-url", url + "/v1", "--model", "any", "--no-openings",
         )  # fmt: skip
     assert code == 2 and _text(document, "assistant") == "It is fine."
     assert len(document["failures"]) == 1 and "recording has stopped" in document["failures"][0]

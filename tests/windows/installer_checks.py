@@ -75,9 +75,10 @@ def install(machine: Machine, installer: Path) -> Path:
         assert (folder / name).is_file(), f"{name} was not installed"
     assert not list(folder.glob("kame-desktop.*/")), "what was written beside the old version is in its place"
     assert shortcut_of(machine).is_file()
-    entry = registry(machine, UNINSTALL_KEY)
+    # `reg` itself may fail to start in Wine: it is tried twice.
+    entry = registry(machine, UNINSTALL_KEY) or registry(machine, UNINSTALL_KEY)
     assert {"DisplayName", "DisplayVersion", "Publisher", "DisplayIcon", "EstimatedSize", "ModifyPath",
-            "UninstallString", "QuietUninstallString", "InstallLocation"} <= set(entry)  # fmt: skip
+            "UninstallString", "QuietUninstallString", "InstallLocation"} <= set(entry), entry  # fmt: skip
     assert entry["InstallLocation"].endswith(PROGRAM)
     assert is_on_path(machine)
     return folder

@@ -163,9 +163,10 @@ def test_an_interrupted_set_up_is_mended_by_the_next(machine: Wine, folder: Path
 
 def test_uninstalling_leaves_only_what_is_the_users(machine: Wine, folder: Path, installer: Path) -> None:
     """And with /PURGE not even that."""
-    checks.uninstall(machine)
-    checks.install(machine, installer)
-    checks.uninstall(machine, "/PURGE")
+    with awake(machine):
+        checks.uninstall(machine)
+        checks.install(machine, installer)
+        checks.uninstall(machine, "/PURGE")
 
 
 def _count(recordings: Path, kind: type[e.Event]) -> int:
