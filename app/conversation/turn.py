@@ -74,9 +74,8 @@ class TurnSettings:
     `pause_seconds` is one window of silence. How long a pause must last to end the turn is told by `turn_end`;
     `patience` in [-1, 1] moves that, 0 as fitted, 1 the longest waits. `ask_again`: silence after which the judge is
     asked once more, because it hears more in the silence. `unready_seconds`: a turn that could not be answered at once
-    lasts at least so long into the silence, until an opening is due: who goes on before has not been cut off.
-    `answer_seconds`: who says "yes" over the assistant and goes
-    on so soon behind it has begun an answer.
+    ends no sooner than after so much silence, when an opening is nearly due: who goes on before that has not been cut
+    off. `answer_seconds`: who says "yes" over the assistant and goes on so soon behind it has begun an answer.
 
     Who makes a sound over the assistant for `backchannel_seconds` interrupts it if the recogniser hears words in it,
     and lets it go on if it hears none, as in laughter. What the recogniser has told nothing of by `wordless_seconds`,

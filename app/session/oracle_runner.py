@@ -89,10 +89,13 @@ class OracleRunner:
                 decision = "start"  # what changes the world is done for a complete turn alone
             elif newest.over and not newest.complete:
                 decision = "start"  # it failed, or was not wanted any more
-        if newest is not None and newest.turn == turn and self._was_cut_short(newest, silent=final or settled):
-            decision = "start"
+        silent = final or settled
+        if newest is not None and newest.turn == turn:
+            newest.want(whole=silent)
+            if silent and newest.cut_short:
+                decision = "start"
         if decision == "start":
-            self._start(turn, words, final, brief=not (final or settled))
+            self._start(turn, words, final, brief=not silent)
         elif decision == "promote" and newest is not None:
             if not newest.final:
                 newest.final = True
@@ -195,13 +198,6 @@ class OracleRunner:
 
     # -- one revision ------------------------------------------------------------------------------
 
-    @staticmethod
-    def _was_cut_short(stream: OracleStream, *, silent: bool) -> bool:
-        """Whether `stream` was ended behind a first clause, and a whole answer is wanted: the user is `silent`."""
-        if not (stream.enough or stream.over):
-            stream.brief = not silent and stream.backend.traits.partial_words > 0
-        return stream.cut_short and silent
-
     def _set_pace(self) -> None:
         pace = self._host.pace(self._newest.backend if self._newest is not None else self.backend)
         self.policy.interval = pace.interval * (SPARING_FACTOR if self.sparing else 1.0)
@@ -239,7 +235,7 @@ class OracleRunner:
         before, now = self._newest, self._now()
         revision = self._track.begin()
         stream = OracleStream(self, revision, turn, words, final, backend, self.backend, now)
-        stream.brief = brief and backend.traits.partial_words > 0
+        stream.want(whole=not brief)
         self._newest = stream
         self._streams[revision] = stream
         self.policy.started(turn, words, now)

@@ -59,6 +59,13 @@ class OracleStream:
     complete: bool = False
     retry: bool = False
 
+    def want(self, *, whole: bool) -> None:
+        """From now on a whole answer is wanted, or a first clause, where its brain gives one. What it has ended with
+        stays.
+        """
+        if not (self.enough or self.over):
+            self.brief = not whole and self.backend.traits.partial_words > 0
+
     @property
     def cut_short(self) -> bool:
         """Whether it was ended behind a first clause."""
