@@ -38,6 +38,8 @@ speech from laughter. A long window takes twice as long to look at as a short on
 anyway. With 0.24 s up to 5 s and 0.4 s beyond, the looks took most of the app's processor time."""
 PAUSE_LOOK_SECONDS = 0.28
 """A pause is looked at once more at this length: the last word's fading end, or a soft word behind it, came since."""
+SILENT_SECONDS = 0.03
+"""A look that is under way when a pause is noticed, and reaches so far into it, is taken for the pause's first one."""
 WINDOW_SECONDS = 10.0
 """A longer window is followed by one that begins..."""
 OVERLAP_SECONDS = (3.0, 6.0)
@@ -219,7 +221,8 @@ class StreamingTranscriber:
         again = speech_end == self._pause
         if not again:
             self._pause, self._looked_again = speech_end, False
-            self._look(settle=True)
+            if self._job is None or not _reaches_into(self._looked_until, speech_end):
+                self._look(settle=True)
         if self._judge is not None and not (again and self._judging):
             self._judging += 1
             samples = self._sound(max(self._first, self._last - JUDGED_SECONDS * RATE), self._last)
@@ -303,7 +306,7 @@ class StreamingTranscriber:
         turn, window, at = self._turn, self._window, self._now
         end = min(self._last, window.start + int(LONGEST_SECONDS * RATE))
         more = end < self._last
-        pause = self._pause if settle else None
+        begun_in = self._pause if settle else None
         samples = self._sound(window.start, end)
         self._looked_until = end
 
@@ -313,7 +316,8 @@ class StreamingTranscriber:
             words = joined(window.before, words, (window.until - window.start) / max(1, end - window.start))
             # One that ends early, as Whisper does at times, doesn't tell what the sound up to here holds.
             tells = len(words.split()) >= len(self._words.all.split()) > 0
-            if more or pause is None or pause not in (self._pause, self._wants_final):
+            pause = self._pause if self._wants_final is None else self._wants_final
+            if more or pause is None or (begun_in != pause and not _reaches_into(end, pause)):
                 # The user still speaks, or speaks again: the newest words may be half of a longer one.
                 stable, unstable = self._words.update(without_masked_end(words))
                 if tells or more:
@@ -432,3 +436,7 @@ class StreamingTranscriber:
             self._weigh(self._text)
             self._tell()
 
+
+def _reaches_into(sample: int, pause: float) -> bool:
+    """Whether a look that ends at `sample` hears enough of the pause that begins at `pause` to be its first one."""
+    return sample >= (pause + SILENT_SECONDS) * RATE
