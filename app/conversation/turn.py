@@ -85,7 +85,7 @@ class TurnSettings:
     voice: VoiceSettings = field(default_factory=VoiceSettings)
     pause_seconds: float = 0.032
     patience: float = 0.0
-    ask_again: tuple[float, ...] = (0.1, 0.18, 0.26, 0.4, 0.56)
+    ask_again: tuple[float, ...] = (0.16, 0.3, 0.5)
     unready_seconds: float = 0.66
     reopen_seconds: float = 1.6
     backchannel_seconds: float = 0.9
