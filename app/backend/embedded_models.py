@@ -117,7 +117,7 @@ MODELS = {
             temperature=0.0,
             enough_words=24,
             partial_words=10,
-            least_interval=1.5,
+            least_interval=2.0,
             free=True,
         ),
     )

@@ -20,6 +20,7 @@ class Revision:
     """One answer of a back-end as it grows: `asked` for the words of `turn` that were known then.
 
     `complete`: these were all of them. `wanted`: the user has chosen this brain in mid-answer. `done`: `text` is whole.
+    `paused`: the user was silent when it was asked for.
     """
 
     number: int
@@ -29,11 +30,17 @@ class Revision:
     asked: str = ""
     text: str = ""
     done: bool = False
+    paused: bool = True
 
     @property
     def clauses(self) -> list[str]:
         """Its closed clauses, as a voice says them."""
         return split_clauses(spoken(self.text), complete=self.done)
+
+    @property
+    def promises(self) -> bool:
+        """Whether its words may turn out to be the turn's last: they were asked for in a pause, or call for no more."""
+        return self.complete or self.paused or completeness(self.asked) != "open"
 
     @property
     def beginning(self) -> tuple[str, ...]:

@@ -198,8 +198,8 @@ class CascadeFrontEnd:
     def _take(self, item: FrontEndInput) -> bool:
         """Takes one input in; returns whether what was given out must be thrown away."""
         match item:
-            case OracleAsked(number, turn, complete, wanted, words):
-                self._revisions[number] = Revision(number, turn, complete, wanted, words)
+            case OracleAsked(number, turn, complete, wanted, words, paused):
+                self._revisions[number] = Revision(number, turn, complete, wanted, words, paused=paused)
                 if complete and self._forsaken:
                     self._take_floor(floor.TakeFloor(turn))  # somebody else answers what nobody has answered
                 for old in [n for n in self._revisions if n < number - 8]:
@@ -434,14 +434,14 @@ class CascadeFrontEnd:
 
     def _candidates(self, early: bool) -> list[Revision]:
         """The revisions that may be spoken now, best first: the newest with words, then the one in use. `early`: also
-        those that may be spoken later.
+        those that may be spoken once the turn has ended.
         """
         turn = self._turn if self._has_floor else max((r.turn for r in self._revisions.values()), default=0)
         early = early and self._manner == "thinking"
         fitting = [
             r
             for r in self._revisions.values()
-            if r.turn == turn and fold(r.text) and (early or self._may_speak(r.number))
+            if r.turn == turn and fold(r.text) and ((early and r.promises) or self._may_speak(r.number))
         ]
         if not fitting:
             return []

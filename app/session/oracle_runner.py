@@ -242,7 +242,7 @@ class OracleRunner:
         self._emit(
             e.OracleRequested(now, revision, turn, backend.name, backend.model, words, final, self.aside)
         )
-        self._post(OracleAsked(revision, turn, final, wanted, words))
+        self._post(OracleAsked(revision, turn, final, wanted, words, paused=not brief))
         self._drop_past(stream, before)
         stream.task = self._host.group.create_task(run(stream, self._host), name=f"oracle-{revision}")
 
