@@ -1,10 +1,11 @@
 """Sound to words with a Whisper model through faster-whisper, fast enough to do it over and over.
 
-Whisper wants 30 s of sound; CTranslate2 also takes less. Sound plus 8 s of silence is as accurate as 30 s, and with less
-silence the model begins to repeat itself. Only the first second of that silence is encoded with the sound; the rest is
-what the encoder makes of silence, computed once. On 119 sentences of people on the telephone and 24 synthetic questions
-tiny.en gets 22.3 and 2.1 % of the words wrong so, against 21.9 and 2.1 % with 8 s encoded, in 0.66 of the processor
-time (0.61 where the sound breaks off, as in a look at somebody who speaks). With one second alone: 27.7 and 6.6 %.
+Whisper wants 30 s of sound; CTranslate2 also takes less. Sound plus 8 s of silence is as accurate as 30 s, and with
+less silence the model begins to repeat itself. Only the first second of that silence is encoded with the sound; the
+rest is what the encoder makes of silence, computed once. On 119 sentences of people on the telephone and 24 synthetic
+questions tiny.en gets 22.3 and 2.1 % of the words wrong so, against 21.9 and 2.1 % with 8 s encoded, in 0.66 of the
+processor time (0.61 where the sound breaks off, as in a look at somebody who speaks). With one second alone: 27.7 and
+6.6 %.
 
 Whisper may write down laughter and other sounds as subtitles do: of 302 sentences of 78 callers on the telephone that
 changes no word, and a laugh is no longer heard as some words.
