@@ -21,6 +21,9 @@ from app.conversation.frame import SAMPLE_RATE
 from app.installed import completing_command
 from app.tts.base import Clip, VoiceError, make_clip
 
+_START_TRIES = 2
+"""A child that ended before it spoke, as under a virus scanner that looks at it first, is started once more."""
+
 
 class PiperVoice:
     """`model`: a Piper voice, `NAME.onnx` with `NAME.onnx.json` beside it."""
@@ -57,6 +60,15 @@ class PiperVoice:
         return future
 
     def _start(self) -> None:
+        for _ in range(_START_TRIES):
+            if self._start_child():
+                return
+        raise VoiceError(
+            f"The voice could not be started, so nothing can be spoken. Set the app up again: {completing_command()}."
+        )
+
+    def _start_child(self) -> bool:
+        """Starts the child and waits until it can speak; False, with no child left, if it ended or took too long."""
         command = python_module_command("app.tts.piper_worker", str(self._model))
         self._child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **quiet_child()
@@ -65,10 +77,7 @@ class PiperVoice:
             ready = self._child.stdout.readline()  # type: ignore[union-attr]
         if not ready:
             self._stop_child()
-            raise VoiceError(
-                "The voice could not be started, so nothing can be spoken. Set the app up again: "
-                f"{completing_command()}."
-            )
+        return bool(ready)
 
     def _stop_child(self) -> None:
         if self._child is not None:

@@ -20,6 +20,7 @@ from app.conversation.prompt import ChatMessage, build_prompt
 from app.conversation.words import fold
 from app.evaluation.latency import word_distance
 from app.offline_models import model_path
+from app.tts import piper
 from app.tts.base import VoiceError
 from app.tts.piper import PiperVoice
 from tests.support.ear import transcribe
@@ -58,6 +59,17 @@ def test_a_voice_that_dies_is_started_again() -> None:
         voice.synthesize("One.").result(20)
         voice._child.kill()
         assert len(voice.synthesize("Two.").result(30).samples) > 1000
+
+
+def test_a_voice_that_ends_while_it_starts_is_started_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, ends = piper.python_module_command, [sys.executable, "-c", "pass"]
+    commands = [ends]
+    monkeypatch.setattr(piper, "python_module_command", lambda *a: commands.pop() if commands else real(*a))
+    with PiperVoice(model_path("voice")) as voice:
+        assert len(voice.synthesize("One.").result(30).samples) > 1000
+    commands += [ends, ends]
+    with pytest.raises(VoiceError, match="could not be started"), PiperVoice(model_path("voice")):
+        pass
 
 
 def test_a_missing_voice_is_a_sentence() -> None:
