@@ -15,23 +15,14 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 
-from app.backend.base import BackendError, ChatRequest, StreamItem, Traits
-from app.backend.embedded_models import MODELS
+from app.backend.base import BackendError, ChatRequest, StreamItem
+from app.backend.embedded_models import MODELS, SAMPLING, TRAITS
 from app.backend.openai_compatible import OpenAICompatibleBackend
 from app.childprocess import end_child, python_module_command, quiet_child
 from app.conversation.prompt import ChatMessage
 from app.installed import completing_command
 
 START_SECONDS = 60.0
-SAMPLING = {
-    "cache_prompt": True,
-    "dry_multiplier": 0.8,
-    "dry_allowed_length": 3,
-    "dry_penalty_last_n": 96,
-    "stop": ["\n1", "\n-", "\n*", "\n#", "1.1"],
-}
-"""DRY sampling keeps a small model from saying the same phrase again and again; a list ends the answer,
-since nobody speaks in lists, and a small model never comes to their end."""
 
 
 class EmbeddedBackend:
@@ -40,20 +31,7 @@ class EmbeddedBackend:
     """
 
     name = "Embedded"
-    # It reads some 200 words a second on one core, and understands little of a long talk. Its persona was
-    # chosen by ear among three; a small model repeats longer ones. Left alone it would never end. Between pauses it is
-    # asked seldom, and for a first clause: the last words, which the answer hangs on, are mostly heard in the pause.
-    traits = Traits(
-        concurrent=False,
-        history_words=120,
-        persona="You answer spoken questions briefly and correctly, in plain words.",
-        max_tokens=110,
-        temperature=0.0,
-        enough_words=24,
-        partial_words=10,
-        least_interval=2.0,
-        free=True,
-    )
+    traits = TRAITS
 
     def __init__(self, model_file: Path, *, threads: int = 1) -> None:
         self._known = MODELS.get(str(model_file))

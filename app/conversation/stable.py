@@ -38,8 +38,10 @@ class Revision:
         return split_clauses(spoken(self.text), complete=self.done)
 
     @property
-    def promises(self) -> bool:
-        """Whether its words may turn out to be the turn's last: they were asked for in a pause, or call for no more."""
+    def may_stay(self) -> bool:
+        """Whether the words that it answers may be all of the turn: the user paused behind them, or they don't break
+        off in mid-sentence.
+        """
         return self.complete or self.paused or completeness(self.asked) != "open"
 
     @property

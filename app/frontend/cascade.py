@@ -441,7 +441,7 @@ class CascadeFrontEnd:
         fitting = [
             r
             for r in self._revisions.values()
-            if r.turn == turn and fold(r.text) and ((early and r.promises) or self._may_speak(r.number))
+            if r.turn == turn and fold(r.text) and ((early and r.may_stay) or self._may_speak(r.number))
         ]
         if not fitting:
             return []

@@ -186,7 +186,11 @@ class OracleRunner:
                 now, stream.revision, stream.turn, stream.backend.name, stream.backend.model, stream.words, stream.final
             )
         )
-        self._post(OracleAsked(stream.revision, stream.turn, stream.final, wanted=True, words=stream.words))
+        self._post(
+            OracleAsked(
+                stream.revision, stream.turn, stream.final, wanted=True, words=stream.words, paused=not stream.brief
+            )
+        )
         self._drop_past(stream, before)
         if stream.text and self._track.accept(stream.revision, stream.text):
             self.policy.spoke()

@@ -7,6 +7,7 @@ the child also ends by itself when this process is gone, because its input close
 from __future__ import annotations
 
 import json
+import logging
 import queue
 import subprocess
 import threading
@@ -22,7 +23,9 @@ from app.installed import completing_command
 from app.tts.base import Clip, VoiceError, make_clip
 
 _START_TRIES = 2
-"""A child that ended before it spoke, as under a virus scanner that looks at it first, is started once more."""
+"""A child that ends before it can speak is started once more: seen once under Wine, and not in 59 starts since."""
+
+_log = logging.getLogger(__name__)
 
 
 class PiperVoice:
@@ -68,7 +71,7 @@ class PiperVoice:
         )
 
     def _start_child(self) -> bool:
-        """Starts the child and waits until it can speak; False, with no child left, if it ended or took too long."""
+        """Starts the child and waits until it can speak; False if it ended or took too long, and was ended."""
         command = python_module_command("app.tts.piper_worker", str(self._model))
         self._child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **quiet_child()
@@ -77,6 +80,7 @@ class PiperVoice:
             ready = self._child.stdout.readline()  # type: ignore[union-attr]
         if not ready:
             self._stop_child()
+            _log.warning("The voice's process ended with exit code %s before it could speak.", self._child.returncode)
         return bool(ready)
 
     def _stop_child(self) -> None:

@@ -104,6 +104,23 @@ def test_the_first_clause_is_synthesised_while_the_user_still_talks() -> None:
     assert np.abs(step.samples).max() > 0.1, "it should sound in the very step in which it takes the floor"
 
 
+@pytest.mark.parametrize(
+    ("words", "paused", "early"),
+    [
+        ("What is the difference between", False, False),
+        ("What is the difference between", True, True),
+        ("I would like to see", False, True),
+    ],
+)
+def test_a_clause_for_words_that_break_off_is_synthesised_only_in_a_pause(
+    words: str, paused: bool, early: bool
+) -> None:
+    rig = Rig()
+    _, *answer = _answer(1, "It is Paris. It lies on the Seine.", complete=False)
+    rig.step(OracleAsked(1, 1, False, words=words, paused=paused), *answer)
+    assert ("It is Paris." in rig.voice.spoken) is early
+
+
 def test_it_never_waits_for_the_voice() -> None:
     voice = SlowVoice()
     rig = Rig(voice)
