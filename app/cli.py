@@ -11,14 +11,12 @@ import dataclasses
 import sys
 from pathlib import Path
 
-from app import cli_brains, cli_demo, cli_ptt, cli_talk
+from app import cli_brains, cli_demo, cli_models, cli_ptt, cli_talk
+from app.models.fit import PRECISIONS
 from app.session.control import SessionChoice
 from app.session.errors import UserError
 from app.streams import show_unseen
 from app.terminal import Terminal
-from app.weights.catalogue import PUBLISHED
-from app.weights.fit import PRECISIONS
-from app.weights.packaged import PACKAGED, get_packaged
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -37,16 +35,7 @@ def build_parser() -> argparse.ArgumentParser:
     cli_demo.add_commands(commands, common)
     cli_ptt.add_commands(commands, common)
 
-    weights = commands.add_parser("weights", parents=[common], help="the models' weights").add_subparsers(
-        dest="weights", metavar="WHAT", required=True
-    )
-    weights.add_parser("list", parents=[common], help="what there is to have, and what is here")
-    for name, words in (("get", "download them, or go on with a download"), ("check", "read all and compare")):
-        one = weights.add_parser(name, parents=[common], help=words)
-        one.add_argument("name", metavar="NAME", help=_names_of(name))
-        one.add_argument("--folder", default="", help="where they are to lie (default: the app's own folder)")
-        if name == "get":
-            one.add_argument("--mirror", default="", metavar="URL", help="a mirror of the hub")
+    cli_models.add_commands(commands, common)
 
     doctor = commands.add_parser("doctor", parents=[common], help="what this machine has, and whether it will do")
     doctor.add_argument("--weights", default="", metavar="FOLDER", help="where KAME's weights are")
@@ -131,11 +120,6 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _names_of(command: str) -> str:
-    packaged = f", {', '.join(PACKAGED)} (models that come in packages)" if command == "get" else ""
-    return f"{', '.join(PUBLISHED)}, moshi, or owner/name on the hub{packaged}"
-
-
 def main(argv: list[str]) -> int:
     """Runs the command line; returns the exit code."""
     args = build_parser().parse_args(argv)
@@ -158,7 +142,7 @@ def main(argv: list[str]) -> int:
             "window": lambda: _bench_window(args, terminal),
         }[args.bench](),
         "demo": lambda: _demo(args, terminal),
-        "weights": lambda: _weights(args, terminal),
+        "models": lambda: cli_models.run(args, terminal),
         "doctor": lambda: _doctor(args, terminal),
         **dict.fromkeys(cli_brains.COMMANDS, lambda: cli_brains.run(args, terminal)),
         None: lambda: _window(args),
@@ -391,40 +375,6 @@ def _doctor(args: argparse.Namespace, terminal: Terminal) -> int:
     terminal.say(report.table())
     terminal.document({"ok": report.ok, **report.document()})
     return 0 if report.ok else 2
-
-
-def _weights(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app import main as compose
-
-    try:
-        if args.weights == "list":
-            rows = compose.weights_states()
-            for row in rows:
-                terminal.say(f"{row['name']:8} {row['bytes'] / 1e9:5.1f} GB  {row['state']:12} {row['label']}")
-                terminal.say(f"{'':8} {row['repository']}, {row['licence']}; {row['folder']}")
-            terminal.document({"ok": True, "weights": rows})
-            return 0
-        if args.weights == "check":
-            folder, compared = compose.check_weights(args.name, args.folder)
-            terminal.say(
-                f"All files in {folder} are what was downloaded." if compared else
-                f"All files in {folder} are there and of the right size. They were not downloaded by this app, so "
-                "there is no record to compare their contents with."
-            )  # fmt: skip
-        elif args.name in PACKAGED:
-            folder = get_packaged(args.name)
-            terminal.say(f"The models are in {folder}.")
-        else:
-            folder = compose.get_weights(
-                args.name, args.folder, args.mirror, lambda words, _share: terminal.progress(words)
-            )
-            terminal.say(f"The weights are in {folder}.")
-    except compose.USER_ERRORS as error:
-        raise UserError(str(error)) from error
-    except KeyboardInterrupt:
-        raise UserError("The download was stopped. What has come stays; the same command goes on from there.") from None
-    terminal.document({"ok": True, "folder": str(folder)})
-    return 0
 
 
 def _demo(args: argparse.Namespace, terminal: Terminal) -> int:

@@ -1,4 +1,4 @@
-"""The commands about brains: `models`, `ask` and `keys`. Text alone; no session, no sound.
+"""The commands about brains: `ask` and `keys`, and the models that back-ends offer. Text alone; no session, no sound.
 
 A key comes from the terminal, unseen, or from standard input, and never from an argument: those are in lists of
 processes and in histories of shells.
@@ -28,7 +28,7 @@ LOCAL_SECONDS = 2.5
 CLOUD_SECONDS = 10.0
 """How long a list of models is waited for when all providers are asked."""
 
-COMMANDS = ("models", "ask", "keys")
+COMMANDS = ("ask", "keys")
 
 
 def choice_of(args: argparse.Namespace) -> BackendChoice:
@@ -38,11 +38,6 @@ def choice_of(args: argparse.Namespace) -> BackendChoice:
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
-    models = commands.add_parser("models", parents=[common], help="the models of all brains, or of one")
-    models.add_argument("--provider", default="", metavar="P", help="one brain alone: embedded, ollama, openai, …")
-    models.add_argument("--base-url", default="", metavar="URL", help="where its server is")
-    models.add_argument("--pull", default="", metavar="MODEL", help="have Ollama fetch a model; Ctrl-C stops it")
-
     ask = commands.add_parser("ask", parents=[common], help="ask a brain: text in, text out")
     ask.add_argument("--backend", default="", metavar="NAME",
                      help="the brain (default: embedded; with --base-url: compatible)")  # fmt: skip
@@ -70,6 +65,14 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Runs one of `COMMANDS`; the exit code. Raises UserError."""
+    desk = _desk()
+    if args.command == "ask":
+        return _ask(args, terminal, desk)
+    work = {"set": _keys_set, "test": _keys_test, "forget": _keys_forget, "list": _keys_list}[args.keys]
+    return work(args, terminal, desk)
+
+
+def _desk() -> Desk:
     from app.desk import Desk
     from app.secrets import key_store
 
@@ -78,28 +81,29 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
 
         return brain(BackendChoice(ROUTER))
 
-    desk = Desk(key_store(), router=router)
-    if args.command == "models":
-        return _pull(args, terminal, desk) if args.pull else asyncio.run(_models(args, terminal, desk))
-    if args.command == "ask":
-        return _ask(args, terminal, desk)
-    work = {"set": _keys_set, "test": _keys_test, "forget": _keys_forget, "list": _keys_list}[args.keys]
-    return work(args, terminal, desk)
+    return Desk(key_store(), router=router)
 
 
-def _pull(args: argparse.Namespace, terminal: Terminal, desk: Desk) -> int:
-    choice = BackendChoice(args.provider or "ollama", args.pull, args.base_url)
+def list_models(args: argparse.Namespace, terminal: Terminal) -> int:
+    """Lists the models that the back-end `args.provider` offers, or all of them; the exit code. Raises UserError."""
+    return asyncio.run(_models(args, terminal, _desk()))
+
+
+def pull_model(args: argparse.Namespace, terminal: Terminal) -> int:
+    """Has Ollama fetch the model `args.name`; the exit code. Raises UserError."""
+    choice = BackendChoice(args.provider or "ollama", args.name, args.base_url)
+    desk = _desk()
     try:
         asyncio.run(desk.pull(choice, lambda words, share: terminal.progress(f"{share:4.0%}  {words}")))
     except KeyboardInterrupt:
         raise UserError("The download was stopped. What has come stays; the same command goes on from there.") from None
-    terminal.say(f"{args.pull} is here.")
-    terminal.document({"ok": True, "model": args.pull})
+    terminal.say(f"{args.name} is here.")
+    terminal.document({"ok": True, "model": args.name})
     return 0
 
 
 async def _models(args: argparse.Namespace, terminal: Terminal, desk: Desk) -> int:
-    if args.provider or args.base_url:
+    if args.provider != "all":
         wanted = [BackendChoice(args.provider or "compatible", "", args.base_url)]
     else:
         wanted = [BackendChoice(view.key) for view in desk.providers if view.key != ROUTER]
@@ -124,12 +128,11 @@ async def _row(choice: BackendChoice, desk: Desk, alone: bool) -> dict[str, Any]
         "problem": "",
     }  # fmt: skip
     if choice.provider == "embedded":
-        from app.offline_models import model_path
+        from app.models.catalogue import models_of
+        from app.models.places import is_here
 
-        file = model_path("brain")
-        if file.is_file():
-            row["models"] = [str(file)]
-        else:
+        row["models"] = [model.key for model in models_of("llm") if is_here(model.key)]
+        if not row["models"]:
             row["problem"] = f"Its model is not installed. Run {completing_command()}."
         return row
     if choice.provider == "compatible" and not choice.base_url:

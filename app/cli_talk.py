@@ -23,11 +23,11 @@ from app.conversation.sound import Processing
 from app.conversation.stages import Stages
 from app.conversation.tally import Tally
 from app.conversation.transcript import Transcript
+from app.models.fit import PRECISIONS
 from app.session.control import ROUTER, BackendChoice, ModelChoice, SessionChoice, Style, ToolChoice
 from app.session.errors import UserError
 from app.settings import echoes_path, patience_of
 from app.terminal import Terminal
-from app.weights.fit import PRECISIONS
 
 COMMANDS = ("talk", "replay")
 

@@ -18,20 +18,19 @@ from app.audio.portaudio import Loudspeaker
 from app.backend import PROVIDERS
 from app.backend.address import on_this_machine
 from app.backend.base import BackendError
-from app.backend.embedded_models import MODELS
 from app.conversation.frame import SAMPLE_RATE
 from app.desk import Desk
 from app.evaluation.spoken import LEAD_SECONDS, MakeSession, PacedAsker, PacedListener, Spoken, load_questions
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import free_card_bytes
-from app.offline_models import model_path
+from app.models.catalogue import find_model, models_of
+from app.models.errors import ModelError
+from app.models.fit import PRECISIONS, judge
+from app.models.layout import read_layout
+from app.models.places import folder_of, is_here
 from app.session.control import BackendChoice, SessionChoice, SessionControl
 from app.session.demo import DemoBrain, DemoFrontEnd, DemoMicrophone, DemoQuestion
 from app.session.errors import UserError
-from app.weights.catalogue import DEFAULT_WEIGHTS, folder_of
-from app.weights.errors import WeightsError
-from app.weights.fit import PRECISIONS, judge
-from app.weights.layout import read_layout
 
 QUESTIONS = ("144_1", "103_2", "149_1")
 """Of the bench: the first one needs no turn before it, the second one follows on it, and the last one asks for most."""
@@ -62,10 +61,11 @@ class DemoBooth:
 
     async def brains(self) -> tuple[DemoBrain, ...]:
         """See `DemoDesk.brains`."""
-        found = []
-        if model_path("brain").is_file():
-            found.append(DemoBrain(BackendChoice(), "SmolLM2 135M"))
-        found += [DemoBrain(BackendChoice("embedded", name), m.label) for name, m in MODELS.items() if m.here()]
+        found = [
+            DemoBrain(BackendChoice("embedded", model.key), model.label)
+            for model in models_of("llm")
+            if is_here(model.key)
+        ]
         found += await self._ollamas()
         for key, spec in PROVIDERS.items():
             if spec.wants_key:
@@ -175,11 +175,11 @@ def _heavy_frontends() -> list[DemoFrontEnd]:
     """Front-ends with weights of their own that are here and fit the card."""
     found = []
     for key, spec in FRONT_ENDS.items():
-        if not spec.weights or key not in DEFAULT_WEIGHTS:
+        if not spec.weights:
             continue
         try:
-            read_layout(folder_of(DEFAULT_WEIGHTS[key]), quickly=True)
-        except WeightsError:
+            read_layout(folder_of(find_model(key)), quickly=True)
+        except ModelError:
             continue
         free = free_card_bytes()
         if free is not None and any(judge(free, precision).plan for precision in PRECISIONS):

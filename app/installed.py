@@ -44,7 +44,7 @@ def installed() -> Installed:
 
 def completing_command() -> str:
     """Return the command that installs what is missing of the app's packages and models."""
-    commands = {CHECKOUT: "python3 packaging/bootstrap.py setup", WHEEL: "kame-desktop weights get embedded"}
+    commands = {CHECKOUT: "python3 packaging/bootstrap.py setup", WHEEL: "kame-desktop models get default"}
     return commands.get(installed().kind, "kame-desktop repair")
 
 
@@ -67,8 +67,3 @@ def card_command() -> str:
     }
     return commands.get(installed().kind, "kame-desktop card install")
 
-
-def demo_command() -> str:
-    """Return the command that installs the demo's second language model."""
-    here = installed().kind == CHECKOUT
-    return "python3 packaging/bootstrap.py run demo" if here else "kame-desktop weights get demo"

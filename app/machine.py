@@ -20,14 +20,15 @@ from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import require_torch
 from app.frontend.base import FrontEndError
 from app.hardware import memory_bytes
+from app.models.catalogue import find_model
+from app.models.errors import ModelError
+from app.models.fit import PRECISIONS, Precision, judge
+from app.models.layout import read_layout
+from app.models.places import folder_of, weights_folder
 from app.session.control import BackendChoice
 from app.session.graphics import GraphicsDesk
 from app.session.machine import FrontEndFit, MachineFinding, MachineView, State, Topic
 from app.settings import Settings
-from app.weights.catalogue import DEFAULT_WEIGHTS, PUBLISHED, folder_of, weights_root
-from app.weights.errors import WeightsError
-from app.weights.fit import PRECISIONS, Precision, judge
-from app.weights.layout import read_layout
 
 CARD_SECONDS = 10.0
 """A driver that has to wake its card first takes a few."""
@@ -156,7 +157,7 @@ class Machine:
         )  # fmt: skip
 
     def _free_room(self) -> int:
-        place = weights_root()
+        place = weights_folder()
         while not place.exists():
             place = place.parent
         return self._room(place)
@@ -176,11 +177,11 @@ class Machine:
     def _missing_bytes(self, frontend: str) -> int:
         if self._settings.weights_folder:
             return 0  # a folder of the user's own: loading it says what it lacks
-        key = DEFAULT_WEIGHTS[frontend]
+        model = find_model(frontend)
         try:
-            read_layout(folder_of(key), quickly=True)
-        except (WeightsError, OSError):
-            return PUBLISHED[key].bytes
+            read_layout(folder_of(model), quickly=True)
+        except (ModelError, OSError):
+            return model.bytes
         return 0
 
     def _brain(self, models: Sequence[OllamaModel] | None, memory: int) -> BackendChoice:
@@ -256,7 +257,7 @@ def _list_devices() -> Sequence[SoundDevice]:
 
 
 def _fit(frontend: str, precision: Precision, card: Card | None) -> FrontEndFit:
-    label = PUBLISHED[DEFAULT_WEIGHTS[frontend]].label.partition(",")[0]
+    label = find_model(frontend).label.partition(",")[0]
     if card is None:
         return FrontEndFit(frontend, precision, False, f"{label} needs an NVIDIA graphics card with 8 GB or more.")
     if card.trouble:
@@ -329,7 +330,7 @@ def _about_processor(cores: int, memory: int) -> MachineFinding:
 def _about_disk(room: int | None, card: Card | None) -> MachineFinding:
     if room is None:
         return MachineFinding("disk", "fair", "How much room there is could not be found out.")
-    wanted = PUBLISHED["kame"].bytes
+    wanted = find_model("kame").bytes
     words = f"{room / 1e9:.0f} GB are free"
     if room < EMBEDDED_ROOM:
         return MachineFinding("disk", "missing", f"Only {room / 1e9:.1f} GB are free. Make room for what talks keep.")

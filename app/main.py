@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import functools
-import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +20,11 @@ from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
 from app.installed import completing_command
-from app.offline_models import model_path
+from app.models.catalogue import DEFAULTS, FRONTEND_WEIGHTS, find_model, models_of
+from app.models.errors import ModelError
+from app.models.layout import read_layout
+from app.models.places import default_model, folder_of, is_here
+from app.models.store import Report, get_model
 from app.secrets import api_key
 from app.session.control import ROUTER, BackendChoice, SessionChoice
 from app.session.errors import UserError
@@ -34,16 +37,13 @@ from app.stt import make_transcriber
 from app.stt.base import TranscriberError
 from app.tts.base import VoiceError
 from app.user_pace import keep_pace, load_pace
-from app.weights.catalogue import DEFAULT_WEIGHTS, PUBLISHED, folder_of
-from app.weights.errors import WeightsError
-from app.weights.layout import check_against_manifest, read_layout
 
 if TYPE_CHECKING:
     from app.demo import DemoBooth
     from app.desk import Desk
     from app.session.demo import DemoOrder
 
-USER_ERRORS = (AudioError, BackendError, FrontEndError, RecorderError, TranscriberError, VoiceError, WeightsError)
+USER_ERRORS = (AudioError, BackendError, FrontEndError, RecorderError, TranscriberError, VoiceError, ModelError)
 """What a user can put right; each carries a sentence."""
 
 
@@ -51,10 +51,10 @@ def frontend(choice: SessionChoice) -> FrontEnd:
     """The front-end of a choice, not entered yet. Raises FrontEndError."""
     model = choice.model
     weights = Path(model.weights) if model.weights else None
-    if weights is None and choice.frontend in DEFAULT_WEIGHTS:
-        weights = folder_of(DEFAULT_WEIGHTS[choice.frontend])
+    if weights is None and choice.frontend in FRONTEND_WEIGHTS:
+        weights = folder_of(find_model(choice.frontend))
     options = FrontEndOptions(
-        voice_model=model_path("voice"), manner=choice.manner, openings=choice.openings, weights=weights,
+        voice_model=default_model("tts"), manner=choice.manner, openings=choice.openings, weights=weights,
         precision=model.precision, device=model.device, context=model.context, dials=SetDials(model.delay, model.lead),
     )  # fmt: skip
     return make_frontend(choice.frontend, options)
@@ -93,7 +93,7 @@ def session(
     parts = SessionParts(
         frontend=made_frontend or frontend(choice),
         transcriber=make_transcriber(
-            "whisper", model_path("ears"), model_path("end of turn"), loop.call_soon_threadsafe
+            "whisper", default_model("stt"), default_model("endpointing"), loop.call_soon_threadsafe
         ),
         voice_activity=voice_activity,
         backend=backend or brains.brain(choice.backend),
@@ -160,10 +160,10 @@ def brain_states() -> dict[str, Callable[[], str]]:
     def look(name: str) -> str:
         spec = find_spec(name)
         if name == "embedded":
-            model = model_path("brain")
-            if not model.is_file():
-                raise BackendError(f"Its model {model.name} is missing. Run {completing_command()}.")
-            return f"{spec.label}: {model.name}"
+            model = find_model(DEFAULTS["llm"])
+            if not is_here(model.key):
+                raise BackendError(f"Its model {model.label} is missing. Run {completing_command()}.")
+            return f"{spec.label}: {', '.join(m.label for m in models_of('llm') if is_here(m.key))}"
         if name == "ollama":
             return _ollama_state(spec.default_url or "")
         if not spec.wants_key:
@@ -185,73 +185,6 @@ def _ollama_state(url: str) -> str:
     return f"Ollama with {len(models)} models" if models else "Ollama, without a model; pull one"
 
 
-Report = Callable[[str, float], None]
-"""Gets what goes on in words, and its share done from 0 to 1."""
-
-
-def weights_states(folder: str = "") -> list[dict[str, object]]:
-    """The published weights and what of them is here, for a list."""
-    rows = []
-    for key, known in PUBLISHED.items():
-        place = folder_of(key, folder)
-        rows.append({
-            "name": key, "label": known.label, "repository": known.repository, "bytes": known.bytes,
-            "licence": known.licence, "folder": str(place), "state": _weights_state(place),
-        })  # fmt: skip
-    return rows
-
-
-def _weights_state(place: Path) -> str:
-    if not place.is_dir():
-        return "not here"
-    try:
-        read_layout(place, quickly=True)
-    except WeightsError:
-        return "not complete"
-    return "here"
-
-
-def _weights_place(name: str, folder: str) -> tuple[str, Path]:
-    """The repository and the folder of weights by a front-end's, a published or a hub's name."""
-    key = DEFAULT_WEIGHTS.get(name, name)
-    repository = PUBLISHED[key].repository if key in PUBLISHED else key
-    if "/" not in repository:
-        raise WeightsError(f"There are no weights called “{name}”. There are: {', '.join(PUBLISHED)}, or owner/name.")
-    return repository, Path(folder) if folder else folder_of(key)
-
-
-def get_weights(
-    name: str, folder: str, mirror: str, report: Report, cancelled: threading.Event | None = None
-) -> Path:
-    """Downloads weights; see `app.weights.download.download`. Raises WeightsError."""
-    from app.weights.download import HUB, Progress, download
-
-    repository, place = _weights_place(name, folder)
-
-    def tell(progress: Progress) -> None:
-        share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0.0
-        doing = "checking" if progress.verifying else "getting"
-        done, total = progress.done_bytes / 1e9, progress.total_bytes / 1e9
-        report(f"{share:4.0%} of {total:.1f} GB: {doing} {progress.file or 'nothing more'} ({done:.2f} GB)", share)
-
-    hub = (mirror or os.environ.get("HF_ENDPOINT", "") or HUB).rstrip("/")
-    if "://" not in hub:
-        hub = f"https://{hub}"
-    # A token goes nowhere in clear.
-    token = api_key("HF_TOKEN") if hub.startswith("https://") else ""
-    return download(repository, place, hub=hub, token=token or None, progress=tell, cancelled=cancelled)
-
-
-def check_weights(name: str, folder: str) -> tuple[Path, bool]:
-    """Reads and compares all files; tells where, and whether there was a record to compare with.
-
-    Raises WeightsError.
-    """
-    _, place = _weights_place(name, folder)
-    read_layout(place, quickly=True)
-    return place, check_against_manifest(place, thoroughly=True) > 0
-
-
 class Weights:
     """See `app.session.control.WeightsStore`."""
 
@@ -260,13 +193,15 @@ class Weights:
 
     def missing(self, frontend: str) -> str:
         """See `WeightsStore.missing`."""
-        key = DEFAULT_WEIGHTS.get(frontend)
-        if key is None or self._settings.weights_folder:
+        if frontend not in FRONTEND_WEIGHTS or self._settings.weights_folder:
             return ""  # a folder of the user's own: loading it says what it lacks
-        if _weights_state(folder_of(key)) == "here":
+        model = find_model(frontend)
+        try:
+            read_layout(folder_of(model), quickly=True)
             return ""
-        known = PUBLISHED[key]
-        words = f"{known.label}'s weights ({known.bytes / 1e9:.0f} GB) are not on this machine."
+        except ModelError:
+            pass
+        words = f"{model.label}'s weights ({model.bytes / 1e9:.0f} GB) are not on this machine."
         if not nvidia.has_driver():
             words += " Nor is an NVIDIA graphics card, which they need."
         return words
@@ -274,9 +209,14 @@ class Weights:
     def get(self, frontend: str, report: Report, cancelled: threading.Event) -> None:
         """See `WeightsStore.get`."""
         try:
-            get_weights(frontend, "", self._settings.weights_mirror, report, cancelled)
-        except WeightsError as error:
+            get_model(frontend, report, cancelled, mirror=self._settings.weights_mirror, token=hub_token)
+        except ModelError as error:
             raise UserError(str(error)) from error
+
+
+def hub_token() -> str:
+    """The user's access token for the hub; empty when there is none."""
+    return api_key("HF_TOKEN")
 
 
 def demo_booth(aloud: bool, desk: Desk | None = None) -> DemoBooth:

@@ -91,10 +91,10 @@ def _loudspeaker(name: str | None) -> AudioSink:
 
 
 def _ears() -> Ears:
-    from app.offline_models import model_path
+    from app.models.places import default_model
     from app.stt.whisper_decoder import WhisperDecoder
 
-    model = model_path("ears")
+    model = default_model("stt")
     if not model.is_dir():
         raise TranscriberError(
             "The speech recognition model is not installed, so nothing can be understood. Set the app up again: "
@@ -110,10 +110,10 @@ def _detector() -> VoiceActivity:
 
 
 def _voice() -> Voice:
-    from app.offline_models import model_path
+    from app.models.places import default_model
     from app.tts.piper import PiperVoice
 
-    return PiperVoice(model_path("voice"))
+    return PiperVoice(default_model("tts"))
 
 
 class _Job:

@@ -32,7 +32,7 @@ from installation.checks import run_tests, run_windows_tests  # noqa: E402
 from installation.children import CANCELLED, Stopped, stop_on_signal  # noqa: E402
 from installation.handing_over import run_app  # noqa: E402
 from installation.places import Places  # noqa: E402
-from installation.preparation import add_demo_model, prepare  # noqa: E402
+from installation.preparation import prepare  # noqa: E402
 from installation.problems import USER_CAN_FIX, Problem  # noqa: E402
 from installation.resolution import write_locks  # noqa: E402
 from installation.steps import Steps  # noqa: E402
@@ -40,8 +40,7 @@ from installation.variables import clean_environment  # noqa: E402
 
 USAGE = """Usage: python3 packaging/bootstrap.py [--no-gpu] COMMAND
 
-  run [arguments]    set up what is missing, then start the app with these arguments (run demo also
-                     installs the demo's second language model, 0.25 GB)
+  run [arguments]    set up what is missing, then start the app with these arguments
   test [arguments]   set up what is missing, then check the imports' rules, the style and the tests
                      (the arguments go to pytest, which then runs one test at a time)
   test --windows     set up what is missing, then check the app on Windows, under Wine (Debian 12)
@@ -73,8 +72,6 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
             return 0
         prepare(places, env, command, use_gpu)
         if command == "run":
-            if arguments[:1] == ["demo"]:
-                add_demo_model(places, env)
             run_app(places, env, arguments)
         if command == "setup":
             return 0

@@ -128,15 +128,21 @@ def make_table(page: str) -> tuple[str, list[str]]:
     return f"{head}{BEGIN}\n" + "\n".join(lines) + f"\n{END}{tail}", complaints
 
 
+def first_piece(name: str) -> str:
+    """Return the first package of a model that comes in several, which stands for all of them on the page."""
+    return re.sub(r"(?<=-part)\d+$|(?<=-model-)\d+$|(?<=-base-)\d+$", "1", name)
+
+
 def missing_direct(page: str) -> list[str]:
     """Complain about direct dependencies that the first table lacks, or names with another version."""
     hand_written = page.partition(BEGIN)[0]
-    everything = pins("gpu.txt") | pins("models.txt") | pins("models-dev.txt")
+    models = pins("models.txt") | pins("models-dev.txt") | pins("models-optional.txt")
+    everything = pins("gpu.txt") | models
     named = {
         (normal(match[1]), match[2])
         for match in re.finditer(r"(?m)^\|\s*([\w.-]+)\s*\|\s*([^|]*?)\s*\|", hand_written)
     }
-    wanted = direct() | pins("models.txt").keys() | pins("models-dev.txt").keys()
+    wanted = direct() | {first_piece(name) for name in models}
     return [
         f"{name} {' / '.join(everything[name])} is missing in the first table of {PAGE.name}."
         for name in sorted(wanted)

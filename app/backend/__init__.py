@@ -7,7 +7,6 @@ import importlib.util
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from app.backend.address import split_address
@@ -114,9 +113,7 @@ def _make(name: str, model: str, base_url: str, key: Callable[[Sequence[str]], s
     spec = find_spec(name)
     module: Any = importlib.import_module(spec.module)
     if name == "embedded":
-        from app.offline_models import model_path
-
-        return module.EmbeddedBackend(Path(model) if model else model_path("brain"))
+        return module.EmbeddedBackend(model)
     if name == "ollama":
         return module.OllamaBackend(base_url=base_url, model=model)
     names = key_names(name, base_url)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
@@ -16,47 +17,45 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.backend.base import BackendError, ChatRequest, StreamItem
-from app.backend.embedded_models import MODELS, SAMPLING, TRAITS
+from app.backend.embedded_models import asking, model_file
 from app.backend.openai_compatible import OpenAICompatibleBackend
 from app.childprocess import end_child, python_module_command, quiet_child
 from app.conversation.prompt import ChatMessage
-from app.installed import completing_command
+from app.models.catalogue import DEFAULTS, models_of
+from app.models.places import is_here
 
 START_SECONDS = 60.0
 
 
+def spare_threads(cores: int | None = None) -> int:
+    """Return how many threads a language model gets on a machine of so many cores: one is left to ears and voice."""
+    return max(1, min(8, (cores or os.cpu_count() or 1) - 1))
+
+
 class EmbeddedBackend:
-    """`model_file`: a GGUF file, or the name of one of `MODELS`. `threads`: for the model; one leaves a core of two to
-    ears and voice.
+    """Runs a GGUF model by the bundled llama.cpp.
+
+    `model`: a key of the catalogue, or the path of a file; empty means the smallest, which comes with the app.
+    `threads`: for the model; 0: as many as speech recognition and voice leave.
     """
 
     name = "Embedded"
-    traits = TRAITS
 
-    def __init__(self, model_file: Path, *, threads: int = 1) -> None:
-        self._known = MODELS.get(str(model_file))
-        self.model = model_file.stem if self._known is None else str(model_file)
-        if self._known is not None:
-            self.traits = self._known.traits
-        self._file = model_file
-        self._threads = threads
+    def __init__(self, model: str | Path = "", *, threads: int = 0) -> None:
+        self.model = str(model) or DEFAULTS["llm"]
+        self._asking = asking(self.model)
+        self.traits = self._asking.traits
+        self._chosen = self.model
+        if "/" in self.model or "\\" in self.model:
+            self.model = Path(self.model).stem
+        self._threads = threads or spare_threads()
         self._child: subprocess.Popen[bytes] | None = None
         self._client: OpenAICompatibleBackend | None = None
 
     async def open(self) -> None:
         """Starts the child and waits until the model is loaded and warm. Raises BackendError."""
-        known = self._known
-        if known is not None:
-            self._file = await asyncio.to_thread(known.file)
-        elif not self._file.is_file():
-            raise BackendError(
-                "The embedded model is not installed, so there is no brain. Set the app up again: "
-                f"{completing_command()}, or choose another brain.",
-                "setup",
-            )
-        command = python_module_command(
-            "app.backend.embedded_server", str(self._file), str(self._threads), *([known.template] if known else [])
-        )
+        file = await asyncio.to_thread(model_file, self._chosen)
+        command = python_module_command("app.backend.embedded_server", str(file), str(self._threads))
         self._child = await asyncio.to_thread(
             subprocess.Popen,
             command,
@@ -74,15 +73,15 @@ class EmbeddedBackend:
                     model=self.model,
                     api_key=where["key"],
                     name="The embedded brain",
-                    extra=dict(known.sampling) if known else SAMPLING,
+                    extra=dict(self._asking.sampling),
                 )
                 await self._client.open()
                 await self._warm_up()
         except (TimeoutError, ValueError, KeyError):
             await self.close()
             raise BackendError(
-                "The embedded model could not be started, so there is no brain. It needs about 0.5 GB of free "
-                "memory: close something, or choose another brain."
+                f"The model {self.model} could not be started, so there is no brain. It may need more memory than is "
+                "free: close something, or choose a smaller model or another brain."
             ) from None
         except BaseException:
             await self.close()
@@ -102,8 +101,8 @@ class EmbeddedBackend:
                     pass
 
     async def models(self) -> list[str]:
-        """The one that is installed."""
-        return [self.model]
+        """The keys of those that are on this machine."""
+        return [model.key for model in models_of("llm") if is_here(model.key)]
 
     async def close(self) -> None:
         """Ends the child."""

@@ -29,7 +29,7 @@ from app.conversation.words import fold
 from app.evaluation.heard_answers import HeardAnswer, judge
 from app.evaluation.latency import machine, word_distance
 from app.evaluation.spoken import VOICE_FLOOR, MakeSession, PacedAsker, PacedListener, Question
-from app.offline_models import model_path
+from app.models.places import default_model
 from app.resources import resource
 from app.session.control import SessionChoice
 from app.session.session import Session
@@ -134,7 +134,7 @@ def load_asked(count: int, recordings: Path | None) -> list[Asked]:
 
     entries = json.loads(resource("bench", "answers.json").read_text("utf-8"))[:count]
     out: list[Asked] = []
-    with PiperVoice(model_path("voice")) as voice:
+    with PiperVoice(default_model("tts")) as voice:
         for number, entry in enumerate(entries, 1):
             samples = voice.synthesize(entry["question"]).result().samples
             out.append(_asked(number, entry, samples, "the app's own"))

@@ -21,11 +21,11 @@ from app.frontend import free_card_bytes, require_torch
 from app.frontend.base import FrontEndError
 from app.graphics_setup import GraphicsSetup
 from app.hardware import memory_bytes
-from app.offline_models import model_path
-from app.weights.catalogue import PUBLISHED, folder_of, weights_root
-from app.weights.errors import WeightsError
-from app.weights.fit import judge, shape_of
-from app.weights.layout import read_layout
+from app.models.catalogue import models_of
+from app.models.errors import ModelError
+from app.models.fit import judge, shape_of
+from app.models.layout import read_layout
+from app.models.places import default_model, folder_of, weights_folder
 
 Verdict = Literal["good", "note", "bad"]
 QUESTION_SECONDS = 4.0
@@ -138,11 +138,11 @@ def _missing_packages() -> str:
 
 
 def _disk(add: Callable[[Finding], None]) -> None:
-    place = weights_root()
+    place = weights_folder()
     while not place.exists():
         place = place.parent
     free = shutil.disk_usage(place).free
-    enough = free > max(known.bytes for known in PUBLISHED.values())
+    enough = free > max(model.bytes for model in models_of("frontend"))
     add(Finding("disk", "good" if enough else "note",
                 f"{free / 1e9:.0f} GB free for weights{'' if enough else ' (a model takes 16)'}"))  # fmt: skip
 
@@ -170,7 +170,7 @@ def _embedded(add: Callable[[Finding], None], progress: Callable[[str], None]) -
     progress("Trying the embedded ears and voice …")
     try:
         heard = _time_ears()
-        with PiperVoice(model_path("voice")) as voice:
+        with PiperVoice(default_model("tts")) as voice:
             voice.synthesize("One moment.").result(60)
             begun = time.perf_counter()
             clip = voice.synthesize("The capital of France is Paris.").result(60)
@@ -197,7 +197,7 @@ def _time_ears() -> float:
     file = sorted(Path(resource("bench", "questions")).glob("*.flac"))[0]
     samples, rate = soundfile.read(file, dtype="float32")
     samples = soxr.resample(samples, rate, 16_000)[: int(16_000 * QUESTION_SECONDS)]
-    decoder = WhisperDecoder(model_path("ears"))
+    decoder = WhisperDecoder(default_model("stt"))
     decoder.decode(samples)
     begun = time.perf_counter()
     decoder.decode(samples)
@@ -228,7 +228,7 @@ def _advise(
     if progress is not None:
         progress("Measuring the card's memory …")
         words += _predict(plan.precision, plan.context)
-    return words if here else f"{words} Its weights are not here yet: “{summon.command()} weights get kame”."
+    return words if here else f"{words} Its weights are not here yet: “{summon.command()} models get kame”."
 
 
 def _predict(precision: str, context: int) -> str:
@@ -252,16 +252,16 @@ def _predict(precision: str, context: int) -> str:
 
 def _weights_here(add: Callable[[Finding], None], folder: str) -> bool:
     found = False
-    for key, known in PUBLISHED.items():
-        place = Path(folder) if folder and key == "kame" else folder_of(key)
+    for model in models_of("frontend"):
+        place = Path(folder) if folder and model.key == "kame" else folder_of(model)
         if not place.is_dir():
             continue
         try:
             read_layout(place)
-            add(Finding(f"weights {key}", "good", str(place)))
-            found = found or known.oracle
-        except WeightsError as error:
-            add(Finding(f"weights {key}", "note", str(error)))
+            add(Finding(f"weights {model.key}", "good", str(place)))
+            found = found or model.key == "kame"
+        except ModelError as error:
+            add(Finding(f"weights {model.key}", "note", str(error)))
     if not found:
         add(Finding("weights", "note", "KAME's are not on this machine."))
     return found

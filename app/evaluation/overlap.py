@@ -28,7 +28,7 @@ from app.evaluation.room import Room
 from app.evaluation.speech_models import SpeechModels, speech_models
 from app.evaluation.spoken import load_questions
 from app.frontend.cascade import CascadeFrontEnd
-from app.offline_models import model_path
+from app.models.places import default_model
 from app.session.clock import run_simulated
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
@@ -195,7 +195,7 @@ def run_overlap(
     from app.tts.piper import PiperVoice
 
     result = OverlapResult()
-    with speech_models(words=False) as models, PiperVoice(model_path("voice")) as piper:
+    with speech_models(words=False) as models, PiperVoice(default_model("tts")) as piper:
         asked = read_questions(questions, recordings, models, seed)
         voice = SpokenBefore(piper)
         rng = np.random.default_rng((seed, 1))

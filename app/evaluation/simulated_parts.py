@@ -20,7 +20,7 @@ from app.conversation.frame import SAMPLE_RATE
 from app.evaluation.speech_models import SpeechModels, speech_models
 from app.evaluation.timed_transcriber import TimedTranscriber
 from app.frontend.cascade import CascadeFrontEnd
-from app.offline_models import model_path
+from app.models.places import default_model
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
@@ -166,7 +166,7 @@ class SimulatedParts:
 
         with ExitStack() as stack:
             self._models = stack.enter_context(speech_models())
-            self._voice = stack.enter_context(PiperVoice(model_path("voice")))
+            self._voice = stack.enter_context(PiperVoice(default_model("tts")))
             self._stack = stack.pop_all()
         return self
 

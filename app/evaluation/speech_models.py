@@ -12,7 +12,7 @@ import soxr
 from app.conversation.frame import SAMPLE_RATE
 from app.evaluation.timed_transcriber import TimedTranscriber
 from app.installed import completing_command
-from app.offline_models import model_path
+from app.models.places import default_model
 from app.stt.base import EndOfTurn, TranscriberError, VoiceActivity
 from app.stt.streaming import RATE, Decoder, WordsJudge
 
@@ -56,7 +56,7 @@ def speech_models(*, words: bool = True) -> Iterator[SpeechModels]:
     from app.stt.smart_turn import SmartTurn
     from app.stt.whisper_decoder import WhisperDecoder
 
-    recogniser, judge = model_path("ears"), model_path("end of turn")
+    recogniser, judge = default_model("stt"), default_model("endpointing")
     if not recogniser.is_dir() or not judge.is_file():
         raise TranscriberError(f"The models that hear are not installed. Set the app up again: {completing_command()}.")
     decoder, sound_judge = WhisperDecoder(recogniser), SmartTurn(judge)

@@ -21,7 +21,7 @@ from app.evaluation.people import people
 from app.evaluation.speech_models import SpeechModels, speech_models
 from app.evaluation.turns_result import Cut, Heard, TurnsResult
 from app.installed import completing_command
-from app.offline_models import model_path
+from app.models.places import default_model
 from app.stt.base import TranscriberError
 from app.stt.turn_ends import end_weights
 
@@ -94,8 +94,8 @@ def _questions(models: SpeechModels, part: int, recordings: Path | None, most: i
             sentence = f"A recording can't be read: {error} Each is to be VOICE/QUESTION_TURN.flac."
             raise TranscriberError(sentence) from error
         found, uncut = found + some, uncut + missing
-    if model_path("voice").is_file():
-        with PiperVoice(model_path("voice")) as voice:
+    if default_model("tts").is_file():
+        with PiperVoice(default_model("tts")) as voice:
             some, missing = spoken_cases(
                 lambda text: voice.synthesize(text).result().samples, models.transcribe, part, most=most
             )

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QLabel, QProgressBar, QVBo
 from app.gui.demo_page import DemoPage
 from app.gui.demo_words import DemoWords
 from app.gui.panel import Panel, Quiet
-from app.installed import demo_command
 from app.session.demo import DemoBrain, DemoFrontEnd, DemoPlan, DemoProgress, DemoQuestion, DemoResult
 from app.session.demo_run import duration, stations
 
@@ -132,8 +131,8 @@ class DemoPanel(Panel):
             told = self.tr("No brain is here. Set KAME up again, or choose one above the talk first.")
         elif len(brains) == 1:
             told = self.tr(
-                "Only one brain is here, so it can't be changed in mid-answer. “{0}” installs a second one."
-            ).format(demo_command())
+                "Only one brain is here, so it can't be changed in mid-answer. Get a second one under “Models”."
+            )
         elif any(brain.costs for brain in brains):
             told = self.tr("Brains that cost money take part only if you tick them.")
         self.note.setText(told)

@@ -21,7 +21,7 @@ from pathlib import Path
 from app.childprocess import end_child, killed_after, python_module_command, quiet_child
 from app.conversation.complete import completeness, ends_open
 from app.conversation.words import fold
-from app.offline_models import model_path
+from app.models.places import default_model
 from app.stt.turn_ends import word_weights
 
 _MARKS = ".?!…,;:- "
@@ -91,7 +91,7 @@ becomes "… from it"."""
 
 def load() -> FinishedWords | None:
     """The judge over the model that ships with the app, open; None where that can't be run."""
-    model = model_path("brain")
+    model = default_model("llm")
     if not model.is_file() or importlib.util.find_spec("xllamacpp") is None:
         return None
     judge = FinishedWords(model)

@@ -216,7 +216,7 @@ def gather(people_in: Path, recordings: Path | None, cache: Path, progress: Call
     from app.evaluation.pauses import bench_cases, recorded_cases, spoken_cases
     from app.evaluation.people import people
     from app.evaluation.speech_models import speech_models
-    from app.offline_models import model_path
+    from app.models.places import default_model
     from app.tts.piper import PiperVoice
 
     with speech_models() as loaded:
@@ -228,7 +228,7 @@ def gather(people_in: Path, recordings: Path | None, cache: Path, progress: Call
             cases += bench_cases(models.transcribe, part)[0]
             if recordings is not None:
                 cases += recorded_cases(recordings, models.transcribe, part)[0]
-            with PiperVoice(model_path("voice")) as speaker:
+            with PiperVoice(default_model("tts")) as speaker:
                 cases += spoken_cases(
                     lambda text, say=speaker: say.synthesize(text).result().samples, models.transcribe, part
                 )[0]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from building.payload import json_bytes
 from building.source import BuildError, Source
+from licences import first_piece
 
 if TYPE_CHECKING:
     from building.wheels import Target
@@ -23,7 +24,7 @@ SPEC = "1.6"
 LOCKS = (
     ("app.txt", "required", "fetched when the app is set up"),
     ("models.txt", "required", "fetched when the app is set up"),
-    ("models-demo.txt", "optional", "fetched for the demo, when the user asks for it"),
+    ("models-optional.txt", "optional", "fetched when the user asks for it"),
     ("card.txt", "optional", "fetched for an NVIDIA graphics card, when the user agrees"),
 )
 """The locks with what their packages are to the app. The first one that names a package decides."""
@@ -179,8 +180,8 @@ def _uv(source: Source, licences: dict[str, str], shipped: Mapping[str, str]) ->
 
 
 def _licence_of(pin: Pin, licences: dict[str, str]) -> str:
-    # The demo's model comes in several packages, of which the page names the first.
-    told = licences.get(pin.name) or licences.get(re.sub(r"-part\d+$", "", pin.name))
+    # A model may come in several packages, of which the page names the first.
+    told = licences.get(pin.name) or licences.get(first_piece(pin.name))
     if told is None:
         raise BuildError(
             f"resources/licences.md does not tell the licence of {pin.name}. Run python packaging/licences.py first."

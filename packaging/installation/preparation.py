@@ -10,10 +10,10 @@ from installation.command import write_launcher
 from installation.completion import check_window, complete_system
 from installation.environment import make_environment, venv_version
 from installation.exclusion import only_one
-from installation.locks import DEMO_LOCK, INCLUDES, digest, wanted_locks
-from installation.packages import add_project_to_path, install_demo_model, install_locks
+from installation.locks import INCLUDES, digest, wanted_locks
+from installation.packages import add_project_to_path, install_locks
 from installation.places import Places
-from installation.problems import Problem, ToolFailed
+from installation.problems import Problem
 from installation.setup import Setup
 from installation.stamp import read_stamp, up_to_date, write_stamp
 from installation.steps import Steps
@@ -83,19 +83,3 @@ def set_up(setup: Setup, command: str, use_gpu: bool) -> None:
         gpu = install_gpu(setup, use_gpu)
     write_stamp(places, {"python": python, "locks": locks, "gpu": gpu, "missing": before.get("missing", [])})
 
-
-def add_demo_model(places: Places, env: Mapping[str, str]) -> None:
-    """Install the demo's second language model, which nothing else needs. Without it the demo runs all the same."""
-    wanted = digest(places.locks / DEMO_LOCK)
-    if read_stamp(places).get("locks", {}).get(DEMO_LOCK) == wanted:
-        return
-    steps = Steps(places.log)
-    with only_one(places.set_up_lock, steps) as hold:
-        try:
-            install_demo_model(Setup(places, steps, env, hold))
-        except ToolFailed:
-            steps.say(f"It could not be installed, so the demo has one brain fewer. All output is in {places.log}.")
-            return
-        stamp = read_stamp(places)
-        if stamp:
-            write_stamp(places, {**stamp, "locks": {**stamp.get("locks", {}), DEMO_LOCK: wanted}})

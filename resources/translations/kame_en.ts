@@ -1325,7 +1325,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>Only one brain is here, so it can&apos;t be changed in mid-answer. “{0}” installs a second one.</source>
+        <source>Only one brain is here, so it can&apos;t be changed in mid-answer. Get a second one under “Models”.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

@@ -19,7 +19,7 @@ from app.backend.embedded import EmbeddedBackend
 from app.conversation.prompt import ChatMessage, build_prompt
 from app.conversation.words import fold
 from app.evaluation.latency import word_distance
-from app.offline_models import model_path
+from app.models.places import default_model
 from app.tts import piper
 from app.tts.base import VoiceError
 from app.tts.piper import PiperVoice
@@ -38,7 +38,7 @@ def _alive(pid: int) -> bool:
 
 def test_the_voice_says_what_it_is_given_and_knows_where_its_words_are() -> None:
     text = "Yesterday the children walked to school, because the weather was warm and sunny."
-    with PiperVoice(model_path("voice")) as voice:
+    with PiperVoice(default_model("tts")) as voice:
         clip = voice.synthesize(text).result(20)
         again = voice.synthesize("Yes.")
         cancelled = voice.synthesize("This is never said.")
@@ -55,7 +55,7 @@ def test_the_voice_says_what_it_is_given_and_knows_where_its_words_are() -> None
 
 
 def test_a_voice_that_dies_is_started_again() -> None:
-    with PiperVoice(model_path("voice")) as voice:
+    with PiperVoice(default_model("tts")) as voice:
         voice.synthesize("One.").result(20)
         voice._child.kill()
         assert len(voice.synthesize("Two.").result(30).samples) > 1000
@@ -65,10 +65,10 @@ def test_a_voice_that_ends_while_it_starts_is_started_once_more(monkeypatch: pyt
     real, ends = piper.python_module_command, [sys.executable, "-c", "pass"]
     commands = [ends]
     monkeypatch.setattr(piper, "python_module_command", lambda *a: commands.pop() if commands else real(*a))
-    with PiperVoice(model_path("voice")) as voice:
+    with PiperVoice(default_model("tts")) as voice:
         assert len(voice.synthesize("One.").result(30).samples) > 1000
     commands += [ends, ends]
-    with pytest.raises(VoiceError, match="could not be started"), PiperVoice(model_path("voice")):
+    with pytest.raises(VoiceError, match="could not be started"), PiperVoice(default_model("tts")):
         pass
 
 
@@ -107,7 +107,7 @@ async def test_a_stream_that_is_left_stops_the_engine() -> None:
 
 
 async def test_a_missing_model_is_a_sentence() -> None:
-    with pytest.raises(BackendError, match="not installed"):
+    with pytest.raises(BackendError, match="There is no model file"):
         await EmbeddedBackend(Path("no/such.gguf")).open()
 
 
@@ -124,13 +124,13 @@ async def test_children_end_when_the_app_is_killed() -> None:
 import asyncio, sys, time
 from app.backend import make_backend
 from app.evaluation.latency import word_distance
-from app.offline_models import model_path
+from app.models.places import default_model
 from app.tts.piper import PiperVoice
 
 async def main():
     brain = make_backend("embedded")
     await brain.open()
-    with PiperVoice(model_path("voice")) as voice:
+    with PiperVoice(default_model("tts")) as voice:
         print(brain._child.pid, voice._child.pid, flush=True)
         time.sleep(60)
 

@@ -23,7 +23,7 @@ from app.cli_talk import SwapGaps
 from app.conversation import events as e
 from app.conversation.tally import Tally
 from app.conversation.transcript import Transcript
-from app.offline_models import model_path
+from app.models.places import default_model
 from app.session.control import BackendChoice, SessionChoice
 from tests.live.test_talk_cli import talk, talk_alone
 from tests.support import sounds
@@ -93,7 +93,7 @@ async def _talk_and_swap(question: Path, output: Path, record: Path, swap: Backe
 def test_swapped_in_mid_answer_between_two_real_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     question = sounds.write(tmp_path / "q.wav", np.concatenate([sounds.question("103_2"), sounds.room(60)]))
     other = tmp_path / "other-model.gguf"
-    other.symlink_to(model_path("brain"))
+    other.symlink_to(default_model("llm"))
     with llama_server(other, SECRET) as url:
         monkeypatch.setenv(key_names("compatible", url)[0], SECRET)
         events = asyncio.run(

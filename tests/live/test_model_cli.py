@@ -30,21 +30,21 @@ def test_weights_are_listed_fetched_and_checked(
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     with Hub({"SakanaAI/kame": make_checkpoint(tmp_path / "remote")}) as hub:
-        code, document = run(capsys, "weights", "list")
-        assert code == 0 and {row["state"] for row in document["weights"]} == {"not here"}
-        code, document = run(capsys, "weights", "get", "kame", "--mirror", hub.url)
+        code, document = run(capsys, "models", "list", "--kind", "frontend")
+        assert code == 0 and {row["state"] for row in document["models"]} == {"absent"}
+        code, document = run(capsys, "models", "get", "kame", "--mirror", hub.url)
         assert code == 0 and Path(document["folder"]).name == "SakanaAI--kame"
-    _, document = run(capsys, "weights", "list")
-    assert {row["name"]: row["state"] for row in document["weights"]}["kame"] == "here"
-    assert run(capsys, "weights", "check", "kame")[0] == 0
-    file = Path(document["weights"][0]["folder"]) / "model.safetensors"
+    _, document = run(capsys, "models", "list")
+    assert {row["name"]: row["state"] for row in document["models"]}["kame"] == "here"
+    assert run(capsys, "models", "check", "kame")[0] == 0
+    file = Path(document["models"][0]["folder"]) / "model.safetensors"
     data = bytearray(file.read_bytes())
     data[-1] ^= 1
     file.write_bytes(data)
-    code, document = run(capsys, "weights", "check", "kame")
+    code, document = run(capsys, "models", "check", "kame")
     assert code == 2 and "model.safetensors is not the file that was downloaded" in document["error"]
-    code, document = run(capsys, "weights", "get", "parrot")
-    assert code == 2 and "no weights called “parrot”" in document["error"]
+    code, document = run(capsys, "models", "get", "parrot")
+    assert code == 2 and "no model called “parrot”" in document["error"]
 
 
 def test_doctor_tells_what_there_is_and_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,7 +66,7 @@ def test_doctor_names_commands_as_they_work_here(
     monkeypatch.setattr(doctor, "_card", lambda add: (30 * 2**30, "A card"))
     monkeypatch.setattr(measure, "copy_bandwidth", lambda device: 1e12)
     _, document = run(capsys, "doctor")
-    assert "“/opt/kame/bin/kame-desktop weights get kame”" in document["advice"]
+    assert "“/opt/kame/bin/kame-desktop models get kame”" in document["advice"]
     assert "“/opt/kame/bin/kame-desktop bench frame --random-weights” measures it." in document["advice"]
 
 
@@ -114,6 +114,6 @@ def test_without_weights_or_a_card_the_talk_says_what_to_do(
     question = sounds.write(tmp_path / "q.wav", sounds.room(1.0))
     words = ("--input", str(question), "--output", str(tmp_path / "a.wav"))
     code, document = run(capsys, "talk", "--frontend", "moshi", "--device", "cpu", "--weights", "nowhere", *words)
-    assert code == 2 and "“/opt/kame/bin/kame-desktop weights get moshi”" in document["error"]
+    assert code == 2 and "“/opt/kame/bin/kame-desktop models get moshi”" in document["error"]
     code, document = run(capsys, "talk", "--frontend", "kame", "--device", "cuda", *words)
     assert code == 2 and "cascade" in document["error"]

@@ -17,10 +17,10 @@ import pytest
 from app.backend import make_backend
 from app.backend.base import Backend, BackendError, ChatRequest, Usage, text_of
 from app.conversation.prompt import ChatMessage
-from app.offline_models import model_path
+from app.models.places import default_model
 from tests.support.ollama_peer import Engine, OllamaPeer, ollama_peer
 
-MODEL = model_path("brain")
+MODEL = default_model("llm")
 HAS, CAN_PULL = "smollm2:135m", "smollm2:latest"
 PERSONA = ChatMessage("system", "You answer spoken questions briefly and correctly, in plain words.")
 QUESTION = ChatRequest((PERSONA, ChatMessage("user", "What is the capital of France?")), 30, 0.0)

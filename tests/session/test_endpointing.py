@@ -11,10 +11,10 @@ from app.evaluation.pauses import Case, bench_cases
 from app.evaluation.speech_models import SpeechModels, speech_models
 from app.evaluation.turns import follow
 from app.evaluation.turns_result import figures
-from app.offline_models import model_path
+from app.models.places import default_model
 
 pytestmark = pytest.mark.skipif(
-    not (model_path("ears").is_dir() and model_path("end of turn").is_file() and model_path("brain").is_file()),
+    not (default_model("stt").is_dir() and default_model("endpointing").is_file() and default_model("llm").is_file()),
     reason="the models are not installed",
 )
 

@@ -14,20 +14,21 @@ from app.evaluation.hearing import heard_live
 from app.evaluation.hearing_result import Heard, Recording, normalised
 from app.evaluation.latency import word_distance
 from app.evaluation.speech_models import SpeechModels
-from app.offline_models import model_path
+from app.models.places import default_model
 from app.stt.streaming import WINDOW_SECONDS
 from app.stt.whisper_decoder import RATE, WhisperDecoder
 from tests.support.noises import noise
 from tests.support.sounds import question, room
 
 pytestmark = pytest.mark.skipif(
-    not (model_path("ears").is_dir() and model_path("end of turn").is_file()), reason="the models are not installed"
+    not (default_model("stt").is_dir() and default_model("endpointing").is_file()),
+    reason="the models are not installed",
 )
 
 
 @pytest.fixture(scope="module")
 def decoder() -> Iterator[WhisperDecoder]:
-    yield WhisperDecoder(model_path("ears"))
+    yield WhisperDecoder(default_model("stt"))
 
 
 def test_a_soft_speaker_is_heard_as_a_loud_one(decoder: WhisperDecoder) -> None:

@@ -19,10 +19,10 @@ from app.frontend.base import FrontEndError, SetDials
 from app.frontend.cascade import CascadeFrontEnd
 from app.frontend.kame.checkpoint import Loaded, load
 from app.frontend.kame.frontend import KameFrontEnd
+from app.models.layout import read_layout
 from app.session.session import Session
 from app.stt.scripted import ScriptedTurn
 from app.tts.scripted import ScriptedVoice
-from app.weights.layout import read_layout
 from tests.support.sounds import question, write
 from tests.support.talks import Talk, simulate
 from tests.support.tiny_kame import SMALL_MIMI, make_checkpoint

@@ -15,7 +15,7 @@ from app.conversation.words import fold
 from app.evaluation.latency import word_distance
 from app.evaluation.spoken import VOICE_FLOOR
 from app.frontend.cascade import CascadeFrontEnd
-from app.offline_models import model_path
+from app.models.places import default_model
 from app.session.mailbox import TalkButton
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
@@ -73,7 +73,7 @@ async def heard(late: float, *, deaf_before: bool = False) -> str:
     parts = SessionParts(
         frontend=CascadeFrontEnd(ScriptedVoice(), "thinking"),
         transcriber=make_transcriber(
-            "whisper", model_path("ears"), model_path("end of turn"), loop.call_soon_threadsafe
+            "whisper", default_model("stt"), default_model("endpointing"), loop.call_soon_threadsafe
         ),
         voice_activity=SileroVoiceActivity(),
         backend=ScriptedBackend(lambda request: answer("Yes.")),

@@ -12,7 +12,7 @@ import pytest
 
 from app.conversation import events as e
 from app.conversation.sound import Processing
-from app.offline_models import model_path
+from app.models.places import default_model
 from app.stt.whisper_decoder import WhisperDecoder
 from tests.support.room_talks import barge_ins, erle_db, fresh_barge_in, monologue, sweep, word_errors
 
@@ -57,7 +57,7 @@ def test_a_user_who_speaks_over_the_app_is_heard_and_stops_it() -> None:
     And beside a loop that notices nothing before its frames' ends. The suite has few cases;
     `tests.support.room_talks.sweep` makes a table of many.
     """
-    decoder = WhisperDecoder(model_path("ears"), threads=1)
+    decoder = WhisperDecoder(default_model("stt"), threads=1)
     rooms: list[dict[str, Any]] = [{**ROOMS[0], "seed": 4}, {**ROOMS[1], "seed": 5}]
     rows = sweep(rooms, decoder, times=3)
     assert not any(row["self"] for row in rows)
@@ -80,7 +80,7 @@ def test_a_user_who_speaks_over_the_app_is_heard_and_stops_it() -> None:
 def test_a_question_over_the_first_second_of_a_fresh_talk_is_heard_whole(attenuation: float | None) -> None:
     """With headphones and over a loudspeaker that was never heard before; 0.7 s after the app's first sound."""
     talks = [fresh_barge_in(0.7, **{**room, "attenuation_db": attenuation}) for room in ROOMS[1:2]]
-    decoder = WhisperDecoder(model_path("ears"), threads=1)
+    decoder = WhisperDecoder(default_model("stt"), threads=1)
     for talk in talks:
         assert not talk.self_interruptions and talk.delays[0] is not None and talk.delays[0] <= 0.4
         wrong, words = word_errors(talk, decoder)

@@ -11,7 +11,7 @@ from app.conversation.frame import SAMPLE_RATE
 from app.evaluation.sounds import run_sounds
 from app.evaluation.speech_models import SpeechModels, speech_models
 from app.frontend.cascade import CascadeFrontEnd
-from app.offline_models import model_path
+from app.models.places import default_model
 from app.session.clock import run_simulated
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
@@ -22,7 +22,8 @@ from tests.support.sounds import SoundSource, question, room, write
 from tests.support.talks import LoopSpeaker
 
 with_models = pytest.mark.skipif(
-    not (model_path("ears").is_dir() and model_path("end of turn").is_file()), reason="the models are not installed"
+    not (default_model("stt").is_dir() and default_model("endpointing").is_file()),
+    reason="the models are not installed",
 )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from app import installed as installed_module
 from app.bill import Part, read_bill
-from app.installed import completing_command, demo_command, installed
+from app.installed import completing_command, installed
 
 
 def test_parts_are_read_by_name_with_the_words_of_their_licences(tmp_path: Path) -> None:
@@ -39,15 +39,14 @@ def test_a_checkout_is_known_by_its_project_file() -> None:
     here = installed()
     assert (here.kind, here.version[:2]) == ("checkout", "0.")
     assert completing_command() == "python3 packaging/bootstrap.py setup"
-    assert demo_command() == "python3 packaging/bootstrap.py run demo"
 
 
 @pytest.mark.parametrize(
     ("written", "kind", "command"),
     [
         ('{"kind": "deb", "version": "1.2.3", "commit": "abc"}', "deb", "kame-desktop repair"),
-        (None, "wheel", "kame-desktop weights get embedded"),
-        ("broken", "wheel", "kame-desktop weights get embedded"),
+        (None, "wheel", "kame-desktop models get default"),
+        ("broken", "wheel", "kame-desktop models get default"),
     ],
 )
 def test_other_installations_name_other_commands(
@@ -60,6 +59,5 @@ def test_other_installations_name_other_commands(
     try:
         assert installed().kind == kind
         assert completing_command() == command
-        assert demo_command() == "kame-desktop weights get demo"
     finally:
         installed.cache_clear()

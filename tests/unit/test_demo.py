@@ -5,9 +5,7 @@ and the second embedded brain's weights.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,12 +14,9 @@ import numpy as np
 import pytest
 
 from app import cli_demo
-from app.backend import embedded_models
-from app.backend.base import BackendError
 from app.demo import QUESTIONS as ASKED
 from app.demo import DemoBooth
 from app.desk import Offer
-from app.offline_models import model_path
 from app.session import demo_run
 from app.session.demo import DemoOrder, DemoPlan, DemoProgress, DemoResult, chosen_brains
 from app.session.demo_report import document, lines
@@ -253,19 +248,16 @@ class Keys:
         return self._offer
 
 
-@pytest.mark.skipif(
-    sys.platform == "win32" and not model_path("second brain, piece 1").is_file(),
-    reason="the demo's second brain is not installed on Windows",
-)
-async def test_the_desk_finds_brains_and_marks_those_that_cost_money() -> None:
+async def test_the_desk_finds_brains_and_marks_those_that_cost_money(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.demo.is_here", lambda key: key in ("smollm2-135m", "qwen2.5-coder-0.5b"))
     models = Offer(("gemma3:4b", "nomic-embed-text", "qwen3:4b", "llama3.2", "big:cloud"), True)
     booth = DemoBooth(None, Keys(models), ())  # type: ignore[arg-type]
     found = await booth.brains()
     here = [brain.label for brain in found if not brain.costs]
-    assert here == ["SmolLM2 135M", "Gemma 3 270M", "Ollama: gemma3:4b", "Ollama: qwen3:4b"]
+    assert here == ["SmolLM2 135M", "Qwen 2.5 Coder 0.5B", "Ollama: gemma3:4b", "Ollama: qwen3:4b"]
     assert [brain.choice.provider for brain in found if brain.costs] == ["openai"]
     booth = DemoBooth(None, Keys(UserError("It doesn't run.")), ())  # type: ignore[arg-type]
-    assert [brain.label for brain in await booth.brains() if not brain.costs] == ["SmolLM2 135M", "Gemma 3 270M"]
+    assert [brain.label for brain in await booth.brains() if not brain.costs] == ["SmolLM2 135M", "Qwen 2.5 Coder 0.5B"]
 
 
 async def test_without_weights_the_front_end_is_the_one_that_always_runs() -> None:
@@ -279,29 +271,3 @@ def test_the_questions_are_real_ones() -> None:
     for question in questions:
         assert question.samples.dtype == np.float32 and len(question.samples) / 24_000 >= question.seconds > 2
         assert question.text.endswith(("?", "."))
-
-
-# -- the second embedded brain's weights
-
-
-def test_weights_in_pieces_are_put_together_once_and_only_if_they_are_right(tmp_path: Path) -> None:
-    pieces = []
-    for number, content in enumerate((b"one", b"two", b"three")):
-        pieces.append(tmp_path / f"piece{number}")
-        pieces[-1].write_bytes(content * 1000)
-    whole = b"".join(p.read_bytes() for p in pieces)
-    target = tmp_path / "deep" / "whole.gguf"
-    embedded_models.join(pieces, target, hashlib.sha256(whole).hexdigest())
-    assert target.read_bytes() == whole and [p.name for p in target.parent.iterdir()] == ["whole.gguf"]
-    other = tmp_path / "other.gguf"
-    with pytest.raises(OSError, match="not the ones that were tested"):
-        embedded_models.join(pieces, other, "0" * 64)
-    assert not other.exists() and not list(tmp_path.glob("*.part"))
-
-
-def test_a_model_that_is_not_here_says_how_it_comes_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("app.backend.embedded_models.model_path", lambda part: tmp_path / part)
-    monkeypatch.setattr("platformdirs.user_cache_path", lambda *a, **k: tmp_path)
-    assert not embedded_models.MODELS[embedded_models.SECOND].here()
-    with pytest.raises(BackendError, match=r"bootstrap\.py run demo"):
-        embedded_models.MODELS[embedded_models.SECOND].file()

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from app.childprocess import python_module_command, quiet_child
-from app.offline_models import model_path
+from app.models.places import default_model
 
 
 @pytest.mark.parametrize("name", ["Jörg Müller", "日本 Łukasz"])
@@ -25,7 +25,7 @@ def test_it_speaks_from_a_folder_of_any_name(name: str, tmp_path: Path) -> None:
     how = quiet_child()
     how["env"]["PYTHONPATH"] = os.pathsep.join([str(tmp_path / name), how["env"]["PYTHONPATH"]])
     said = subprocess.run(
-        python_module_command("app.tts.piper_worker", str(model_path("voice"))), **how, cwd=tmp_path,
+        python_module_command("app.tts.piper_worker", str(default_model("tts"))), **how, cwd=tmp_path,
         input=json.dumps({"text": "Good morning."}).encode() + b"\n", capture_output=True, timeout=120,
     )  # fmt: skip
     ready, head, samples = said.stdout.split(b"\n", 2)

@@ -18,7 +18,7 @@ import app.sound_desk
 from app.audio.errors import DeviceError
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.words import same_words
-from app.offline_models import model_path
+from app.models.places import default_model
 from app.session.desks import Clip, SoundDesk
 from app.session.errors import UserError
 from app.session.recorder import ASSISTANT_FILE, USER_FILE
@@ -104,7 +104,7 @@ class Sink:
 
 @cache
 def ears() -> WhisperDecoder:
-    return WhisperDecoder(model_path("ears"))
+    return WhisperDecoder(default_model("stt"))
 
 
 class Booth:

@@ -17,15 +17,15 @@ ROOT = Path(__file__).resolve().parents[2]
 LOADED = """
 import sys
 import app
-from app.offline_models import model_path
+from app.models.places import default_model
 from app.stt.silero import SileroVoiceActivity
 from app.stt.smart_turn import SmartTurn
 from app.stt.whisper_decoder import WhisperDecoder
 from app.tts.piper import PiperVoice
 SileroVoiceActivity().load()
-SmartTurn(model_path("end of turn"))
-WhisperDecoder(model_path("ears"))
-voice = PiperVoice(model_path("voice")).__enter__()
+SmartTurn(default_model("endpointing"))
+WhisperDecoder(default_model("stt"))
+voice = PiperVoice(default_model("tts")).__enter__()
 print("loaded", flush=True)
 sys.stdin.read()
 voice.__exit__(None, None, None)

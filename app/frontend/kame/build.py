@@ -12,9 +12,9 @@ from app.frontend.base import FrontEndError
 from app.frontend.kame.checkpoint import Loaded, load
 from app.frontend.kame.frontend import LABELS, KameFrontEnd
 from app.frontend.kame.quantise import kernels
-from app.weights.errors import WeightsError
-from app.weights.fit import PRECISIONS, Precision, judge, shape_of
-from app.weights.layout import CheckpointFiles, read_layout
+from app.models.errors import ModelError
+from app.models.fit import PRECISIONS, Precision, judge, shape_of
+from app.models.layout import CheckpointFiles, read_layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,12 @@ def prepare(name: str, options: FrontEndOptions) -> Prepared:
     if options.weights is None or not options.weights.is_dir():
         where = f" in {options.weights}" if options.weights else ""
         raise FrontEndError(
-            f"{label}'s weights are not there{where}. Get them with “{summon.command()} weights get {name}” (about "
+            f"{label}'s weights are not there{where}. Get them with “{summon.command()} models get {name}” (about "
             "16 GB), or set the folder that holds them."
         )
     try:
         files = read_layout(options.weights)
-    except WeightsError as error:
+    except ModelError as error:
         raise FrontEndError(str(error)) from error
     precision: Precision = "bf16" if options.precision == "auto" else options.precision  # type: ignore[assignment]
     context = options.context or None

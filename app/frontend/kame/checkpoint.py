@@ -22,8 +22,8 @@ from torch.overrides import TorchFunctionMode
 
 from app.frontend.kame.model import KameLM, neutral_oracle
 from app.frontend.kame.quantise import Precision, quantise
-from app.weights.errors import WeightsError
-from app.weights.layout import CheckpointFiles, Tensor, read_header
+from app.models.errors import ModelError
+from app.models.layout import CheckpointFiles, Tensor, read_header
 
 DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16,
           "I64": torch.int64, "I32": torch.int32, "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8,
@@ -59,19 +59,19 @@ def load(
         context: frames that attention reaches back, if fewer than the model was made for.
 
     Raises:
-        WeightsError: what is missing, damaged or doesn't fit, by file and tensor.
+        ModelError: what is missing, damaged or doesn't fit, by file and tensor.
     """
     device = torch.device(device)
     pieces = _load_pieces(files.tokenizer)
     lm, learnt = _load_lm(files, device, dtype, precision, context, fuse_lora or precision != "bf16")
     if pieces.vocab_size() > lm.text_card:
-        raise WeightsError(
+        raise ModelError(
             f"{files.tokenizer.name} has {pieces.vocab_size():,} pieces, but the model knows {lm.text_card:,}: they "
             "don't belong together. Download the weights again."
         )
     mimi = _load_mimi(files, device, max(lm.dep_q, lm.n_q - lm.dep_q))
     if mimi.cardinality != lm.card:
-        raise WeightsError(
+        raise ModelError(
             f"{files.mimi.name} has {mimi.cardinality} codes, but the model knows {lm.card}: they don't belong "
             "together. Download the weights again."
         )
@@ -81,7 +81,7 @@ def load(
 def build_lm(
     config: dict[str, Any] | None, device: torch.device, dtype: torch.dtype, context: int | None = None
 ) -> KameLM:
-    """An empty model of a config (None: Moshi's 7B). Raises WeightsError when it makes no model."""
+    """An empty model of a config (None: Moshi's 7B). Raises ModelError when it makes no model."""
     arguments = dict(loaders._lm_kwargs if config is None else config)
     for key in ("lora", "lora_rank", "lora_scaling", "depformer_causal"):
         arguments.pop(key, None)
@@ -98,7 +98,7 @@ def build_lm(
         with _Unfilled() if device.type == "meta" else contextlib.nullcontext():
             return KameLM(device=device, dtype=dtype, **arguments)
     except (TypeError, ValueError, AssertionError, KeyError, AttributeError, RuntimeError) as error:
-        raise WeightsError(
+        raise ModelError(
             f"config.json describes no model that this app can build ({type(error).__name__}: {error}). Use weights "
             "made for KAME or Moshi, or download them again."
         ) from error
@@ -124,7 +124,7 @@ def _load_lm(
 ) -> tuple[KameLM, bool]:
     config = files.lm_config or {}
     if config.get("quantize"):
-        raise WeightsError(
+        raise ModelError(
             f"{files.lm.name} is quantised already, in a form that the package moshi can't run in bf16. Use the "
             "bf16 weights; this app makes int8 and int4 of them itself."
         )
@@ -164,7 +164,7 @@ def _load_mimi(files: CheckpointFiles, device: torch.device, codebooks: int) -> 
         with _Unfilled():
             outline = loaders.get_mimi(None, files.mimi_config, device="meta", num_codebooks=codebooks)
     except (TypeError, ValueError, AssertionError, KeyError, RuntimeError) as error:
-        raise WeightsError(
+        raise ModelError(
             f"The codec's config describes none that this app can build ({type(error).__name__}: {error}). Download "
             "the weights again."
         ) from error
@@ -180,7 +180,7 @@ def _load_pieces(path: Path) -> sentencepiece.SentencePieceProcessor:
     try:
         return sentencepiece.SentencePieceProcessor(model_proto=path.read_bytes())
     except (RuntimeError, OSError) as error:
-        raise WeightsError(f"{path.name} is damaged: it is no SentencePiece model. Download it again.") from error
+        raise ModelError(f"{path.name} is damaged: it is no SentencePiece model. Download it again.") from error
 
 
 def _cast(name: str, value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
@@ -192,7 +192,7 @@ def _cast(name: str, value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 def _add_neutral_oracle(state: dict[str, torch.Tensor], lm: KameLM, path: Path) -> None:
     if lm.text_emb.norm is not None:
-        raise WeightsError(
+        raise ModelError(
             f"{path.name} has a normalised text embedding and no oracle, so it can't run here as Moshi. Use KAME's "
             "or Moshi's published weights."
         )
@@ -223,7 +223,7 @@ def _check_fit(
     except RuntimeError as error:
         found = _SIZE_MISMATCH.findall(str(error))
         what = "; ".join(f"{name} is [{has}] and should be [{wants}]" for name, has, wants in found[:3]) or str(error)
-        raise WeightsError(
+        raise ModelError(
             f"{path.name} doesn't fit its config: {what}. The files don't belong together; download the weights again."
         ) from error
     missing = [] if partial else list(keys.missing_keys)
@@ -232,7 +232,7 @@ def _check_fit(
     for names, verb in ((missing, "lacks"), (list(keys.unexpected_keys), "holds what the model doesn't know:")):
         if names:
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-            raise WeightsError(
+            raise ModelError(
                 f"{path.name} {verb} {', '.join(names[:3])}{more}. The files don't belong together; download the "
                 "weights again."
             )

@@ -37,7 +37,7 @@ from app.frontend.base import (
 from app.frontend.kame.checkpoint import Loaded
 from app.frontend.kame.engine import Column, Engine
 from app.frontend.kame.oracle_text import InnerText, OracleTokenizer
-from app.weights.errors import WeightsError
+from app.models.errors import ModelError
 
 LABELS = {"kame": "KAME", "moshi": "Moshi"}
 """What the front-ends of this kind are called in sentences."""
@@ -127,7 +127,7 @@ class KameFrontEnd:
         self._left, sentence = False, ""
         try:
             self._open()
-        except (WeightsError, FrontEndError) as error:
+        except (ModelError, FrontEndError) as error:
             sentence = str(error)
         except torch.OutOfMemoryError:
             sentence = (

@@ -26,7 +26,7 @@ from app.frontend.kame.engine import Engine
 from app.frontend.kame.model import KameLM
 from app.frontend.kame.quantise import Precision, kernels, quantise
 from app.frontend.kame.shapes import TINY_LM, TINY_MIMI
-from app.weights.fit import judge, shape_of
+from app.models.fit import judge, shape_of
 
 Size = Literal["7b", "tiny"]
 WARM_FRAMES = 20

@@ -24,7 +24,7 @@ from moshi.modules.gating import ActivationGating
 from moshi.modules.transformer import StreamingMultiheadAttention
 from torch import nn
 
-from app.weights.fit import Precision
+from app.models.fit import Precision
 
 GROUP = 128
 """Columns of a row that share an int4 scale."""

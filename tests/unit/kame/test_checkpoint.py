@@ -17,8 +17,8 @@ from safetensors.torch import load_file, save_file
 
 from app.frontend.kame.checkpoint import Loaded, build_lm, load
 from app.frontend.kame.generator import KameGen
-from app.weights.errors import WeightsError
-from app.weights.layout import MANIFEST_NAME, read_layout, sha256_of
+from app.models.errors import ModelError
+from app.models.layout import MANIFEST_NAME, read_layout, sha256_of
 from tests.support.tiny_kame import LM, make_checkpoint
 
 
@@ -86,7 +86,7 @@ def test_a_folder_without_a_config_is_moshis_own_shape(made: dict[str, Path], mo
     save_file(state, legacy / "model.safetensors")
     files = read_layout(legacy)
     assert files.lm_config is None
-    with pytest.raises(WeightsError, match=r"doesn't fit its config: .* should be \["):
+    with pytest.raises(ModelError, match=r"doesn't fit its config: .* should be \["):
         load(files, device="cpu")  # the published 7B's shape, which these aren't
     monkeypatch.setattr(loaders, "_lm_kwargs", LM)
     monkeypatch.setattr(loaders, "_mimi_config", json.loads((legacy / "mimi.json").read_text()))
@@ -200,7 +200,7 @@ def test_a_fault_is_named_in_a_sentence_and_nothing_is_half_loaded(fault: str, f
     if fault == "pickle":
         torch.save({"model": {}}, folder / "model.pt")
     break_it(folder)
-    with pytest.raises(WeightsError, match=sentence) as caught:
+    with pytest.raises(ModelError, match=sentence) as caught:
         load_cpu(folder)
     words = str(caught.value)
     assert words.endswith(".") and "\n" not in words
@@ -213,6 +213,6 @@ def test_a_pickle_is_never_opened(folder: Path, tmp_path: Path) -> None:
 
     torch.save({"model": Bomb()}, folder / "bomb.pt")
     _edit_config(moshi_name="bomb.pt")(folder)
-    with pytest.raises(WeightsError, match="pickles"):
+    with pytest.raises(ModelError, match="pickles"):
         load_cpu(folder)
     assert not (tmp_path / "exploded").exists()

@@ -22,7 +22,7 @@ from app.frontend.kame.checkpoint import Loaded, load
 from app.frontend.kame.engine import Engine
 from app.frontend.kame.frontend import KameFrontEnd
 from app.frontend.kame.selfcheck import run_checks
-from app.weights.layout import read_layout
+from app.models.layout import read_layout
 from tests.support.tiny_kame import make_checkpoint
 
 GREEDY = {"use_sampling": False}
@@ -276,7 +276,7 @@ def test_a_shorter_lead_skips_to_the_newest_frame(folder: Path) -> None:
     ("name", "options", "words"),
     [
         ("kame", {}, "needs an NVIDIA graphics card"),
-        ("kame", {"device": "cpu"}, "weights get kame"),
+        ("kame", {"device": "cpu"}, "models get kame"),
         ("moshi", {"device": "cpu", "weights": Path("nowhere")}, "Moshi's weights are not there in nowhere"),
         ("kame", {"device": "tpu"}, "no device “tpu”"),
         ("kame", {"device": "cpu", "precision": "int3"}, "no precision “int3”"),

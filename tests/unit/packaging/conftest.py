@@ -14,7 +14,7 @@ def project(tmp_path):
     """A project's folder with small locks and an environment whose Python says that it is a 3.12."""
     places = Places(tmp_path / "project")
     places.locks.mkdir(parents=True)
-    for name in ("uv.txt", "app.txt", "dev.txt", "gpu.txt", "models.txt", "models-dev.txt", "models-demo.txt"):
+    for name in ("uv.txt", "app.txt", "dev.txt", "gpu.txt", "models.txt", "models-dev.txt", "models-optional.txt"):
         (places.locks / name).write_text(f"{name}==1.0\n")
     program(places.python, "echo 3.12")
     return places

@@ -78,7 +78,7 @@ def test_a_lock_lacks_nothing_that_its_packages_need_but_what_is_left_out_on_pur
     assert lacking == {"av"}
 
 
-@pytest.mark.parametrize("name", ["models", "models-dev", "models-demo", "uv"])
+@pytest.mark.parametrize("name", ["models", "models-dev", "models-optional", "uv"])
 def test_the_short_locks_hold_what_their_sources_ask_for(name):
     asked = re.findall(r"(?m)^(\S+)==(\S+)$", (LOCKS / f"{name}.in").read_text())
     assert licences.pins(f"{name}.txt") == {package: [version] for package, version in asked}

@@ -12,11 +12,9 @@ from installation import (
     card_packages,
     command,
     locks,
-    preparation,
     problems,
     setup,
     stamp,
-    variables,
 )
 from installation.places import Places
 from installation.steps import Steps
@@ -85,32 +83,13 @@ def test_on_windows_the_command_finds_its_place_itself(tmp_path, monkeypatch):
 @posix_only
 def test_the_app_starts_at_once_after_a_test_run(machine):
     prepare(machine, "test")
-    assert machine.installs()[1:] == ["dev.txt", "gpu.txt", "models.txt", "models-dev.txt", "models-demo.txt"]
+    assert machine.installs()[1:] == ["dev.txt", "gpu.txt", "models.txt", "models-dev.txt"]
     done = len(machine.calls())
     prepare(machine, "run")
     assert len(machine.calls()) == done
     (machine.locks / "models.txt").write_text("models==2.0\n")
     prepare(machine, "run")
     assert machine.installs()[done:] == ["app.txt", "models.txt"]
-
-
-@posix_only
-def test_the_demo_alone_gets_its_second_model_and_does_without_it(machine, capsys):
-    def demo():
-        preparation.add_demo_model(machine, variables.clean_environment(os.environ))
-
-    prepare(machine)
-    machine.set_uv("models-demo.txt")
-    demo()
-    assert "one brain fewer" in capsys.readouterr().out
-    assert ready(machine), "the app is as it was"
-    machine.set_uv()
-    tried = len(machine.calls())
-    demo()
-    assert machine.installs()[tried:] == ["models-demo.txt"]
-    demo()
-    prepare(machine)
-    assert len(machine.calls()) == tried + 1, "nothing is done twice"
 
 
 @posix_only

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.offline_models import model_path
+from app.models.places import default_model
 from app.stt import finished_words
 from app.stt.finished_words import WordOdds, probability, without_marks
 from app.stt.finished_words_server import LONGEST, STEP, last_part
@@ -36,7 +36,7 @@ def test_without_a_model_the_rules_stand_in() -> None:
 
 
 def test_a_model_that_is_not_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finished_words, "model_path", lambda part: model_path(part) / "nowhere")
+    monkeypatch.setattr(finished_words, "default_model", lambda kind: default_model(kind) / "nowhere")
     assert finished_words.load() is None
 
 
@@ -53,7 +53,7 @@ def test_of_a_long_turn_the_last_words_are_asked_about_and_their_beginning_seldo
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for a process's memory")
-@pytest.mark.skipif(not model_path("brain").is_file(), reason="the model is not installed")
+@pytest.mark.skipif(not default_model("llm").is_file(), reason="the model is not installed")
 def test_long_turns_cost_no_memory() -> None:
     pytest.importorskip("xllamacpp")
     judge = finished_words.load()
@@ -74,7 +74,7 @@ def test_long_turns_cost_no_memory() -> None:
         judge.close()
 
 
-@pytest.mark.skipif(not model_path("brain").is_file(), reason="the model is not installed")
+@pytest.mark.skipif(not default_model("llm").is_file(), reason="the model is not installed")
 def test_the_model_knows_a_whole_question_from_its_beginning() -> None:
     pytest.importorskip("xllamacpp")
     judge = finished_words.load()

@@ -1,18 +1,17 @@
-"""Brings weights from the hub, or a mirror of it, to a folder: what is there already is not fetched again.
+"""Brings a model from the hub, or a mirror of it, to a folder: what is there already is not fetched again.
 
-Each file comes as `NAME.VERSION.part`, goes on where it stopped, is compared with the hub's SHA-256 when it has
-come, and gets its name then. The listing and the names come from the hub's own library; the transfer is
-httpx's, since that library's can neither report nor be stopped.
+A model of the catalogue is pinned: its revision, and each file's size and SHA-256. Of KAME and Moshi, and of a
+repository that the user names, the hub's newest listing says what there is. Each file comes as `NAME.VERSION.part`,
+goes on where it stopped, is compared with its SHA-256 when it has come, and gets its name then. The listing and the
+names come from the hub's own library; the transfer is httpx's, since that library's can neither report nor be stopped.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import errno
 import json
 import re
-import shutil
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,8 +19,9 @@ from pathlib import Path
 
 import httpx
 
-from app.weights.errors import DownloadCancelled, WeightsError
-from app.weights.layout import (
+from app.models.entry import Hub, Model
+from app.models.errors import DownloadCancelled, ModelError
+from app.models.layout import (
     CONFIG_NAME,
     LM_NAME,
     MANIFEST_NAME,
@@ -30,25 +30,14 @@ from app.weights.layout import (
     local_name,
     sha256_of,
 )
+from app.models.progress import Progress, disk_failed, require_room
 from app.wholefile import delete_file, move_file
 
 HUB = "https://huggingface.co"
-ROOM_LEFT = 500_000_000
-"""Bytes that a download leaves free on the disk."""
 PASSING = (408, 429, 500, 502, 503, 504)
 """HTTP's answers that may be others in a moment."""
 ATTEMPTS = 4
 """Times that a broken transfer is taken up again before the user is told; any byte that came counts anew."""
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where a download stands. `file` is the one that is coming; bytes count what lay there before, too."""
-
-    file: str
-    done_bytes: int
-    total_bytes: int
-    verifying: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +52,26 @@ class RemoteFile:
     sha256: str
 
 
-def download(
+def fetch_pinned(
+    model: Model,
+    folder: Path,
+    *,
+    hub: str = HUB,
+    token: str | None = None,
+    progress: Callable[[Progress], None] = lambda _: None,
+    cancelled: threading.Event | None = None,
+) -> Path:
+    """Fetches the files of `model`, which is pinned to a revision, into `folder`. See `fetch_repository`."""
+    source = model.source
+    assert isinstance(source, Hub) and source.revision
+    files = [
+        RemoteFile(file.name, source.repository, file.source[0], source.revision, file.bytes, file.sha256)
+        for file in model.files
+    ]
+    return _fetch(lambda _: files, source.repository, folder, hub, token, progress, cancelled or threading.Event())
+
+
+def fetch_repository(
     repository: str,
     folder: Path,
     *,
@@ -76,23 +84,38 @@ def download(
 
     Raises:
         DownloadCancelled: `cancelled` was set; what has come stays.
-        WeightsError: no network, no such repository, no room, a file that isn't what the hub says.
+        ModelError: no network, no such repository, no room, a file that isn't what the hub says.
     """
-    cancelled = cancelled or threading.Event()
+    return _fetch(
+        lambda stop: _plan(repository, folder, hub, token, stop), repository, folder, hub, token, progress,
+        cancelled or threading.Event(),
+    )  # fmt: skip
+
+
+def _fetch(
+    plan: Callable[[threading.Event], list[RemoteFile]],
+    repository: str,
+    folder: Path,
+    hub: str,
+    token: str | None,
+    progress: Callable[[Progress], None],
+    cancelled: threading.Event,
+) -> Path:
+    """Fetches what `plan` says, and says what fails in sentences."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        files = _plan(repository, folder, hub, token, cancelled)
-        _check_room(folder, files)
+        files = plan(cancelled)
+        require_room(folder, sum(max(0, file.size - _there(folder, file)) for file in files), repository)
         return _fetch_all(files, folder, hub, token, progress, cancelled)
     except httpx.HTTPStatusError as error:
         raise _refused(repository, hub, error.response.status_code) from error
     except httpx.HTTPError as error:
-        raise WeightsError(
+        raise ModelError(
             f"The download from {httpx.URL(hub).host} broke off ({type(error).__name__}). What has come stays; check "
             "the network and start it again, and it goes on from there."
         ) from error
     except OSError as error:
-        raise _disk_failed(folder, error) from error
+        raise disk_failed(folder, error) from error
 
 
 def _plan(
@@ -112,9 +135,9 @@ def _plan(
         if found is not None and source == repository:
             found = dataclasses.replace(found, name=path)
         if found is not None and not _is_inside(found.name):
-            raise WeightsError(f"{source} names a file outside of its folder (“{found.name}”). Choose other weights.")
+            raise ModelError(f"{source} names a file outside of its folder (“{found.name}”). Choose other weights.")
         if found is None and wanted:
-            raise WeightsError(
+            raise ModelError(
                 f"{source} on {httpx.URL(hub).host} has no file {path}, which its config names. Choose other weights."
             )
         return found
@@ -123,11 +146,11 @@ def _plan(
     names: dict[str, str] = {}
     files: list[RemoteFile] = []
     if config_file is not None:
-        _fetch(config_file, folder, hub, token, lambda _: None, cancelled)
+        _fetch_one(config_file, folder, hub, token, lambda _: None, cancelled)
         try:
             names = json.loads((folder / CONFIG_NAME).read_text("utf-8"))
         except ValueError as error:
-            raise WeightsError(f"The {CONFIG_NAME} of {repository} is no JSON. Choose other weights.") from error
+            raise ModelError(f"The {CONFIG_NAME} of {repository} is no JSON. Choose other weights.") from error
         files.append(config_file)
     for key, default in (("tokenizer_name", TOKENIZER_NAME), ("mimi_name", MIMI_NAME), ("moshi_name", LM_NAME),
                          ("mimi_config_name", ""), ("lora_name", "")):  # fmt: skip
@@ -151,11 +174,11 @@ def _list(repository: str, hub: str, token: str | None) -> dict[str, RemoteFile]
     except HfHubHTTPError as error:
         raise _refused(repository, hub, error.response.status_code) from error
     except HFValidationError as error:
-        raise WeightsError(
+        raise ModelError(
             f"“{repository}” is no name of weights on the hub. It has the form owner/name."
         ) from error
     except (OSError, OfflineModeIsEnabled) as error:
-        raise WeightsError(
+        raise ModelError(
             f"{httpx.URL(hub).host} can't be reached, so {repository} can't be downloaded. Check the network, or set "
             "a mirror or a local folder."
         ) from error
@@ -166,16 +189,6 @@ def _list(repository: str, hub: str, token: str | None) -> dict[str, RemoteFile]
         )
         for file in found.siblings or []
     }  # fmt: skip
-
-
-def _check_room(folder: Path, files: list[RemoteFile]) -> None:
-    wanted = sum(max(0, file.size - _there(folder, file)) for file in files)
-    free = shutil.disk_usage(folder).free
-    if wanted and free < wanted + ROOM_LEFT:
-        raise WeightsError(
-            f"The download needs {wanted / 1e9:.1f} GB more, and {free / 1e9:.1f} GB are free where {folder} lies. "
-            "Make room, or choose another folder for the weights."
-        )
 
 
 def _there(folder: Path, file: RemoteFile) -> int:
@@ -205,7 +218,7 @@ def _fetch_all(
         def report(done: int, verifying: bool = False, name: str = file.name, base: int = before) -> None:
             progress(Progress(name, base + done, total, verifying))
 
-        _fetch(file, folder, hub, token, report, cancelled)
+        _fetch_one(file, folder, hub, token, report, cancelled)
         before += file.size
         stat = (folder / file.name).stat()
         recorded[file.name] = {"size": stat.st_size, "sha256": file.sha256, "mtime_ns": stat.st_mtime_ns,
@@ -218,7 +231,7 @@ def _fetch_all(
     return folder
 
 
-def _fetch(
+def _fetch_one(
     file: RemoteFile,
     folder: Path,
     hub: str,
@@ -252,17 +265,17 @@ def _fetch(
                 failures, furthest = (0 if reached > furthest else failures + 1), max(furthest, reached)
                 if failures >= ATTEMPTS:
                     if isinstance(error, _CutShort):
-                        raise WeightsError(
+                        raise ModelError(
                             f"{httpx.URL(hub).host} ends the transfer of {file.name} before it is whole, again and "
                             "again. What has come stays; try later, or set a mirror."
                         ) from error
                     raise
                 if cancelled.wait(0.2 * 2**failures):
-                    raise DownloadCancelled("The download was stopped. What has come stays.") from None
+                    raise DownloadCancelled("The download was stopped. What has come stays for the next try.") from None
     if file.sha256 and _hash(part, file, report, cancelled) != file.sha256:
         delete_file(part)
-        raise WeightsError(
-            f"{file.name} came damaged: its SHA-256 is not the one that {httpx.URL(hub).host} names. It was "
+        raise ModelError(
+            f"{file.name} came damaged: its SHA-256 is not the one that is known. It was "
             "deleted; start the download again."
         )
     move_file(part, final)
@@ -331,27 +344,16 @@ def _recorded(folder: Path, path: Path, file: RemoteFile) -> bool:
     return False
 
 
-def _refused(repository: str, hub: str, status: int) -> WeightsError:
+def _refused(repository: str, hub: str, status: int) -> ModelError:
     host = httpx.URL(hub).host
     if status in (401, 403):
-        return WeightsError(
+        return ModelError(
             f"{host} doesn't give {repository} out to everybody. Accept its terms on the website, make an access "
             "token there, and set it as HF_TOKEN."
         )
     if status == 404:
-        return WeightsError(f"{host} has no weights called {repository}. Check the name, or choose other weights.")
-    return WeightsError(
+        return ModelError(f"{host} has no {repository} (any more). Check the name, or choose another model.")
+    return ModelError(
         f"{host} refused the download of {repository} (HTTP {status}). What has come stays; try again later, or set a "
         "mirror."
-    )
-
-
-def _disk_failed(folder: Path, error: OSError) -> WeightsError:
-    if error.errno == errno.ENOSPC:
-        return WeightsError(
-            f"The disk ran full while weights were coming to {folder}. What has come stays; make room and start the "
-            "download again."
-        )
-    return WeightsError(
-        f"The weights can't be written to {folder} ({error.strerror or error}). Choose another folder."
     )

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from app.weights.errors import WeightsError
+from app.models.errors import ModelError
 
 CONFIG_NAME = "config.json"
 MANIFEST_NAME = "weights.json"
@@ -73,11 +73,11 @@ def read_layout(folder: str | Path, *, quickly: bool = False) -> CheckpointFiles
     Files that a download brought and that seem touched since are hashed, which may take a minute, unless `quickly`.
 
     Raises:
-        WeightsError: a sentence that names the file and what is wrong with it.
+        ModelError: a sentence that names the file and what is wrong with it.
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise WeightsError(
+        raise ModelError(
             f"The folder {folder} is not there, so no weights can be loaded from it. Download the weights, or "
             "choose the folder that holds them."
         )
@@ -85,7 +85,7 @@ def read_layout(folder: str | Path, *, quickly: bool = False) -> CheckpointFiles
     names = config or {}
     kind = names.get("model_type", "moshi")
     if kind not in ("moshi", "kame"):
-        raise WeightsError(
+        raise ModelError(
             f"The weights in {folder} are a “{kind}” model, which doesn't converse. Choose KAME or Moshi weights."
         )
     mimi_config_name = names.get("mimi_config_name")
@@ -117,10 +117,10 @@ def read_header(path: Path) -> dict[str, Tensor]:
     """The tensors that a safetensors file says it holds. Reads its header only.
 
     Raises:
-        WeightsError: it is a pickle or something else, or is cut short.
+        ModelError: it is a pickle or something else, or is cut short.
     """
     if path.suffix not in SAFETENSORS_SUFFIXES:
-        raise WeightsError(
+        raise ModelError(
             f"{path.name} is not a safetensors file. Files of other kinds (pickles) can run programs when they are "
             "opened, so this app never opens one. Get the weights as safetensors, or convert them."
         )
@@ -137,11 +137,11 @@ def read_header(path: Path) -> dict[str, Tensor]:
             wrong = [name for name, entry in entries.items()
                      if tensors[name].bytes != entry["data_offsets"][1] - entry["data_offsets"][0]]  # fmt: skip
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise WeightsError(
+            raise ModelError(
                 f"{path.name} is damaged: its header can't be read. Download it again."
             ) from error
     if wrong:
-        raise WeightsError(f"{path.name} is damaged: the size of {wrong[0]} doesn't fit its shape. Download it again.")
+        raise ModelError(f"{path.name} is damaged: the size of {wrong[0]} doesn't fit its shape. Download it again.")
     if size < 8 + length + end:
         raise _truncated(path, size, 8 + length + end)
     return tensors
@@ -154,7 +154,7 @@ def check_against_manifest(folder: Path, *, thoroughly: bool = False, quickly: b
     read and hashed, and its time recorded anew. `quickly`: sizes only.
 
     Raises:
-        WeightsError: a file is not what was downloaded.
+        ModelError: a file is not what was downloaded.
     """
     manifest_path = folder / MANIFEST_NAME
     if not manifest_path.exists():
@@ -173,13 +173,13 @@ def check_against_manifest(folder: Path, *, thoroughly: bool = False, quickly: b
             if quickly or not known.get("sha256") or (untouched and not thoroughly):
                 continue
             if sha256_of(path) != known["sha256"]:
-                raise WeightsError(
+                raise ModelError(
                     f"{name} is not the file that was downloaded: its contents have changed (the SHA-256 differs). "
                     "Delete it and download the weights again."
                 )
             changed, known["mtime_ns"] = changed or not untouched, stat.st_mtime_ns
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise WeightsError(
+        raise ModelError(
             f"{MANIFEST_NAME} in {folder} is damaged. Delete it and download the weights again; what is whole is kept."
         ) from error
     if changed:
@@ -201,11 +201,11 @@ def sha256_of(path: Path, progress: Callable[[int], None] | None = None) -> str:
 
 def _file(folder: Path, name: Any) -> Path:
     if not isinstance(name, str) or not name:
-        raise WeightsError(f"{CONFIG_NAME} in {folder} names a file by {name!r}, which is no name. Download it again.")
+        raise ModelError(f"{CONFIG_NAME} in {folder} names a file by {name!r}, which is no name. Download it again.")
     plain = local_name(name)
     parts = PurePosixPath(plain).parts
     if os.path.isabs(plain) or ".." in parts or "\\" in plain or ":" in plain:
-        raise WeightsError(
+        raise ModelError(
             f"{CONFIG_NAME} in {folder} points to a file outside of its folder (“{name}”), which this app doesn't "
             "follow. Get the weights from a source that you trust."
         )
@@ -214,15 +214,15 @@ def _file(folder: Path, name: Any) -> Path:
 
 def _check_there(path: Path) -> None:
     if not path.is_file():
-        raise WeightsError(
+        raise ModelError(
             f"{path.name} is missing from {path.parent}. The weights are not complete; download them again, and "
             "only what is missing is fetched."
         )
 
 
-def _truncated(path: Path, size: int, wanted: int | None) -> WeightsError:
+def _truncated(path: Path, size: int, wanted: int | None) -> ModelError:
     more = f" of {wanted:,}" if wanted else ""
-    return WeightsError(
+    return ModelError(
         f"{path.name} is cut short: it has {size:,}{more} bytes. Download it again, and the rest is fetched."
     )
 
@@ -232,7 +232,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_text("utf-8"))
     except (ValueError, OSError) as error:
-        raise WeightsError(f"{path.name} in {path.parent} can't be read as JSON. Download it again.") from error
+        raise ModelError(f"{path.name} in {path.parent} can't be read as JSON. Download it again.") from error
     if not isinstance(value, dict):
-        raise WeightsError(f"{path.name} in {path.parent} holds no object. Download it again.")
+        raise ModelError(f"{path.name} in {path.parent} holds no object. Download it again.")
     return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from app.weights.fit import judge, needed_bytes, shape_of
+from app.models.fit import judge, needed_bytes, shape_of
 from tests.support.tiny_kame import LM
 
 

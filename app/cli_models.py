@@ -1,0 +1,165 @@
+"""The commands `models list`, `get`, `check`, `remove` and `bench`: the app's models, and those of its back-ends."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from app import cli_brains
+from app.session.errors import UserError
+from app.terminal import Terminal
+
+COMMANDS = ("models",)
+
+DEFAULT = "default"
+"""In place of a model's name: what every talk without a choice of the user's needs."""
+
+
+def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
+    models = commands.add_parser("models", parents=[common], help="get, check and measure models").add_subparsers(
+        dest="models", metavar="WHAT", required=True
+    )
+    listing = models.add_parser("list", parents=[common], help="what there is to have, what is here, and how fast")
+    listing.add_argument("--kind", choices=("frontend", "stt", "endpointing", "llm", "tts"), default="")
+    listing.add_argument("--provider", default="", metavar="P",
+                         help="the models of a back-end in place of the app's own: ollama, openai, …; all")  # fmt: skip
+    listing.add_argument("--base-url", default="", metavar="URL", help="where that back-end's server is")
+    get = models.add_parser("get", parents=[common], help="download one, or go on with a download; Ctrl-C stops it")
+    get.add_argument("name", metavar="NAME", help=f"a name of “models list”, {DEFAULT}, or owner/name on the hub")
+    get.add_argument("--provider", default="", metavar="P", help="have ollama fetch it")
+    get.add_argument("--base-url", default="", metavar="URL", help="where Ollama is")
+    get.add_argument("--folder", default="", help="where weights are to lie (default: the app's own folder)")
+    get.add_argument("--mirror", default="", metavar="URL", help="a mirror of the hub")
+    check = models.add_parser("check", parents=[common], help="read all of one and compare")
+    check.add_argument("name", metavar="NAME")
+    check.add_argument("--folder", default="", help="where its weights are (default: the app's own folder)")
+    models.add_parser("remove", parents=[common], help="delete one").add_argument("name", metavar="NAME")
+    bench = models.add_parser("bench", parents=[common], help="measure how fast those that are here are, and keep it")
+    bench.add_argument("name", metavar="NAME", nargs="*", help="(default: all that are here)")
+
+
+def run(args: argparse.Namespace, terminal: Terminal) -> int:
+    """Runs one of the commands; the exit code. Raises UserError."""
+    from app import main as compose
+
+    work = {"list": _list, "get": _get, "check": _check, "remove": _remove, "bench": _bench}[args.models]
+    try:
+        return work(args, terminal)
+    except compose.USER_ERRORS as error:
+        raise UserError(str(error)) from error
+
+
+def _list(args: argparse.Namespace, terminal: Terminal) -> int:
+    if args.provider or args.base_url:
+        return cli_brains.list_models(args, terminal)
+    from app.models.catalogue import catalogue
+    from app.models.speeds import load_speeds
+    from app.models.store import model_rows
+
+    kinds = {model.key: model.kind for model in catalogue().values()}
+    speeds = {key: speed.words(kinds[key]) for key, speed in load_speeds().items() if key in kinds}
+    rows = [row for row in model_rows(speeds) if args.kind in ("", row["kind"])]
+    kind = ""
+    for row in rows:
+        if row["kind"] != kind:
+            kind = str(row["kind"])
+            terminal.say(f"{_TITLES[kind]}:")
+        state = {"here": "here", "installed": "here, with the app", "incomplete": "not complete"}.get(
+            str(row["state"]), "")  # fmt: skip
+        known = ", ".join(filter(None, (str(row["speed"]), f"{row['right']} of 120 facts" if row["right"] else "")))
+        languages = "many languages" if row["languages"] == ["*"] else " ".join(row["languages"])  # type: ignore[arg-type]
+        terminal.say(f"  {row['name']:22} {row['bytes'] / 1e9:6.2f} GB  {state:19} {row['label']}; {languages}; "  # type: ignore[operator]
+                     f"{row['licence']}" + (f"; {known}" if known else ""))  # fmt: skip
+        if row["note"]:
+            terminal.say(f"  {'':22} {row['note']}")
+    terminal.document({"ok": True, "models": rows})
+    return 0
+
+
+_TITLES = {
+    "frontend": "Front-ends with weights", "stt": "Speech recognition", "endpointing": "End of turn",
+    "llm": "Language models", "tts": "Voices",
+}  # fmt: skip
+
+
+def _get(args: argparse.Namespace, terminal: Terminal) -> int:
+    if args.provider or args.base_url:
+        return cli_brains.pull_model(args, terminal)
+    from app.main import hub_token
+    from app.models.catalogue import DEFAULTS, find_model
+    from app.models.places import model_path, state_of
+    from app.models.store import get_model
+
+    names = [args.name]
+    if args.name == DEFAULT:
+        needed = [key for kind, key in DEFAULTS.items() if kind != "frontend"]
+        names = [key for key in needed if state_of(find_model(key)) not in ("here", "installed")]
+        if not names:
+            terminal.say("All models that a talk needs are here.")
+    places = []
+    for name in names:
+        try:
+            place = get_model(
+                name, lambda words, _share: terminal.progress(words), folder=args.folder, mirror=args.mirror,
+                token=hub_token,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            raise UserError(
+                "The download was stopped. What has come stays; the same command goes on from there."
+            ) from None
+        terminal.say(f"{name} is in {place}.")
+        places.append(str(place))
+    if args.name == DEFAULT and not names:
+        places = [str(model_path(key)) for kind, key in DEFAULTS.items() if kind != "frontend"]
+    terminal.document({"ok": True, "folder": places[0] if len(places) == 1 else "", "folders": places})
+    return 0
+
+
+def _check(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.models.store import check_model
+
+    folder, compared = check_model(args.name, args.folder)
+    terminal.say(
+        f"All files in {folder} are what was downloaded." if compared else
+        f"All files in {folder} are there and of the right size. They were not downloaded by this app, so "
+        "there is no record to compare their contents with."
+    )  # fmt: skip
+    terminal.document({"ok": True, "folder": str(folder), "compared": compared})
+    return 0
+
+
+def _remove(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.models.places import remove_model
+
+    freed = remove_model(args.name)
+    terminal.say(f"{args.name} is removed; {freed / 1e9:.2f} GB are free again.")
+    terminal.document({"ok": True, "freed": freed})
+    return 0
+
+
+def _bench(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.evaluation.model_speed import measure_speed
+    from app.hardware import memory_bytes
+    from app.models.catalogue import catalogue, find_model
+    from app.models.choose import best_language_model
+    from app.models.places import is_here
+    from app.models.speeds import keep_speed, load_speeds
+
+    measured = ("llm", "stt", "tts")
+    wanted = [find_model(name) for name in args.name] or [
+        model for model in catalogue().values() if model.kind in measured and is_here(model.key)
+    ]
+    rows = []
+    for model in wanted:
+        speed = measure_speed(model, terminal.progress)
+        keep_speed(model.key, speed)
+        terminal.say(f"{model.label:28} {speed.words(model.kind)}")
+        rows.append({"name": model.key, "kind": model.kind, "first": speed.first, "rate": speed.rate})
+    best = best_language_model(catalogue().values(), load_speeds(), memory_bytes())
+    if best is not None:
+        here = "" if is_here(best.key) else f" Get it: models get {best.key} ({best.bytes / 1e9:.1f} GB)."
+        terminal.say(f"The best language model that this machine runs in time is {best.label}.{here}")
+    terminal.document({"ok": True, "models": rows, "best": best.key if best is not None else ""})
+    return 0
+

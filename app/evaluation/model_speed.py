@@ -1,0 +1,102 @@
+"""`models bench`: how fast a model is on this machine, by a short task of its kind."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+import numpy as np
+import soxr
+
+from app.conversation.frame import SAMPLE_RATE
+from app.models.entry import Model
+from app.models.errors import ModelError
+from app.models.places import is_here, model_path
+from app.models.speeds import Speed
+
+QUESTION = "Why does bread become hard when it lies open for some days?"
+TOKENS = 60
+SENTENCE = "It is a short walk from the station to the old town, and there is a good view from the bridge."
+LOOK_SECONDS = 5.0
+LOOKS = 4
+
+
+def measure_speed(model: Model, progress: Callable[[str], None] = lambda _: None) -> Speed:
+    """Measure a language model, a voice or a speech recogniser. Raise ModelError, BackendError, VoiceError, and
+    TranscriberError.
+    """
+    if not is_here(model.key):
+        raise ModelError(f"{model.label} is not on this machine. Get it first: models get {model.key}.")
+    measures = {"llm": _language_model, "tts": _voice, "stt": _recogniser}
+    if model.kind not in measures:
+        raise ModelError(f"{model.label} is measured otherwise: “bench frame” times the front-ends.")
+    progress(f"Measuring {model.label} …")
+    return measures[model.kind](model)
+
+
+def _language_model(model: Model) -> Speed:
+    return asyncio.run(_answer(model.key))
+
+
+async def _answer(key: str) -> Speed:
+    from app.backend import make_backend
+    from app.backend.base import ChatRequest
+    from app.conversation.prompt import ChatMessage, system_prompt
+
+    backend = make_backend("embedded", model=key)
+    try:
+        await backend.open()
+        persona = ChatMessage("system", system_prompt(backend.traits.persona, ""))
+        firsts: list[float] = []
+        words, seconds = 0, 0.0
+        for question in (QUESTION, QUESTION.replace("bread", "cake")):
+            began = time.perf_counter()
+            first, text = 0.0, ""
+            request = ChatRequest((persona, ChatMessage("user", question)), max_tokens=TOKENS, temperature=0.0)
+            async with backend.stream(request) as items:
+                async for item in items:
+                    if isinstance(item, str) and (text or item.strip()):
+                        first = first or time.perf_counter()
+                        text += item
+            if not text:
+                continue
+            firsts.append(first - began)
+            words += len(text.split()) - 1
+            seconds += time.perf_counter() - first
+    finally:
+        await backend.close()
+    if not firsts or seconds <= 0:
+        raise ModelError(f"The model {key} gave no answer, so its speed is not known. Check it: models check {key}.")
+    return Speed(round(float(np.median(firsts)), 3), round(words / seconds, 2))
+
+
+def _voice(model: Model) -> Speed:
+    from app.tts.piper import PiperVoice
+
+    with PiperVoice(model_path(model.key)) as voice:
+        voice.synthesize(SENTENCE).result()
+        began = time.perf_counter()
+        voice.synthesize(SENTENCE.partition(",")[0] + ",").result()
+        first = time.perf_counter() - began
+        began = time.perf_counter()
+        clip = voice.synthesize(SENTENCE).result()
+        seconds = time.perf_counter() - began
+    return Speed(round(first, 3), round(len(clip.samples) / SAMPLE_RATE / seconds, 2))
+
+
+def _recogniser(model: Model) -> Speed:
+    from app.evaluation.spoken import load_questions
+    from app.stt.whisper_decoder import RATE, WhisperDecoder
+
+    decoder = WhisperDecoder(model_path(model.key))
+    sound = soxr.resample(np.concatenate([q.samples for q in load_questions()[:2]]), SAMPLE_RATE, RATE)
+    sound = sound[: int(LOOK_SECONDS * RATE)].astype(np.float32)
+    decoder.decode(sound)
+    times = []
+    for _ in range(LOOKS):
+        began = time.perf_counter()
+        decoder.decode(sound)
+        times.append(time.perf_counter() - began)
+    look = float(np.median(times))
+    return Speed(round(look, 3), round(len(sound) / RATE / look, 2))

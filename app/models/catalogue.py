@@ -1,0 +1,64 @@
+"""The catalogue of models: reads the table in `resources/models.toml`, and finds what is in it."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from app.models.entry import KINDS, Hub, Kind, Model, ModelFile, Packages
+from app.models.errors import ModelError
+from app.resources import resource
+
+DEFAULTS: Mapping[Kind, str] = {
+    "frontend": "kame", "stt": "whisper-tiny.en", "endpointing": "smart-turn", "llm": "smollm2-135m",
+    "tts": "piper-joe",
+}  # fmt: skip
+"""What each kind uses until the user chooses: for a front-end with weights, KAME; else what comes with the app."""
+
+FRONTEND_WEIGHTS = {"kame": "kame", "moshi": "moshiko"}
+"""The weights that each front-end takes where the user names none."""
+
+
+@cache
+def catalogue() -> Mapping[str, Model]:
+    """Return all models by their keys, in the order of the table."""
+    with resource("models.toml").open("rb") as file:
+        return {row["key"]: _model(row) for row in tomllib.load(file)["model"]}
+
+
+def models_of(kind: Kind) -> list[Model]:
+    """Return all models of a kind."""
+    return [model for model in catalogue().values() if model.kind == kind]
+
+
+def find_model(key: str) -> Model:
+    """Return the model `key`; “moshi” means its default weights. Raise ModelError when there is none."""
+    models = catalogue()
+    key = FRONTEND_WEIGHTS.get(key, key)
+    if key not in models:
+        raise ModelError(f"There is no model called “{key}”. There are: {', '.join(models)}.")
+    return models[key]
+
+
+def _model(row: dict[str, Any]) -> Model:
+    """A row as the table has it. Raises ValueError for a kind that there is not, and KeyError for what is missing."""
+    if row["kind"] not in KINDS:
+        raise ValueError(f"{row['key']}: there is no kind {row['kind']}")
+    source = (
+        Packages(row["lock"], row.get("code", False)) if "lock" in row
+        else Hub(row["repository"], row.get("revision", ""))
+    )  # fmt: skip
+    return Model(
+        key=row["key"], kind=row["kind"], label=row["label"], engine=row["engine"],
+        languages=tuple(row["languages"]), licence=row["licence"], source=source,
+        files=tuple(_file(file) for file in row.get("file", ())), main=row.get("main", ""), size=row.get("size", 0),
+        memory=row.get("memory", 0), right=row.get("right", 0), note=row.get("note", ""),
+    )  # fmt: skip
+
+
+def _file(row: dict[str, Any]) -> ModelFile:
+    source = row.get("source", row["name"])
+    pieces = tuple(source.format(n=n) for n in range(1, row["pieces"] + 1)) if "pieces" in row else (source,)
+    return ModelFile(row["name"], row["bytes"], row["sha256"], pieces)

@@ -1,0 +1,50 @@
+"""Which language model this machine runs in time: the best one that answers as fast as somebody speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from app.models.entry import Model
+from app.models.speeds import Speed, expected_speed
+
+LEAST_WORDS_A_SECOND = 4.0
+"""People speak, and voices read, some 2.7 words a second; what writes no faster than that falls silent in between."""
+MOST_FIRST_CLAUSE = 2.0
+"""Seconds to the end of a first clause of `CLAUSE_WORDS`, which is what a voice begins with. An opening of a second
+covers most of that; a listener who waits longer asks again."""
+CLAUSE_WORDS = 8
+SHARE_OF_MEMORY = 0.4
+"""Of the machine's memory that a language model may take."""
+
+
+def in_time(speed: Speed) -> bool:
+    """Tell whether a language model of that speed keeps up with a talk."""
+    clause = speed.first + CLAUSE_WORDS / speed.rate if speed.rate > 0 else float("inf")
+    return speed.rate >= LEAST_WORDS_A_SECOND and clause <= MOST_FIRST_CLAUSE
+
+
+def best_language_model(
+    models: Iterable[Model], speeds: Mapping[str, Speed], memory: int, language: str = "en"
+) -> Model | None:
+    """Return the best of `models` that this machine runs in time, of those that speak the language; None if none does.
+
+    `speeds`: what was measured here. `memory`: the machine's bytes; 0: unknown. Best: the most right answers where
+    both were measured, else the larger one.
+    """
+    fitting = [
+        model for model in models
+        if model.kind == "llm" and model.speaks(language)
+        and (not memory or model.memory <= memory * SHARE_OF_MEMORY)
+        and (speed := expected_speed(model, speeds)) is not None and in_time(speed)
+    ]  # fmt: skip
+    best: Model | None = None
+    for model in fitting:
+        if best is None or _better(model, best):
+            best = model
+    return best
+
+
+def _better(one: Model, other: Model) -> bool:
+    if one.right and other.right:
+        return one.right > other.right
+    return one.bytes > other.bytes

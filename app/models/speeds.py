@@ -1,0 +1,80 @@
+"""How fast models are on this machine: measured once, kept beside the settings, and guessed for those not yet here."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import platformdirs
+
+from app.models.catalogue import catalogue
+from app.models.entry import Model
+from app.wholefile import write_json
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """What a model does on this machine.
+
+    Of a language model `first` is the seconds from a short question to its first word, and `rate` its words a second.
+    Of a voice `first` is the seconds to a first clause's sound, and `rate` the seconds of sound that it makes a second.
+    Of speech recognition `first` is the seconds for one look at five seconds of sound, and `rate` the seconds of sound
+    that it reads a second.
+    """
+
+    first: float
+    rate: float
+
+    def words(self, kind: str) -> str:
+        """For a list of models."""
+        what = {"llm": "words/s", "tts": "× real time", "stt": "× real time"}.get(kind, "× real time")
+        return f"{self.first:.2f} s, {self.rate:.1f} {what}"
+
+
+def speeds_path() -> Path:
+    """Return the file that keeps what was measured."""
+    return platformdirs.user_data_path("kame-desktop", appauthor=False) / "speeds.json"
+
+
+def load_speeds(path: Path | None = None) -> dict[str, Speed]:
+    """Return what was measured on this machine; empty when nothing was, or the machine is another one now."""
+    try:
+        kept = json.loads((path or speeds_path()).read_text("utf-8"))
+        if kept["machine"] != this_machine():
+            return {}
+        return {key: Speed(float(row["first"]), float(row["rate"])) for key, row in kept["models"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def keep_speed(key: str, speed: Speed, path: Path | None = None) -> None:
+    """Keep what was measured of a model. Raise OSError."""
+    place = path or speeds_path()
+    models = {**{name: asdict(known) for name, known in load_speeds(place).items()}, key: asdict(speed)}
+    place.parent.mkdir(parents=True, exist_ok=True)
+    write_json(place, {"machine": this_machine(), "models": models})
+
+
+def this_machine() -> str:
+    """Return what a measurement holds for: the processor and its cores."""
+    return f"{platform.machine()} {platform.processor()} {os.cpu_count()}"
+
+
+def expected_speed(model: Model, known: Mapping[str, Speed]) -> Speed | None:
+    """Return a model's speed: measured, or guessed from the largest measured one of its kind and engine; else None.
+
+    A language model on a processor reads and writes as fast as its weights come from memory, so its times grow with
+    its size.
+    """
+    if model.key in known:
+        return known[model.key]
+    others = [m for m in catalogue().values() if m.engine == model.engine and m.kind == model.kind and m.key in known]
+    if not others or not model.bytes:
+        return None
+    nearest = max(others, key=lambda m: m.bytes)
+    ratio = model.bytes / nearest.bytes
+    return Speed(known[nearest.key].first * ratio, known[nearest.key].rate / ratio)
