@@ -139,6 +139,30 @@ class Settings:
            "three quarters of one hands-free, since you may go on."),
         "talk",
     )  # fmt: skip
+    language: str = _setting(
+        "en", tr("Language"),
+        tr("What you speak, and are answered in. KAME and Moshi speak English only."), "talk", effect="talk",
+        words={
+            "en": tr("English"), "de": tr("German"), "es": tr("Spanish"), "fr": tr("French"), "it": tr("Italian"),
+            "auto": tr("What is heard"),
+        },
+    )  # fmt: skip
+    recogniser: str = _setting(
+        "", tr("Speech recognition"), tr("The model that hears you; empty for the app's choice for your language."),
+        "talk", effect="talk", place="app",
+    )  # fmt: skip
+    voice: str = _setting(
+        "", tr("Spoken voice"), tr("The voice that answers; empty for the app's choice for your language."),
+        "talk", effect="talk", place="app",
+    )  # fmt: skip
+    speech_rate: int = _setting(
+        100, tr("Speaking rate"), tr("How fast the voice speaks, of its own pace."), "talk", effect="talk",
+        lowest=50, highest=200, step=10, unit="%",
+    )  # fmt: skip
+    speech_volume: int = _setting(
+        100, tr("Speaking volume"), tr("How loud the voice is, before the loudspeaker's own volume."), "talk",
+        effect="talk", lowest=10, highest=200, step=10, unit="%",
+    )  # fmt: skip
     duplex: bool = _setting(
         False, tr("Full duplex"), tr("Your voice alone opens and closes your turns, without the talk button."), "talk"
     )

@@ -11,7 +11,16 @@ from typing import get_args
 
 from app.conversation.frame import as_frames
 from app.conversation.sound import Processing
-from app.session.control import ROUTER, BackendChoice, Length, ModelChoice, SessionChoice, Style, ToolChoice
+from app.session.control import (
+    ROUTER,
+    BackendChoice,
+    Length,
+    ModelChoice,
+    SessionChoice,
+    SpeechChoice,
+    Style,
+    ToolChoice,
+)
 from app.session.desks import ProviderView
 from app.settings import Settings, patience_of, recordings_folder
 
@@ -146,12 +155,21 @@ def keep_processing(settings: Settings, processing: Processing) -> None:
     settings.auto_gain = processing.gain
 
 
+def speech_choice(settings: Settings) -> SpeechChoice:
+    """The settings as how a talk is heard and spoken."""
+    return SpeechChoice(
+        settings.language, settings.recogniser, settings.voice, settings.speech_rate / 100,
+        settings.speech_volume / 100,
+    )  # fmt: skip
+
+
 def session_choice(settings: Settings) -> SessionChoice:
     """The settings as what a session is made of. Nobody is at the side of a talk that begins."""
     return SessionChoice(
         frontend=settings.frontend,
         backend=backend_choice(settings),
         model=model_choice(settings),
+        speech=speech_choice(settings),
         style=style_choice(settings),
         tools=tool_choice(settings),
         cap=max(0.0, settings.cap_dollars),

@@ -51,6 +51,22 @@ class ModelChoice:
 
 
 @dataclass(frozen=True, slots=True)
+class SpeechChoice:
+    """How a talk is heard and spoken.
+
+    `language`: its two letters, or "auto" for the one that is heard. `recogniser`: a model of the catalogue; empty: the
+    app's choice for the language. `voice`: a model of the catalogue, or MODEL/VOICE where it has several; empty: the
+    app's choice for the language. `rate`: 1 is the voice's own, 2 twice as fast. `volume`: a factor, 0 to 2.
+    """
+
+    language: str = "en"
+    recogniser: str = ""
+    voice: str = ""
+    rate: float = 1.0
+    volume: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Style:
     """How a conversation is held. `persona`: who answers, in the user's words (empty: the app's own); how to speak is
     added to it. `temperature`: 0 to 2, None for the brain's own.
@@ -82,6 +98,7 @@ class SessionChoice:
     model: ModelChoice = ModelChoice()
     backend: BackendChoice = BackendChoice()
     aside: BackendChoice | None = None
+    speech: SpeechChoice = SpeechChoice()
     style: Style = Style()
     tools: ToolChoice = ToolChoice()
     cap: float = 0.0

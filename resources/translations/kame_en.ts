@@ -100,6 +100,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>English</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Favourite brains</source>
         <translation type="unfinished"></translation>
     </message>
@@ -112,7 +116,15 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>French</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Full duplex</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>German</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -129,6 +141,10 @@
     </message>
     <message>
         <source>Hold it while you talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How fast the voice speaks, of its own pace.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -152,6 +168,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>How loud the voice is, before the loudspeaker&apos;s own volume.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>How many frames of 80 ms KAME or Moshi remembers.</source>
         <translation type="unfinished"></translation>
     </message>
@@ -161,6 +181,10 @@
     </message>
     <message>
         <source>How the weights of KAME and Moshi are kept on the graphics card.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Italian</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -193,6 +217,10 @@
     </message>
     <message>
         <source>Keys</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Language</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -348,6 +376,26 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Spanish</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speaking rate</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speaking volume</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speech recognition</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Spoken voice</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Takes out what sounds on and on, such as a fan; a voice may lose some brightness.</source>
         <translation type="unfinished"></translation>
     </message>
@@ -396,6 +444,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>The model that hears you; empty for the app&apos;s choice for your language.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The model&apos;s name; empty for the default one.</source>
         <translation type="unfinished"></translation>
     </message>
@@ -405,6 +457,10 @@
     </message>
     <message>
         <source>The model&apos;s name; empty for the server&apos;s first.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The voice that answers; empty for the app&apos;s choice for your language.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -436,6 +492,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>What is heard</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>What speaks to you. It can be changed in mid-talk.</source>
         <translation type="unfinished"></translation>
     </message>
@@ -445,6 +505,10 @@
     </message>
     <message>
         <source>What you speak into. It can be changed in mid-talk.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What you speak, and are answered in. KAME and Moshi speak English only.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
