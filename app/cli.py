@@ -13,7 +13,7 @@ from pathlib import Path
 
 from app import cli_brains, cli_demo, cli_models, cli_ptt, cli_talk
 from app.models.fit import PRECISIONS
-from app.session.control import SessionChoice
+from app.session.control import BackendChoice, SessionChoice
 from app.session.errors import UserError
 from app.streams import show_unseen
 from app.terminal import Terminal
@@ -67,6 +67,15 @@ def build_parser() -> argparse.ArgumentParser:
     answers.add_argument("--backend", default="")
     answers.add_argument("--model", default="")
     answers.add_argument("--base-url", default="")
+    facts = bench.add_parser("facts", parents=[common], help="120 short questions with one right answer, by model")
+    facts.add_argument("--questions", type=cli_talk.frames, default=120, metavar="N", help="the first so many")
+    facts.add_argument("--way", action="append", choices=("typed", "hands-free", "talk button"), default=[],
+                       help="how they are asked; may be given again (default: typed and hands-free)")  # fmt: skip
+    facts.add_argument("--simulated", action="store_true",
+                       help="in simulated time, with the speeds that “models bench” has measured")  # fmt: skip
+    facts.add_argument("--backend", default="", help="a back-end in place of the language models that are here")
+    facts.add_argument("--model", action="append", default=[], help="its model, or a model of the app's own; again")
+    facts.add_argument("--base-url", default="")
     routing = bench.add_parser("routing", parents=[common], help="the router's classifier on questions it has not seen")
     routing.add_argument("--mt-bench", default="", metavar="FILE", help="MT-Bench's question.jsonl")
     routing.add_argument("--questions", default="", metavar="FILE", help="labelled questions in place of the app's own")
@@ -133,6 +142,7 @@ def main(argv: list[str]) -> int:
             "routing": lambda: _bench_routing(args, terminal),
             "latency": lambda: asyncio.run(_bench(args, terminal)),
             "answers": lambda: _bench_answers(args, terminal),
+            "facts": lambda: _bench_facts(args, terminal),
             "audio": lambda: _bench_audio(args, terminal),
             "turns": lambda: _bench_turns(args, terminal),
             "hearing": lambda: _bench_hearing(args, terminal),
@@ -229,6 +239,36 @@ def _bench_answers(args: argparse.Namespace, terminal: Terminal) -> int:
                 result = run_simulated(asking)
         else:
             result = asyncio.run(run_answers(compose.session, choice, asked, terminal.progress, **options))
+    except compose.USER_ERRORS as error:
+        raise UserError(str(error)) from error
+    terminal.say(result.table())
+    terminal.document({"ok": True, **result.document()})
+    return 0
+
+
+def _bench_facts(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app import brains
+    from app import main as compose
+    from app.evaluation.facts import load_facts, run_facts
+    from app.evaluation.simulated_parts import SimulatedParts
+    from app.models.catalogue import models_of
+    from app.models.places import is_here
+    from app.models.speeds import load_speeds
+    from app.session.clock import run_simulated
+
+    provider = args.backend or ("compatible" if args.base_url else "embedded")
+    names = args.model or ([m.key for m in models_of("llm") if is_here(m.key)] if provider == "embedded" else [""])
+    models = [BackendChoice(provider, name, args.base_url) for name in names]
+    ways = args.way or ["typed", "hands-free"]
+    try:
+        facts = load_facts(max(1, args.questions))
+        if args.simulated:
+            with SimulatedParts(lambda made: brains.brain(made.backend), load_speeds()) as parts:
+                asking = run_facts(parts.session, models, facts, terminal.progress, ways=ways, simulated=True)
+                result = run_simulated(asking)
+        else:
+            asking = run_facts(compose.session, models, facts, terminal.progress, ways=ways)
+            result = asyncio.run(asking)
     except compose.USER_ERRORS as error:
         raise UserError(str(error)) from error
     terminal.say(result.table())

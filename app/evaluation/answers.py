@@ -35,7 +35,7 @@ from app.session.control import SessionChoice
 from app.session.session import Session
 from app.stt.base import TranscriberError
 
-Way = Literal["hands-free", "talk button"]
+Way = Literal["hands-free", "talk button", "typed"]
 WAYS: tuple[Way, ...] = ("hands-free", "talk button")
 
 RELEASE_SECONDS = 0.15
@@ -215,7 +215,12 @@ async def run_answers(
 
 
 async def _ask(talk: Session, asker: PacedAsker, question: Question, way: Way) -> float:
-    """Says the question, with the button down where there is one; returns when its sound began."""
+    """Says or types the question, with the button down where there is one; returns when its sound began, or would have
+    begun for it to end when it was typed.
+    """
+    if way == "typed":
+        talk.write(question.text)
+        return talk.clock() - question.end
     if way == "talk button":
         talk.press()
     began = asker.ask(question)
@@ -230,7 +235,8 @@ async def _until_answered(talk: Session, events: Sequence[e.Event], end: float) 
     quiet_since = None
     while talk.clock() - end < PATIENCE_SECONDS:
         await asyncio.sleep(0.05)
-        quiet = talk.quiet and any(isinstance(x, e.UserEnded) for x in events)
+        asked = any(isinstance(x, e.UserEnded | e.TranscriptFinal) for x in events)
+        quiet = talk.quiet and asked
         quiet_since = (quiet_since or talk.clock()) if quiet else None
         if quiet_since is not None and talk.clock() - max(quiet_since, end) > AFTER_SECONDS:
             return

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack, asynccontextmanager
 from typing import Any
@@ -20,15 +20,16 @@ from app.conversation.frame import SAMPLE_RATE
 from app.evaluation.speech_models import SpeechModels, speech_models
 from app.evaluation.timed_transcriber import TimedTranscriber
 from app.frontend.cascade import CascadeFrontEnd
+from app.models.catalogue import DEFAULTS
 from app.models.places import default_model
+from app.models.speeds import Speed
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
 from app.tts.base import Clip, Voice
 
-FIRST_WORD_SECONDS = 0.1
-WORD_SECONDS = 0.025
-"""The embedded model on one core: `bench latency` measures 0.10 s to its first words in the manner `thinking` (README),
+SMALLEST = Speed(0.1, 40.0)
+"""The smallest model on one core: `bench latency` measures 0.10 s to its first words in the manner `thinking` (README),
 and it says some 60 tokens a second."""
 
 CLIP_SECONDS = 0.1
@@ -92,14 +93,12 @@ class SimulatedVoice:
 
 
 class SimulatedBackend:
-    """A back-end on a real loop of its own, whose words come as late as the embedded one's would if it is that, and
-    else as late as they really did.
-    """
+    """A back-end on a real loop of its own. `speed`: how late its words come; None: as late as they really did."""
 
-    def __init__(self, backend: Backend, *, embedded: bool) -> None:
+    def __init__(self, backend: Backend, speed: Speed | None) -> None:
         self.name, self.model, self.traits = backend.name, backend.model, backend.traits
         self._backend = backend
-        self._embedded = embedded
+        self._speed = speed
         self._real = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._real.run_forever, name="the brain's own time", daemon=True)
         self._thread.start()
@@ -135,15 +134,16 @@ class SimulatedBackend:
             self._do(context.__aexit__(None, None, None))
 
     async def _items(self, items: AsyncIterator[StreamItem], began: float) -> AsyncIterator[StreamItem]:
-        late = FIRST_WORD_SECONDS
+        speed = self._speed
+        late = speed.first if speed is not None else 0.0
         while True:
             try:
                 item = self._do(anext(items))  # type: ignore[arg-type]
             except StopAsyncIteration:
                 return
             now = time.perf_counter()
-            await asyncio.sleep(late if self._embedded else now - began)
-            began, late = time.perf_counter(), WORD_SECONDS
+            await asyncio.sleep(late if speed is not None else now - began)
+            began, late = time.perf_counter(), 1 / speed.rate if speed is not None else 0.0
             yield item
 
     def _do(self, work: Any) -> Any:
@@ -155,11 +155,15 @@ class SimulatedBackend:
 
 class SimulatedParts:
     """Makes sessions in simulated time. A context manager; entering loads the models. Raises TranscriberError and
-    VoiceError. `make_backend` makes a brain that is not open yet.
+    VoiceError. `make_backend` makes a brain that is not open yet. `speeds`: how fast embedded models are, by their
+    keys, where that is known.
     """
 
-    def __init__(self, make_backend: Callable[[SessionChoice], Backend]) -> None:
+    def __init__(
+        self, make_backend: Callable[[SessionChoice], Backend], speeds: Mapping[str, Speed] | None = None
+    ) -> None:
         self._make_backend = make_backend
+        self._speeds = {DEFAULTS["llm"]: SMALLEST, **(speeds or {})}
 
     def __enter__(self) -> SimulatedParts:
         from app.tts.piper import PiperVoice
@@ -179,11 +183,13 @@ class SimulatedParts:
     ) -> Session:  # fmt: skip
         """A session of `choice`, to be entered on a loop of simulated time."""
         voice = SimulatedVoice(self._voice)
+        model = choice.backend.model or DEFAULTS["llm"]
+        speed = self._speeds.get(model) if choice.backend.provider == "embedded" else None
         parts = SessionParts(
             frontend=CascadeFrontEnd(voice, choice.manner, openings=choice.openings),
             transcriber=SimulatedTranscriber(self._models),
             voice_activity=self._models.voice_detector(),
-            backend=SimulatedBackend(self._make_backend(choice), embedded=choice.backend.provider == "embedded"),
+            backend=SimulatedBackend(self._make_backend(choice), speed),
             source=source,
             sink=sink,
         )
