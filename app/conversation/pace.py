@@ -33,6 +33,13 @@ class Pace:
             self.words_per_second = _mean(self.words_per_second, words / seconds)
 
     @property
+    def first_clause(self) -> float:
+        """Seconds from a request to the end of the answer's first clause; 0 before that is known."""
+        if self.first_seconds is None or not self.words_per_second:
+            return 0.0
+        return self.first_seconds + CLAUSE_WORDS / self.words_per_second
+
+    @property
     def interval(self) -> float:
         """Seconds between two requests: as long as a brain needs to begin and to say a clause.
 

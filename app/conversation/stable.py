@@ -20,7 +20,7 @@ class Revision:
     """One answer of a back-end as it grows: `asked` for the words of `turn` that were known then.
 
     `complete`: these were all of them. `wanted`: the user has chosen this brain in mid-answer. `done`: `text` is whole.
-    `paused`: the user was silent when it was asked for.
+    `paused`: the user was silent when it was asked for. `due`: the second at which its first clause is expected.
     """
 
     number: int
@@ -31,6 +31,7 @@ class Revision:
     text: str = ""
     done: bool = False
     paused: bool = True
+    due: float = 0.0
 
     @property
     def clauses(self) -> list[str]:

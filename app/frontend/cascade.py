@@ -58,6 +58,11 @@ OPENING_SILENCE_AT_WORST = 0.9
 opening would delay it by a second."""
 
 
+FAR_SECONDS = 0.8
+"""An answer that is so far away is opened at once: an opening takes about a second, and a slow brain's first clause more
+than that. As soon as a turn's end is known, an answer that is ready would sound, too."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Choice:
     """The next clause to say: number `index` of revision `revision`, spoken as `text`; an opening is of revision 0.
@@ -198,8 +203,9 @@ class CascadeFrontEnd:
     def _take(self, item: FrontEndInput) -> bool:
         """Takes one input in; returns whether what was given out must be thrown away."""
         match item:
-            case OracleAsked(number, turn, complete, wanted, words, paused):
-                self._revisions[number] = Revision(number, turn, complete, wanted, words, paused=paused)
+            case OracleAsked(number, turn, complete, wanted, words, paused, expected):
+                due = self._at + expected
+                self._revisions[number] = Revision(number, turn, complete, wanted, words, paused=paused, due=due)
                 if complete and self._forsaken:
                     self._take_floor(floor.TakeFloor(turn))  # somebody else answers what nobody has answered
                 for old in [n for n in self._revisions if n < number - 8]:
@@ -362,6 +368,8 @@ class CascadeFrontEnd:
         most = OPENING_SILENCE if self._ended.told else OPENING_SILENCE_GUESSED
         if about_to_come:
             most = OPENING_SILENCE_AT_WORST
+        elif self._is_far():
+            most = 0.0
         # What is given out at this step sounds behind its frame.
         if self._at + FRAME_SECONDS - self._waits_since <= most or (opening := self._openings.take()) is None:
             return None
@@ -370,6 +378,11 @@ class CascadeFrontEnd:
         self._marks += [Mark("started", self._turn), Mark("opened", self._turn)]
         self._playing = _Playing(_Choice(0, 0, text), clip)
         return self._playing
+
+    def _is_far(self) -> bool:
+        """Whether the answer's first clause is not expected before an opening has been said."""
+        newest = self._revisions[max(number for number, r in self._revisions.items() if r.turn == self._turn)]
+        return not newest.text and newest.due > self._at + FAR_SECONDS
 
     def _prepared(self) -> _Choice | None:
         """The clause that was made ready while the user talked: an answer begins with it, at once."""

@@ -188,7 +188,8 @@ class OracleRunner:
         )
         self._post(
             OracleAsked(
-                stream.revision, stream.turn, stream.final, wanted=True, words=stream.words, paused=not stream.brief
+                stream.revision, stream.turn, stream.final, wanted=True, words=stream.words, paused=not stream.brief,
+                expected=self._host.pace(stream.backend).first_clause,
             )
         )
         self._drop_past(stream, before)
@@ -246,7 +247,8 @@ class OracleRunner:
         self._emit(
             e.OracleRequested(now, revision, turn, backend.name, backend.model, words, final, self.aside)
         )
-        self._post(OracleAsked(revision, turn, final, wanted, words, paused=not brief))
+        expected = self._host.pace(backend).first_clause
+        self._post(OracleAsked(revision, turn, final, wanted, words, paused=not brief, expected=expected))
         self._drop_past(stream, before)
         stream.task = self._host.group.create_task(run(stream, self._host), name=f"oracle-{revision}")
 

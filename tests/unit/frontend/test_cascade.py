@@ -262,6 +262,19 @@ def test_who_lets_the_button_go_late_is_not_told_to_wait_at_once() -> None:
     assert 0.4 <= at - released <= 0.6
 
 
+@pytest.mark.parametrize(("expected", "least", "most"), [(1.5, 0.0, 0.16), (0.4, 0.6, 0.8)])
+def test_an_answer_that_is_far_away_is_opened_at_once(expected: float, least: float, most: float) -> None:
+    rig = Rig()
+    for _ in range(3):
+        rig.step()
+    ended = rig.index * 0.08
+    rig.step(OracleAsked(1, 1, True, expected=expected), TakeFloor(1, ended, ASKED))
+    for _ in range(10):
+        rig.step()
+    [at] = opened(rig)
+    assert least <= at - ended <= most
+
+
 def test_openings_vary_and_follow_from_the_seed() -> None:
     def said(seed: int) -> list[str]:
         rig = Rig(seed=seed)
