@@ -16,6 +16,7 @@ from app.backend.prices import (
     load_prices,
 )
 from app.conversation.pace import Pace
+from app.models.choose import language_model_here
 from app.resources import resource
 from app.secrets import api_key
 from app.session.control import ROUTER, BackendChoice, ToolChoice
@@ -34,7 +35,8 @@ def brain(choice: BackendChoice) -> Backend:
     """The brain of a choice, not open yet. May block for the keyring. Raises BackendError."""
     if choice.provider == ROUTER:
         return router(read_routes(Settings.load().routes))
-    return make_backend(choice.provider, model=choice.model, base_url=choice.base_url, key=api_key)
+    model = choice.model or (language_model_here() if choice.provider == "embedded" else "")
+    return make_backend(choice.provider, model=model, base_url=choice.base_url, key=api_key)
 
 
 async def brain_off_loop(choice: BackendChoice) -> Backend:

@@ -254,6 +254,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     from app.history.store import History
     from app.logs import log_folder, start_logging
     from app.machine import Machine, card_words
+    from app.model_desk import ModelService
     from app.secrets import key_store
     from app.sound_desk import SoundBooth
 
@@ -280,6 +281,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
             sound_desk=SoundBooth(), history=lambda: History(history_path(), recordings_folder()),
             machine=Machine(settings, key_store(), graphics=graphics), graphics=graphics, log=log,
             diagnose=diagnostics.text, watch=diagnostics.apply, watch_devices=DeviceWatch, instance=Instance(),
+            models=ModelService(lambda: settings.weights_mirror, hub_token),
             demo=demo_booth(order is None or order.aloud, desk), order=order, report=report, argv=sys.argv[:1],
         )  # fmt: skip
     return leave(code)

@@ -59,8 +59,8 @@ opening would delay it by a second."""
 
 
 FAR_SECONDS = 0.8
-"""An answer that is so far away is opened at once: an opening takes about a second, and a slow brain's first clause more
-than that. As soon as a turn's end is known, an answer that is ready would sound, too."""
+"""An answer that is so far away is opened at once: an opening takes about a second, and a slow brain's first clause
+more than that. As soon as a turn's end is known, an answer that is ready would sound, too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ from app.session.errors import UserError
 from app.session.graphics import GraphicsDesk
 from app.session.history import HistoryDesk
 from app.session.machine import MachineDesk
+from app.session.models import ModelDesk
 from app.settings import APP_ID, APP_NAME, Settings
 
 DeviceWatcher = Callable[[Callable[[], None]], AbstractContextManager[object]]
@@ -57,6 +58,7 @@ def run_window(
     list_devices: DeviceLister,
     choices: WindowChoices,
     weights: WeightsStore | None = None,
+    models: ModelDesk | None = None,
     desk: BrainDesk | None = None,
     sound_desk: SoundDesk | None = None,
     history: Callable[[], HistoryDesk] | None = None,
@@ -103,7 +105,7 @@ def run_window(
     try:
         apply_theme(app, settings.theme, settings.font_scale)
         window = MainWindow(
-            factory, settings, list_devices=list_devices, choices=choices, weights=weights, desk=desk,
+            factory, settings, list_devices=list_devices, choices=choices, weights=weights, models=models, desk=desk,
             sound_desk=sound_desk, history=history() if history is not None else None, machine=machine,
             graphics=graphics, log=log, diagnose=diagnose, watch=watch, demo=demo,
         )  # fmt: skip

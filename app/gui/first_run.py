@@ -24,6 +24,7 @@ from app.gui.first_run_talk import TalkPage
 from app.gui.first_run_voice import VoicePage
 from app.gui.graphics_keeper import GraphicsKeeper
 from app.gui.model_lists import ModelLists
+from app.gui.models_keeper import ModelsKeeper
 from app.gui.panel import Panel, Quiet
 from app.gui.sound_room import DeviceLister
 from app.gui.weights_keeper import WeightsKeeper
@@ -70,6 +71,7 @@ class FirstRun(Panel):
         graphics: GraphicsKeeper | None = None,
         desk: BrainDesk | None = None,
         sound_desk: SoundDesk | None = None,
+        models: ModelsKeeper | None = None,
     ) -> None:
         super().__init__(parent)
         self.entitle(self.tr("Set up KAME"))
@@ -79,7 +81,7 @@ class FirstRun(Panel):
         """The front-end that was chosen, and is to be used once its weights are here."""
         self.machine = MachinePage(machine, errands, self, graphics=graphics)
         self.voice = VoicePage(choices.frontends, self)
-        self.brain = BrainPage(settings, lists, desk, errands, self)
+        self.brain = BrainPage(settings, lists, desk, errands, self, models=models)
         self.sound = SoundPage(sound_desk, list_devices, errands, self)
         self.talk = TalkPage(self)
         self.pages: tuple[Page, ...] = (self.machine, self.voice, self.brain, self.sound, self.talk)

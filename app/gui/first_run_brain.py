@@ -13,8 +13,10 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QLineEdit, QPus
 
 from app.gui.errands import Errands
 from app.gui.first_run_cloud import CloudCard
+from app.gui.first_run_model import ModelOffer
 from app.gui.first_run_parts import ChoiceCard, Page
 from app.gui.model_lists import ModelLists
+from app.gui.models_keeper import ModelsKeeper
 from app.gui.panel import Quiet
 from app.gui.pick_list import PickList
 from app.gui.pull_box import PullBox
@@ -30,8 +32,9 @@ class BrainPage(Page):
     """Says nothing by itself: whoever goes on from it asks for `choice`."""
 
     def __init__(
-        self, settings: Settings, lists: ModelLists, desk: BrainDesk | None, errands: Errands, parent: QWidget
-    ) -> None:
+        self, settings: Settings, lists: ModelLists, desk: BrainDesk | None, errands: Errands, parent: QWidget,
+        *, models: ModelsKeeper | None = None,
+    ) -> None:  # fmt: skip
         self.title = self.tr("The brain")
         self.words = self.tr("The language model that thinks. You can swap it at any time, even while it answers.")
         super().__init__(parent)
@@ -43,8 +46,12 @@ class BrainPage(Page):
         self._kept = BackendChoice()
         self.embedded = ChoiceCard(
             self.tr("Built in"),
-            self.tr("A small model on this machine. It answers quickly, knows little, and keeps all to itself."), self,
+            self.tr("A model on this machine, which keeps all to itself. The small one that is here answers quickly, "
+                    "and knows little."), self,
         )  # fmt: skip
+        self.offer = ModelOffer(models, settings, errands, self.embedded) if models is not None else None
+        if self.offer is not None:
+            self.embedded.body.addWidget(self.offer)
         self.ollama = ChoiceCard(self.tr("Ollama"), self.tr("A larger model on this machine, by Ollama."), self)
         self.cloud = CloudCard(settings, lists, desk, errands, self)
         self.other = ChoiceCard("", self.tr("The brain that you have now."), self)
@@ -152,6 +159,8 @@ class BrainPage(Page):
     def arrive(self) -> QWidget | None:
         """See `Page.arrive`."""
         self.cloud.key_at = None  # one may have been given elsewhere
+        if self.offer is not None:
+            self.offer.look()
         self._shape()
         return next((card.button for card in self._cards if card.button.isChecked() and card.button.isEnabled()), None)
 

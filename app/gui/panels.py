@@ -12,17 +12,19 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.conversation import events as e
-from app.gui.choice import WindowChoices
+from app.gui.choice import WindowChoices, backend_choice
 from app.gui.errands import Errands
 from app.gui.graphics_keeper import GraphicsKeeper
 from app.gui.live_settings import LiveSettings
 from app.gui.log_model import LogSource
 from app.gui.menu import TalkMenu
 from app.gui.model_lists import ModelLists
+from app.gui.models_keeper import ModelsKeeper
 from app.gui.settings_room import SettingsRoom
 from app.gui.setup_bar import SetupBar
 from app.gui.sound_room import DeviceLister, SoundRoom
 from app.gui.weights_keeper import WeightsKeeper
+from app.session.control import BackendChoice
 from app.session.desks import BrainDesk, SoundDesk
 from app.session.machine import MachineDesk
 from app.settings import Settings
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from app.gui.about_dialog import AboutDialog
     from app.gui.first_run import FirstRun
     from app.gui.log_panel import LogPanel
+    from app.gui.models_panel import ModelsPanel
     from app.gui.settings_dialog import SettingsDialog
 
 DiagnoseAll = Callable[[bool, Sequence[tuple[str, Sequence[tuple[str, str]]]]], Coroutine[Any, Any, str]]
@@ -42,6 +45,8 @@ class Panels(QObject):
 
     frontend_arrived = Signal(str, str)
     """A front-end that was chosen at the first run is here now, after its download; and its precision."""
+    model_arrived = Signal(str, str)
+    """A language model was fetched: its key and its name."""
     talk_wanted = Signal()
     """The user is done with the first run, and wants to talk."""
 
@@ -66,6 +71,7 @@ class Panels(QObject):
         sound_desk: SoundDesk | None = None,
         log: LogSource | None = None,
         diagnose: DiagnoseAll | None = None,
+        models: ModelsKeeper | None = None,
     ) -> None:
         super().__init__(window)
         self._settings = settings
@@ -84,10 +90,16 @@ class Panels(QObject):
         self.first_run: FirstRun | None = None
         self.log: LogPanel | None = None
         self.about: AboutDialog | None = None
+        self.models: ModelsPanel | None = None
+        self._model_keeper = models
         menu.settings.connect(self.open_settings)
         menu.set_up.connect(lambda: self.open_first_run(again=True))
         menu.log.connect(lambda: self.open_log())
         menu.about.connect(self.open_about)
+        menu.models.connect(self.open_models)
+        menu.models_action.setVisible(models is not None)
+        if models is not None:
+            models.arrived.connect(self._tell_of_model)
         menu.set_up_action.setVisible(machine is not None)
         menu.log_action.setVisible(log is not None)
         keep.taken.connect(self._show_value)
@@ -102,7 +114,7 @@ class Panels(QObject):
         """The window goes."""
         if self.first_run is not None:
             self.first_run.leave_for_now()
-        for panel in (self.settings, self.log, self.about):
+        for panel in (self.settings, self.log, self.about, self.models):
             if panel is not None:
                 panel.close()
 
@@ -161,7 +173,7 @@ class Panels(QObject):
             self.first_run = FirstRun(
                 self._settings, self._machine, choices, lists, errands, self._window,
                 list_devices=self._list_devices, weights=weights, graphics=self._graphics, desk=desk,
-                sound_desk=sound_desk,
+                sound_desk=sound_desk, models=self._model_keeper,
             )  # fmt: skip
             run, live = self.first_run, self._live
             run.frontend_chosen.connect(live.pick_frontend)
@@ -201,6 +213,35 @@ class Panels(QObject):
         _, diagnose = self._log
         assert diagnose is not None
         return await diagnose(with_words, [("Window", window_facts(self._window))])
+
+    # -- models
+
+    def open_models(self) -> None:
+        """All models: what is here, how fast, how good; to get, use and remove."""
+        if self._model_keeper is None:
+            return
+        if self.models is None:
+            from app.gui.models_panel import ModelsPanel
+
+            self.models = ModelsPanel(self._model_keeper, self._parts[2], self._window)
+            self.models.use_wanted.connect(self._use_model)
+        settings = self._settings
+        used = {"stt": settings.recogniser, "tts": settings.voice.partition("/")[0]}
+        used["llm"] = backend_choice(settings).model if settings.provider == "embedded" else "-"
+        self.models.open_afresh(used)
+
+    def _use_model(self, kind: str, key: str) -> None:
+        if kind == "llm":
+            self._live.pick_brain(BackendChoice("embedded", key))
+        else:
+            self._live.change("recogniser" if kind == "stt" else "voice", key)
+
+    def _tell_of_model(self, key: str) -> None:
+        """Offers a language model that has come to the talk that goes on."""
+        assert self._model_keeper is not None
+        view = next((view for view in self._model_keeper.desk.models() if view.key == key), None)
+        if view is not None and view.kind == "llm" and self._settings.provider == "embedded":
+            self.model_arrived.emit(key, view.label)
 
     def open_about(self) -> None:
         """What KAME is, which version, and what it is made of."""

@@ -35,6 +35,7 @@ from app.gui.message_bar import MessageBar
 from app.gui.model_bar import ModelBar
 from app.gui.model_lists import ModelLists
 from app.gui.model_room import ModelRoom
+from app.gui.models_keeper import ModelsKeeper
 from app.gui.oracle_pane import OraclePane
 from app.gui.panels import DiagnoseAll, Panels
 from app.gui.panes import LayoutKeeper, Panes
@@ -57,6 +58,7 @@ from app.session.desks import BrainDesk, SoundDesk
 from app.session.graphics import GraphicsDesk
 from app.session.history import ConversationView, HistoryDesk, KeptTalk
 from app.session.machine import MachineDesk
+from app.session.models import ModelDesk
 from app.settings import Settings, default_path
 
 LEAST_PX = 860, 480
@@ -85,6 +87,7 @@ class MainWindow(QMainWindow):
         log: LogSource | None = None,
         diagnose: DiagnoseAll | None = None,
         demo: DemoDesk | None = None,
+        models: ModelDesk | None = None,
         watch: Callable[[e.Event], None] = lambda event: None,
     ) -> None:
         super().__init__()
@@ -101,6 +104,7 @@ class MainWindow(QMainWindow):
         self.setup = SetupBar(settings, choices, self.lists, with_desk=desk is not None, parent=self)
         self.model = ModelBar(settings, self)
         self.weights = WeightsKeeper(weights, self) if weights is not None else None
+        self.model_keeper = ModelsKeeper(models, self) if models is not None else None
         self.graphics = GraphicsKeeper(graphics, self) if graphics is not None else None
         self.messages = MessageBar(self)
         self.messages.with_desk, self.messages.with_log = desk is not None, log is not None
@@ -142,7 +146,7 @@ class MainWindow(QMainWindow):
         self.panels = Panels(
             settings, self.keep, self.live, self.sound, self.setup, self.menu, choices, self.lists, self.errands, self,
             list_devices=list_devices, machine=machine, weights=self.weights, graphics=self.graphics, desk=desk,
-            sound_desk=sound_desk, log=log, diagnose=diagnose,
+            sound_desk=sound_desk, log=log, diagnose=diagnose, models=self.model_keeper,
         )  # fmt: skip
         self.demo = DemoRoom(demo, self.keeper, self.errands, self) if demo is not None else None
         self.menu.demo_action.setVisible(demo is not None)
@@ -180,7 +184,7 @@ class MainWindow(QMainWindow):
     async def finish(self, seconds: float = 1.0) -> None:
         """Ends the session and all that is under way."""
         self.starter.cancel()
-        for fetching in filter(None, (self.weights, self.graphics)):
+        for fetching in filter(None, (self.weights, self.graphics, self.model_keeper)):
             await fetching.close()
         self._close_dialogs()
         self.keys.hush()
@@ -217,6 +221,16 @@ class MainWindow(QMainWindow):
         assert self.graphics is not None
         offer = (self.tr("Restart KAME"), self.graphics.restart)
         self.messages.say(words, offer=offer, topic="graphics", level="notice")
+
+    def _offer_model(self, key: str, label: str) -> None:
+        """A language model has come while the talk went on with another one."""
+        words = self.tr("{0} is here. New talks on the built-in brain use it.").format(label)
+        offer = (self.tr("Use it now"), lambda: self._use_model(key))
+        self.messages.say(words, offer=offer, topic="model", level="notice")
+
+    def _use_model(self, key: str) -> None:
+        self.messages.clear_topic("model")
+        self.live.pick_brain(BackendChoice("embedded", key))
 
     def _use_frontend(self, key: str, precision: str) -> None:
         self.messages.clear_topic("frontend")
@@ -545,6 +559,7 @@ class MainWindow(QMainWindow):
         self.live.motion_changed.connect(lambda reduced: setattr(self.timeline, "reduced_motion", reduced))
         self.oracle.quiet_toggled.connect(lambda quiet: self.live.change("oracle_quiet", quiet))
         self.panels.frontend_arrived.connect(self._offer_frontend)
+        self.panels.model_arrived.connect(self._offer_model)
         self.panels.talk_wanted.connect(self._begin_talking)
         if self.graphics is not None:
             self.graphics.restarting.connect(self.close)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from app.hardware import memory_bytes
+from app.models.catalogue import DEFAULTS, models_of
 from app.models.entry import Model
-from app.models.speeds import Speed, expected_speed
+from app.models.places import is_here
+from app.models.speeds import Speed, expected_speed, load_speeds
 
 LEAST_WORDS_A_SECOND = 4.0
 """People speak, and voices read, some 2.7 words a second; what writes no faster than that falls silent in between."""
@@ -29,11 +32,11 @@ def best_language_model(
     """Return the best of `models` that this machine runs in time, of those that speak the language; None if none does.
 
     `speeds`: what was measured here. `memory`: the machine's bytes; 0: unknown. Best: the most right answers where
-    both were measured, else the larger one.
+    both were measured, else the larger one. `language`: its two letters; empty: any.
     """
     fitting = [
         model for model in models
-        if model.kind == "llm" and model.speaks(language)
+        if model.kind == "llm" and (not language or model.speaks(language))
         and (not memory or model.memory <= memory * SHARE_OF_MEMORY)
         and (speed := expected_speed(model, speeds)) is not None and in_time(speed)
     ]  # fmt: skip
@@ -42,6 +45,13 @@ def best_language_model(
         if best is None or _better(model, best):
             best = model
     return best
+
+
+def language_model_here(language: str = "en") -> str:
+    """Return the key of the best language model that is here and runs in time; else the smallest, which always is."""
+    here = [model for model in models_of("llm") if is_here(model.key)]
+    best = best_language_model(here, load_speeds(), memory_bytes(), language)
+    return best.key if best is not None else DEFAULTS["llm"]
 
 
 def _better(one: Model, other: Model) -> bool:

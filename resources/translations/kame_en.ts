@@ -768,7 +768,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>A small model on this machine. It answers quickly, knows little, and keeps all to itself.</source>
+        <source>A model on this machine, which keeps all to itself. The small one that is here answers quickly, and knows little.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2633,6 +2633,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Use it now</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Use the talk button</source>
         <translation type="unfinished"></translation>
     </message>
@@ -2650,6 +2654,10 @@
     </message>
     <message>
         <source>{0} is downloaded, and can hear and speak from now on.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} is here. New talks on the built-in brain use it.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2826,9 +2834,203 @@
     </message>
 </context>
 <context>
+    <name>ModelOffer</name>
+    <message>
+        <source>&amp;Get it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A better model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Download of the model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Get the better model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sto&amp;p</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop the download of the model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This machine also runs {0} in time ({1} GB to download), which knows far more.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} is coming ({1} GB). Until it is here, the small one answers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} is here, and the built-in brain uses it.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>ModelRoom</name>
     <message>
         <source>asking for the files</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ModelsPanel</name>
+    <message>
+        <source>&amp;Close</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Get</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Remove</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Stop</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Use</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>About the chosen model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>C&amp;heck</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Check the chosen model&apos;s files</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Download of a model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>End of turn</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Everything here runs on this machine. Speed is measured here, once; facts are 120 short questions with one right answer, asked on our own bench.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Facts</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Front-ends for a graphics card</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Get the chosen model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Language models</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Languages</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Reading all of {0} …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Remove the chosen model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speech recognition</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Speed here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop the download</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Use the chosen model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Voices</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What happened</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>here, with the app</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>in use</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>many</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>partly here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} GB</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} is here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} is used from now on.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} of 120</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -4613,6 +4815,10 @@ Click to see what the time went to.</source>
     </message>
     <message>
         <source>&amp;Log and diagnostics…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Models…</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

@@ -24,6 +24,7 @@ from app.session.desks import BrainDesk, SoundDesk
 from app.session.graphics import GraphicsDesk
 from app.session.history import HistoryDesk
 from app.session.machine import MachineDesk
+from app.session.models import ModelDesk
 from app.settings import Settings
 from tests.gui.fakes import FakeFactory, no_devices
 
@@ -56,6 +57,7 @@ async def shown(
     graphics: GraphicsDesk | None = None,
     log: LogSource | None = None,
     demo: DemoDesk | None = None,
+    models: ModelDesk | None = None,
     running: bool = True,
 ) -> AsyncIterator[MainWindow]:
     """A window on screen; with `running`, its first session runs. Checks that no task is left behind."""
@@ -67,7 +69,7 @@ async def shown(
             choices=choices or (WindowChoices() if desk is None else WindowChoices(brains=desk.providers)),
             weights=weights(settings) if weights is not None else None, desk=desk, sound_desk=sound_desk,
             history=history, machine=machine, graphics=graphics, log=log,
-            diagnose=diagnosed if log is not None else None, demo=demo,
+            diagnose=diagnosed if log is not None else None, demo=demo, models=models,
         )  # fmt: skip
         before = asyncio.all_tasks()
         try:

@@ -1,0 +1,28 @@
+"""Has models fetched, checked and removed for the window, one at a time, on a thread."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from app.gui.fetch_keeper import FetchKeeper
+from app.session.models import ModelDesk
+
+
+class ModelsKeeper(FetchKeeper):
+    """`arrived` names a model that was fetched, and its measured speed is known; `fetching` is the one that comes."""
+
+    arrived = Signal(str)
+    began = Signal(str)
+
+    def __init__(self, desk: ModelDesk, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.desk = desk
+        self.fetching = ""
+
+    def get(self, key: str) -> None:
+        """Begins to fetch a model, or goes on with it; nothing while another one comes."""
+        if self.busy:
+            return
+        self.fetching = key
+        self._begin(lambda report, cancelled: self.desk.get(key, report, cancelled), lambda: self.arrived.emit(key))
+        self.began.emit(key)

@@ -1,0 +1,226 @@
+"""The page of models: what there is, what is here, how fast and how good it is; get, use, check, remove."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QProgressBar,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QWidget,
+)
+
+from app.gui.errands import Errands
+from app.gui.models_keeper import ModelsKeeper
+from app.gui.panel import Panel, Quiet
+from app.session.models import ModelKind, ModelView
+
+LIST, WORK = "models: list", "models: work"
+KEY = Qt.ItemDataRole.UserRole
+USABLE_KINDS: tuple[ModelKind, ...] = ("llm", "stt", "tts")
+"""Kinds of which the user chooses one here; front-ends are chosen above the talk."""
+
+
+class ModelsPanel(Panel):
+    """Lists all models by kind. `use_wanted` tells a model's kind and key that the next talk is to use."""
+
+    use_wanted = Signal(str, str)
+
+    def __init__(self, keeper: ModelsKeeper, errands: Errands, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.entitle(self.tr("Models"))
+        self._keeper = keeper
+        self._errands = errands
+        self._views: dict[str, ModelView] = {}
+        self._used: dict[str, str] = {}
+        self.column.addWidget(Quiet(
+            self.tr("Everything here runs on this machine. Speed is measured here, once; facts are 120 short questions "
+                    "with one right answer, asked on our own bench."), self,
+        ))  # fmt: skip
+        self.list = QTreeWidget(self)
+        self.list.setAccessibleName(self.tr("Models"))
+        self.list.setHeaderLabels(
+            [self.tr("Model"), self.tr("Languages"), self.tr("Size"), self.tr("State"), self.tr("Speed here"),
+             self.tr("Facts"), self.tr("Licence")]
+        )  # fmt: skip
+        self.list.setRootIsDecorated(False)
+        self.list.setAllColumnsShowFocus(True)
+        self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.list.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.list.currentItemChanged.connect(lambda *_: self._shape())
+        self.column.addWidget(self.list, 1)
+        self.words = Quiet(parent=self, selectable=True)
+        self.words.setAccessibleName(self.tr("About the chosen model"))
+        self.column.addWidget(self.words)
+        self.said = Quiet(parent=self, selectable=True)
+        self.said.setAccessibleName(self.tr("What happened"))
+        self.column.addWidget(self.said)
+        self.bar = QProgressBar(self)
+        self.bar.setAccessibleName(self.tr("Download of a model"))
+        self.bar.setRange(0, 1000)
+        self.bar.setTextVisible(False)
+        self.bar.hide()
+        self.column.addWidget(self.bar)
+        self.get_button = self.button(self.tr("&Get"), self.tr("Get the chosen model"))
+        self.stop_button = self.button(self.tr("&Stop"), self.tr("Stop the download"))
+        self.use_button = self.button(self.tr("&Use"), self.tr("Use the chosen model"))
+        self.check_button = self.button(self.tr("C&heck"), self.tr("Check the chosen model's files"))
+        self.remove_button = self.button(self.tr("&Remove"), self.tr("Remove the chosen model"))
+        self.close_button = self.button(self.tr("&Close"))
+        row = QHBoxLayout()
+        for button in (self.get_button, self.stop_button, self.use_button, self.check_button, self.remove_button):
+            row.addWidget(button)
+        row.addStretch(1)
+        row.addWidget(self.close_button)
+        self.column.addLayout(row)
+        self.get_button.clicked.connect(self._get)
+        self.stop_button.clicked.connect(keeper.stop)
+        self.use_button.clicked.connect(self._use)
+        self.check_button.clicked.connect(lambda: self._work("check"))
+        self.remove_button.clicked.connect(lambda: self._work("remove"))
+        self.close_button.clicked.connect(self.close)
+        keeper.began.connect(lambda _: self._shape())
+        keeper.progressed.connect(self._progressed)
+        keeper.arrived.connect(self._arrived)
+        keeper.failed.connect(self._failed)
+        self.resize(880, 560)
+        self._shape()
+
+    def open_afresh(self, used: dict[str, str]) -> None:
+        """Appears with the present states. `used`: the models that the settings name, by kind."""
+        self._used = dict(used)
+        self.appear()
+        self.look()
+
+    def look(self) -> None:
+        """Reads the states anew."""
+        self._errands.run(LIST, lambda: asyncio.to_thread(self._keeper.desk.models), self.show_models, self._say)
+
+    def show_models(self, views: Sequence[ModelView]) -> None:
+        """Fills the list; what was chosen stays chosen."""
+        chosen = self.chosen
+        self._views = {view.key: view for view in views}
+        titles = {
+            "frontend": self.tr("Front-ends for a graphics card"), "stt": self.tr("Speech recognition"),
+            "endpointing": self.tr("End of turn"), "llm": self.tr("Language models"), "tts": self.tr("Voices"),
+        }  # fmt: skip
+        self.list.clear()
+        for kind in ("llm", "stt", "tts", "endpointing", "frontend"):
+            group = QTreeWidgetItem([titles[kind]])
+            group.setFlags(Qt.ItemFlag.ItemIsEnabled)
+            font = group.font(0)
+            font.setBold(True)
+            group.setFont(0, font)
+            self.list.addTopLevelItem(group)
+            for view in views:
+                if view.kind == kind:
+                    group.addChild(self._row(view))
+            group.setFirstColumnSpanned(True)
+            group.setExpanded(True)
+        if chosen is not None:
+            self._choose(chosen.key)
+        self._shape()
+
+    @property
+    def chosen(self) -> ModelView | None:
+        """The model that the buttons are for."""
+        item = self.list.currentItem()
+        return self._views.get(item.data(0, KEY)) if item is not None else None
+
+    def _choose(self, key: str) -> None:
+        for group in range(self.list.topLevelItemCount()):
+            parent = self.list.topLevelItem(group)
+            for place in range(parent.childCount()):
+                if parent.child(place).data(0, KEY) == key:
+                    self.list.setCurrentItem(parent.child(place))
+
+    def _row(self, view: ModelView) -> QTreeWidgetItem:
+        states = {
+            "here": self.tr("here"), "installed": self.tr("here, with the app"),
+            "incomplete": self.tr("partly here"), "absent": "",
+        }  # fmt: skip
+        chosen = self._used.get(view.kind, "")
+        used = view.usable and (view.key == chosen or (not chosen and view.default and view.kind in USABLE_KINDS))
+        state = self.tr("in use") if used else states[view.state]
+        languages = self.tr("many") if "*" in view.languages else " ".join(view.languages)
+        facts = self.tr("{0} of 120").format(view.right) if view.right else ""
+        size = self.tr("{0} GB").format(f"{view.bytes / 1e9:.2f}")
+        item = QTreeWidgetItem([view.label, languages, size, state, view.speed, facts, view.licence])
+        item.setData(0, KEY, view.key)
+        item.setTextAlignment(2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        return item
+
+    def _shape(self) -> None:
+        view, busy = self.chosen, self._keeper.busy
+        working = self._errands.busy(WORK)
+        self.get_button.setEnabled(view is not None and not view.usable and not busy)
+        self.stop_button.setEnabled(busy)
+        self.use_button.setEnabled(view is not None and view.usable and view.kind in USABLE_KINDS)
+        self.check_button.setEnabled(view is not None and view.usable and not working)
+        self.remove_button.setEnabled(
+            view is not None and view.state in ("here", "incomplete") and not working
+            and self._keeper.fetching != view.key
+        )  # fmt: skip
+        self.bar.setVisible(busy)
+        about = " ".join(filter(None, (self._sentence(view.note), view.fits))) if view is not None else ""
+        self.words.setText(about)
+        self.words.setVisible(bool(about))
+
+    @staticmethod
+    def _sentence(note: str) -> str:
+        return f"{note[:1].upper()}{note[1:]}." if note else ""
+
+    def _get(self) -> None:
+        if (view := self.chosen) is not None:
+            self._say("")
+            self._keeper.get(view.key)
+            self.stop_button.setFocus()
+
+    def _use(self) -> None:
+        if (view := self.chosen) is not None:
+            self._used[view.kind] = view.key
+            self.use_wanted.emit(view.kind, view.key)
+            self.look()
+            self._say(self.tr("{0} is used from now on.").format(view.label))
+
+    def _work(self, what: str) -> None:
+        view = self.chosen
+        if view is None:
+            return
+        desk = self._keeper.desk
+        act = desk.check if what == "check" else desk.remove
+        self._say(self.tr("Reading all of {0} …").format(view.label) if what == "check" else "")
+        self._errands.run(WORK, lambda: asyncio.to_thread(act, view.key), self._worked, self._worked)
+        self._shape()
+
+    def _worked(self, sentence: str) -> None:
+        self.look()
+        self._shape()
+        self._say(sentence)
+
+    def _progressed(self, words: str, share: float) -> None:
+        self.bar.setValue(round(max(0.0, share) * 1000))
+        view = self._views.get(self._keeper.fetching)
+        self._say(f"{view.label}: {words}" if view is not None else words)
+
+    def _arrived(self, key: str) -> None:
+        self._keeper.fetching = ""
+        self.look()
+        self._shape()
+        view = self._views.get(key)
+        self._say(self.tr("{0} is here.").format(view.label if view is not None else key))
+
+    def _failed(self, sentence: str) -> None:
+        self._keeper.fetching = ""
+        self.look()
+        self._shape()
+        self._say(sentence)
+
+    def _say(self, sentence: str) -> None:
+        self.said.setText(sentence)
