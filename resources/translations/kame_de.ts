@@ -97,7 +97,7 @@
     </message>
     <message>
         <source>Embedded voice (CPU)</source>
-        <translation>Eingebaute Stimme (CPU)</translation>
+        <translation>Eingebaut (CPU)</translation>
     </message>
     <message>
         <source>English</source>
@@ -145,7 +145,7 @@
     </message>
     <message>
         <source>How fast the voice speaks, of its own pace.</source>
-        <translation>Wie schnell die Stimme spricht, gemessen an ihrem eigenen Tempo.</translation>
+        <translation>Wie schnell die Stimme spricht, in Prozent ihres eigenen Tempos.</translation>
     </message>
     <message>
         <source>How freely the brain chooses its words: 0 is sober and the same each time, 2 is wild.</source>
@@ -153,7 +153,7 @@
     </message>
     <message>
         <source>How large all text is, of the system&apos;s own size.</source>
-        <translation>Wie groß aller Text ist, gemessen an der Größe im System.</translation>
+        <translation>Wie groß aller Text ist, in Prozent der Größe im System.</translation>
     </message>
     <message>
         <source>How long KAME or Moshi keeps silent after you have spoken.</source>
@@ -277,7 +277,7 @@
     </message>
     <message>
         <source>Mutes the microphone while another window has the keyboard; empty for none.</source>
-        <translation>Schaltet das Mikrofon stumm, während ein anderes Fenster die Tastatur hat; leer: keins.</translation>
+        <translation>Zum Stummschalten des Mikrofons, während ein anderes Fenster die Tastatur hat; leer: keins.</translation>
     </message>
     <message>
         <source>Noise suppression</source>
@@ -329,7 +329,7 @@
     </message>
     <message>
         <source>Press once to talk, once to end</source>
-        <translation>Einmal drücken zum Sprechen, einmal zum Beenden</translation>
+        <translation>Zum Sprechen und Beenden drücken</translation>
     </message>
     <message>
         <source>Quiet oracle</source>
@@ -389,7 +389,7 @@
     </message>
     <message>
         <source>Speech</source>
-        <translation>Sprache</translation>
+        <translation>Sprechen</translation>
     </message>
     <message>
         <source>Speech recognition</source>
@@ -421,7 +421,7 @@
     </message>
     <message>
         <source>Talks while another window has the keyboard; empty for none.</source>
-        <translation>Spricht, während ein anderes Fenster die Tastatur hat; leer: keins.</translation>
+        <translation>Zum Sprechen, während ein anderes Fenster die Tastatur hat; leer: keins.</translation>
     </message>
     <message>
         <source>Temperature</source>
@@ -505,7 +505,7 @@
     </message>
     <message>
         <source>What speaks to you. It can be changed in mid-talk.</source>
-        <translation>Was zu dir spricht. Lässt sich mitten im Gespräch ändern.</translation>
+        <translation>Woraus die Stimme zu dir spricht. Lässt sich mitten im Gespräch wechseln.</translation>
     </message>
     <message>
         <source>What the brain may use, one a line: calculator, clock, files, and mcp:NAME for a server of tools.</source>
@@ -513,7 +513,7 @@
     </message>
     <message>
         <source>What you speak into. It can be changed in mid-talk.</source>
-        <translation>In was du sprichst. Lässt sich mitten im Gespräch ändern.</translation>
+        <translation>Dein Mikrofon. Lässt sich mitten im Gespräch wechseln.</translation>
     </message>
     <message>
         <source>What you speak, and are answered in. KAME and Moshi speak English only.</source>
@@ -659,7 +659,7 @@
     </message>
     <message>
         <source>A second brain answers everything, too. What it says is shown, and not spoken, until you hand the voice over to it. Both are paid for.</source>
-        <translation>Ein zweites Sprachmodell beantwortet ebenfalls alles. Was es sagt, wird gezeigt und nicht gesprochen, bis du ihm die Stimme übergibst. Beide kosten, was sie kosten.</translation>
+        <translation>Ein zweites Sprachmodell beantwortet ebenfalls alles. Was es sagt, wird gezeigt und nicht gesprochen, bis du ihm die Stimme übergibst. Für beide fallen Kosten an.</translation>
     </message>
     <message>
         <source>Side by side</source>
@@ -726,7 +726,7 @@
     </message>
     <message>
         <source>Say first where the server is.</source>
-        <translation>Sag zuerst, wo der Server ist.</translation>
+        <translation>Gib zuerst an, wo der Server ist.</translation>
     </message>
     <message>
         <source>The key comes from the environment variable {0}, which goes before a saved one.</source>
@@ -1350,7 +1350,7 @@
     </message>
     <message>
         <source>A few spoken questions are asked of each brain, by each way to hear and speak, and once the brain is changed in mid-answer. At the end a chart shows who answered how, and how fast. You need neither a microphone nor to do anything.</source>
-        <translation>Jedem Sprachmodell werden einige gesprochene Fragen gestellt, über jede Art zu hören und zu sprechen, und einmal wird das Sprachmodell mitten in der Antwort gewechselt. Am Ende zeigt ein Diagramm, wer wie und wie schnell geantwortet hat. Du brauchst kein Mikrofon und musst nichts tun.</translation>
+        <translation>Jedem Sprachmodell werden ein paar gesprochene Fragen gestellt, auf jede Art zu hören und zu sprechen, und einmal wird das Sprachmodell mitten in der Antwort gewechselt. Am Ende zeigt ein Diagramm, wer wie und wie schnell geantwortet hat. Du brauchst kein Mikrofon und musst nichts tun.</translation>
     </message>
     <message>
         <source>Brains</source>
@@ -1548,7 +1548,7 @@
     </message>
     <message>
         <source>{0}, thinking {1}</source>
-        <translation>{0}, denkt, {1}</translation>
+        <translation>{0}: denkt, {1}</translation>
     </message>
 </context>
 <context>
@@ -2083,7 +2083,7 @@
     </message>
     <message>
         <source>{0} tokens in, {1} out</source>
-        <translation>{0} Token hinein, {1} heraus</translation>
+        <translation>{0} Token Eingabe, {1} Ausgabe</translation>
     </message>
 </context>
 <context>
@@ -2895,7 +2895,7 @@
     </message>
     <message>
         <source>about {0} tokens in, {1} out</source>
-        <translation>etwa {0} Token hinein, {1} heraus</translation>
+        <translation>etwa {0} Token Eingabe, {1} Ausgabe</translation>
     </message>
     <message>
         <source>asked</source>
@@ -2999,7 +2999,7 @@
     </message>
     <message>
         <source>{0} tokens in, {1} out</source>
-        <translation>{0} Token hinein, {1} heraus</translation>
+        <translation>{0} Token Eingabe, {1} Ausgabe</translation>
     </message>
     <message>
         <source>{0} with {1}</source>
@@ -3053,7 +3053,7 @@
     </message>
     <message>
         <source>Ends the one at the side.</source>
-        <translation>Beendet das danebenstehende.</translation>
+        <translation>Beendet das Sprachmodell daneben.</translation>
     </message>
     <message>
         <source>Hand over</source>
@@ -3241,7 +3241,7 @@
     </message>
     <message>
         <source>“{0}” is no price. Enter dollars as a number, like 2.50.</source>
-        <translation>„{0}“ ist kein Preis. Gib Dollar als Zahl ein, etwa 2.50.</translation>
+        <translation>„{0}“ ist kein Preis. Gib Dollar als Zahl ein, etwa 2,50.</translation>
     </message>
 </context>
 <context>
@@ -3386,7 +3386,7 @@
     </message>
     <message>
         <source>Say first where the server is.</source>
-        <translation>Sag zuerst, wo der Server ist.</translation>
+        <translation>Gib zuerst an, wo der Server ist.</translation>
     </message>
     <message>
         <source>Science and maths</source>
@@ -4093,7 +4093,7 @@
     </message>
     <message>
         <source>press it &amp;once to talk, and once to end</source>
-        <translation>&amp;einmal drücken zum Sprechen, einmal zum Beenden</translation>
+        <translation>einmal &amp;drücken zum Sprechen, einmal zum Beenden</translation>
     </message>
     <message>
         <source>{0} ms of your voice were lost; gaps in the app&apos;s voice: {1}. The machine may be too busy.</source>
@@ -4297,7 +4297,7 @@
     </message>
     <message>
         <source>Last answer began {0} s before you ended</source>
-        <translation>Letzte Antwort begann {0} s vor deinem Ende</translation>
+        <translation>Letzte Antwort begann {0} s, bevor du fertig warst</translation>
     </message>
     <message>
         <source>No answer yet</source>
@@ -4377,7 +4377,7 @@
     </message>
     <message>
         <source>{0} in, {1} out</source>
-        <translation>{0} hinein, {1} heraus</translation>
+        <translation>{0} Eingabe, {1} Ausgabe</translation>
     </message>
     <message>
         <source>{0} overtaken</source>
@@ -4397,7 +4397,7 @@
     </message>
     <message>
         <source>{0} tokens in, {1} out</source>
-        <translation>{0} Token hinein, {1} heraus</translation>
+        <translation>{0} Token Eingabe, {1} Ausgabe</translation>
     </message>
     <message>
         <source>{0} · median {1} s · 95 % {2} s</source>
@@ -4444,7 +4444,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
     <message>
         <source>Getting ready</source>
-        <translation>Vorbereitung</translation>
+        <translation>Wird vorbereitet</translation>
     </message>
     <message>
         <source>Hearing you</source>
@@ -4452,7 +4452,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
     <message>
         <source>Hold to talk</source>
-        <translation>Halten und sprechen</translation>
+        <translation>Zum Sprechen halten</translation>
     </message>
     <message>
         <source>Listening</source>
@@ -4476,7 +4476,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
     <message>
         <source>Press to talk</source>
-        <translation>Drücken und sprechen</translation>
+        <translation>Zum Sprechen drücken</translation>
     </message>
     <message>
         <source>Sound: devices, tests, echo, talk button</source>
@@ -4512,11 +4512,11 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
     <message>
         <source>hold to interrupt</source>
-        <translation>halten zum Unterbrechen</translation>
+        <translation>zum Unterbrechen halten</translation>
     </message>
     <message>
         <source>hold to talk</source>
-        <translation>halten zum Sprechen</translation>
+        <translation>zum Sprechen halten</translation>
     </message>
     <message>
         <source>let go when you are done</source>
@@ -4540,15 +4540,15 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
     <message>
         <source>press to go on</source>
-        <translation>drücken zum Fortsetzen</translation>
+        <translation>zum Fortsetzen drücken</translation>
     </message>
     <message>
         <source>press to interrupt</source>
-        <translation>drücken zum Unterbrechen</translation>
+        <translation>zum Unterbrechen drücken</translation>
     </message>
     <message>
         <source>press to talk</source>
-        <translation>drücken zum Sprechen</translation>
+        <translation>zum Sprechen drücken</translation>
     </message>
     <message>
         <source>speak when you like</source>
@@ -4950,7 +4950,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
     <message>
         <source>Settled at {0}: “{1}”</source>
-        <translation>Um {0} festgestellt: „{1}“</translation>
+        <translation>Um {0} endgültig: „{1}“</translation>
     </message>
     <message>
         <source>Trouble</source>
@@ -5078,7 +5078,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
     <message>
         <source>{0}: a gap in the sound, the loudspeaker ran dry</source>
-        <translation>{0}: ein Aussetzer im Ton, dem Lautsprecher fehlte Ton</translation>
+        <translation>{0}: ein Aussetzer im Ton, der Lautsprecher lief leer</translation>
     </message>
     <message>
         <source>{0}: from here on the front-end {1} hears and speaks</source>
@@ -5094,11 +5094,11 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
     <message>
         <source>{0}: the ears were too slow and skipped 1 look at the sound</source>
-        <translation>{0}: die Spracherkennung war zu langsam und ließ 1 Blick auf den Ton aus</translation>
+        <translation>{0}: die Spracherkennung war zu langsam und ließ 1 Durchgang aus</translation>
     </message>
     <message>
         <source>{0}: the ears were too slow and skipped {1} looks at the sound</source>
-        <translation>{0}: die Spracherkennung war zu langsam und ließ {1} Blicke auf den Ton aus</translation>
+        <translation>{0}: die Spracherkennung war zu langsam und ließ {1} Durchgänge aus</translation>
     </message>
     <message>
         <source>{0}: the microphone lost 1 frame of sound</source>
@@ -5126,7 +5126,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
     <message>
         <source>{0}: {1} gaps in the sound, the loudspeaker ran dry</source>
-        <translation>{0}: {1} Aussetzer im Ton, dem Lautsprecher fehlte Ton</translation>
+        <translation>{0}: {1} Aussetzer im Ton, der Lautsprecher lief leer</translation>
     </message>
     <message>
         <source>{0}: {1} takes over from the one that failed</source>
@@ -5508,7 +5508,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
     <message>
         <source>Say first where the server is.</source>
-        <translation>Sag zuerst, wo der Server ist.</translation>
+        <translation>Gib zuerst an, wo der Server ist.</translation>
     </message>
 </context>
 <context>
