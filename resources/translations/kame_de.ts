@@ -780,8 +780,8 @@
         <translation>Ein größeres Modell auf diesem Rechner, mit Ollama.</translation>
     </message>
     <message>
-        <source>A small model on this machine. It answers quickly, knows little, and keeps all to itself.</source>
-        <translation>Ein kleines Modell auf diesem Rechner. Es antwortet schnell, weiß wenig und behält alles für sich.</translation>
+        <source>A model on this machine, which keeps all to itself. The small one that is here answers quickly, and knows little.</source>
+        <translation>Ein Modell auf diesem Rechner, das alles für sich behält. Das kleine, das schon da ist, antwortet schnell und weiß wenig.</translation>
     </message>
     <message>
         <source>Asking {0} for a word …</source>
@@ -2645,6 +2645,10 @@
         <translation>Verwenden</translation>
     </message>
     <message>
+        <source>Use it now</source>
+        <translation>Jetzt verwenden</translation>
+    </message>
+    <message>
         <source>Use the talk button</source>
         <translation>Sprechtaste benutzen</translation>
     </message>
@@ -2663,6 +2667,10 @@
     <message>
         <source>{0} is downloaded, and can hear and speak from now on.</source>
         <translation>{0} ist heruntergeladen und kann von jetzt an hören und sprechen.</translation>
+    </message>
+    <message>
+        <source>{0} is here. New talks on the built-in brain use it.</source>
+        <translation>{0} ist da. Neue Gespräche mit dem eingebauten Sprachmodell verwenden es.</translation>
     </message>
     <message>
         <source>{0} – KAME</source>
@@ -2838,10 +2846,204 @@
     </message>
 </context>
 <context>
+    <name>ModelOffer</name>
+    <message>
+        <source>&amp;Get it</source>
+        <translation>&amp;Holen</translation>
+    </message>
+    <message>
+        <source>A better model</source>
+        <translation>Ein besseres Modell</translation>
+    </message>
+    <message>
+        <source>Download of the model</source>
+        <translation>Herunterladen des Modells</translation>
+    </message>
+    <message>
+        <source>Get the better model</source>
+        <translation>Das bessere Modell holen</translation>
+    </message>
+    <message>
+        <source>Sto&amp;p</source>
+        <translation>St&amp;opp</translation>
+    </message>
+    <message>
+        <source>Stop the download of the model</source>
+        <translation>Das Herunterladen des Modells anhalten</translation>
+    </message>
+    <message>
+        <source>This machine also runs {0} in time ({1} GB to download), which knows far more.</source>
+        <translation>Auf diesem Rechner ist auch {0} schnell genug ({1} GB zum Herunterladen), und es weiß viel mehr.</translation>
+    </message>
+    <message>
+        <source>{0} is coming ({1} GB). Until it is here, the small one answers.</source>
+        <translation>{0} wird geladen ({1} GB). Bis es da ist, antwortet das kleine.</translation>
+    </message>
+    <message>
+        <source>{0} is here, and the built-in brain uses it.</source>
+        <translation>{0} ist da, und das eingebaute Sprachmodell verwendet es.</translation>
+    </message>
+</context>
+<context>
     <name>ModelRoom</name>
     <message>
         <source>asking for the files</source>
         <translation>die Dateien werden angefragt</translation>
+    </message>
+</context>
+<context>
+    <name>ModelsPanel</name>
+    <message>
+        <source>&amp;Close</source>
+        <translation>&amp;Schließen</translation>
+    </message>
+    <message>
+        <source>&amp;Get</source>
+        <translation>&amp;Holen</translation>
+    </message>
+    <message>
+        <source>&amp;Remove</source>
+        <translation>&amp;Entfernen</translation>
+    </message>
+    <message>
+        <source>&amp;Stop</source>
+        <translation>S&amp;topp</translation>
+    </message>
+    <message>
+        <source>&amp;Use</source>
+        <translation>&amp;Verwenden</translation>
+    </message>
+    <message>
+        <source>About the chosen model</source>
+        <translation>Über das gewählte Modell</translation>
+    </message>
+    <message>
+        <source>C&amp;heck</source>
+        <translation>&amp;Prüfen</translation>
+    </message>
+    <message>
+        <source>Check the chosen model&apos;s files</source>
+        <translation>Die Dateien des gewählten Modells prüfen</translation>
+    </message>
+    <message>
+        <source>Download of a model</source>
+        <translation>Herunterladen eines Modells</translation>
+    </message>
+    <message>
+        <source>End of turn</source>
+        <translation>Ende des Redebeitrags</translation>
+    </message>
+    <message>
+        <source>Everything here runs on this machine. Speed is measured here, once; facts are 120 short questions with one right answer, asked on our own bench.</source>
+        <translation>Alles hier läuft auf diesem Rechner. Das Tempo wird hier einmal gemessen; „Fakten“ sind 120 kurze Fragen mit einer richtigen Antwort aus unserem eigenen Test.</translation>
+    </message>
+    <message>
+        <source>Facts</source>
+        <translation>Fakten</translation>
+    </message>
+    <message>
+        <source>Front-ends for a graphics card</source>
+        <translation>Front-ends für eine Grafikkarte</translation>
+    </message>
+    <message>
+        <source>Get the chosen model</source>
+        <translation>Das gewählte Modell holen</translation>
+    </message>
+    <message>
+        <source>Language models</source>
+        <translation>Sprachmodelle</translation>
+    </message>
+    <message>
+        <source>Languages</source>
+        <translation>Sprachen</translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <translation>Lizenz</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>Reading all of {0} …</source>
+        <translation>{0} wird ganz gelesen …</translation>
+    </message>
+    <message>
+        <source>Remove the chosen model</source>
+        <translation>Das gewählte Modell entfernen</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>Größe</translation>
+    </message>
+    <message>
+        <source>Speech recognition</source>
+        <translation>Spracherkennung</translation>
+    </message>
+    <message>
+        <source>Speed here</source>
+        <translation>Tempo hier</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>Zustand</translation>
+    </message>
+    <message>
+        <source>Stop the download</source>
+        <translation>Das Herunterladen anhalten</translation>
+    </message>
+    <message>
+        <source>Use the chosen model</source>
+        <translation>Das gewählte Modell verwenden</translation>
+    </message>
+    <message>
+        <source>Voices</source>
+        <translation>Stimmen</translation>
+    </message>
+    <message>
+        <source>What happened</source>
+        <translation>Was geschehen ist</translation>
+    </message>
+    <message>
+        <source>here</source>
+        <translation>da</translation>
+    </message>
+    <message>
+        <source>here, with the app</source>
+        <translation>da, mit der App</translation>
+    </message>
+    <message>
+        <source>in use</source>
+        <translation>in Gebrauch</translation>
+    </message>
+    <message>
+        <source>many</source>
+        <translation>viele</translation>
+    </message>
+    <message>
+        <source>partly here</source>
+        <translation>teils da</translation>
+    </message>
+    <message>
+        <source>{0} GB</source>
+        <translation>{0} GB</translation>
+    </message>
+    <message>
+        <source>{0} is here.</source>
+        <translation>{0} ist da.</translation>
+    </message>
+    <message>
+        <source>{0} is used from now on.</source>
+        <translation>{0} wird von jetzt an verwendet.</translation>
+    </message>
+    <message>
+        <source>{0} of 120</source>
+        <translation>{0} von 120</translation>
     </message>
 </context>
 <context>
@@ -4631,6 +4833,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>&amp;Log and diagnostics…</source>
         <translation>&amp;Protokoll und Diagnose…</translation>
+    </message>
+    <message>
+        <source>&amp;Models…</source>
+        <translation>&amp;Modelle…</translation>
     </message>
     <message>
         <source>&amp;Mute the microphone</source>
