@@ -22,8 +22,10 @@ APP_NAME = "kame-desktop"
 APP_ID = "org.kame_desktop.KameDesktop"
 """What a Linux desktop knows the app by: its menu entry's name (`<id>.desktop`), and who asks for hotkeys."""
 
-Effect = Literal["now", "anew", "talk"]
-"""When a change takes effect: at once, at once in that a running talk begins anew, or with the next talk."""
+Effect = Literal["now", "anew", "talk", "start"]
+"""When a change takes effect: at once, at once in that a running talk begins anew, with the next talk, or at the next
+start of the app.
+"""
 Kind = Literal["switch", "choice", "device", "number", "line", "lines", "folder", "folders", "keys"]
 """What is edited. `device`: a name out of those that are there; `keys`: Qt's portable text, like `Ctrl+Alt+M`."""
 Place = Literal["dialog", "file", "app"]
@@ -66,7 +68,7 @@ class Setting:
     @property
     def live(self) -> bool:
         """Whether a change takes effect at once."""
-        return self.effect != "talk"
+        return self.effect in ("now", "anew")
 
     @property
     def kind(self) -> Kind:
@@ -107,6 +109,7 @@ class Settings:
 
     groups: ClassVar[Mapping[str, str]] = {
         "talk": tr("Talk"),
+        "speech": tr("Speech"),
         "brain": tr("Brain"),
         "conversation": tr("Conversation"),
         "sound": tr("Sound"),
@@ -139,9 +142,17 @@ class Settings:
            "three quarters of one hands-free, since you may go on."),
         "talk",
     )  # fmt: skip
+    duplex: bool = _setting(
+        False, tr("Full duplex"), tr("Your voice alone opens and closes your turns, without the talk button."), "talk"
+    )
+    talk_mode: str = _setting(
+        "hold", tr("Talk button"), tr("How the talk button and its keys are used."), "talk",
+        words={"hold": tr("Hold it while you talk"), "toggle": tr("Press once to talk, once to end")},
+    )  # fmt: skip
+
     language: str = _setting(
         "en", tr("Language"),
-        tr("What you speak, and are answered in. KAME and Moshi speak English only."), "talk", effect="talk",
+        tr("What you speak, and are answered in. KAME and Moshi speak English only."), "speech", effect="talk",
         words={
             "en": tr("English"), "de": tr("German"), "es": tr("Spanish"), "fr": tr("French"), "it": tr("Italian"),
             "auto": tr("What is heard"),
@@ -149,26 +160,19 @@ class Settings:
     )  # fmt: skip
     recogniser: str = _setting(
         "", tr("Speech recognition"), tr("The model that hears you; empty for the app's choice for your language."),
-        "talk", effect="talk", place="app",
+        "speech", effect="talk", place="app",
     )  # fmt: skip
     voice: str = _setting(
         "", tr("Spoken voice"), tr("The voice that answers; empty for the app's choice for your language."),
-        "talk", effect="talk", place="app",
+        "speech", effect="talk", place="app",
     )  # fmt: skip
     speech_rate: int = _setting(
-        100, tr("Speaking rate"), tr("How fast the voice speaks, of its own pace."), "talk", effect="talk",
+        100, tr("Speaking rate"), tr("How fast the voice speaks, of its own pace."), "speech", effect="talk",
         lowest=50, highest=200, step=10, unit="%",
     )  # fmt: skip
     speech_volume: int = _setting(
-        100, tr("Speaking volume"), tr("How loud the voice is, before the loudspeaker's own volume."), "talk",
+        100, tr("Speaking volume"), tr("How loud the voice is, before the loudspeaker's own volume."), "speech",
         effect="talk", lowest=10, highest=200, step=10, unit="%",
-    )  # fmt: skip
-    duplex: bool = _setting(
-        False, tr("Full duplex"), tr("Your voice alone opens and closes your turns, without the talk button."), "talk"
-    )
-    talk_mode: str = _setting(
-        "hold", tr("Talk button"), tr("How the talk button and its keys are used."), "talk",
-        words={"hold": tr("Hold it while you talk"), "toggle": tr("Press once to talk, once to end")},
     )  # fmt: skip
 
     provider: str = _setting(
@@ -270,6 +274,10 @@ class Settings:
         tr("Mutes the microphone while another window has the keyboard; empty for none."), "keys", hint="keys",
     )  # fmt: skip
 
+    window_language: str = _setting(
+        "system", tr("Window language"), tr("The language of the window's words, not of the talk."), "window",
+        effect="start", words={"system": tr("Like the system"), "en": tr("English"), "de": tr("German")},
+    )  # fmt: skip
     theme: str = _setting(
         "system", tr("Theme"), tr("Light or dark colours."), "window",
         words={"system": tr("Like the system"), "light": tr("Light"), "dark": tr("Dark")},

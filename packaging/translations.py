@@ -1,14 +1,16 @@
 """Keep the translations of the window's words true to the source.
 
-    python packaging/translations.py update     collect the words of app/ anew, for all languages
+    python packaging/translations.py update     collect the words of app/ anew, and list what is to be translated
     python packaging/translations.py release    compile each language's finished words
     python packaging/translations.py --check    change nothing; fail if something is not as it should be
 
 `resources/translations/kame_en.ts` holds the English words as they stand in the source: the template of every
-language. To add one, run `update de`, translate `kame_de.ts`, then `release`. Uses Qt's own tools, which come with
-PySide6. No line numbers are kept, and the words of a class are in alphabetical order, so that a change in the source
-changes few lines here. Knows nothing of what the words mean, but looks whether a translation has the placeholders
-of its source.
+language. `update` keeps every translation whose English text still stands in the same class, drops the others, and
+lists both what is missing and what was dropped. Write the missing ones into `kame_de.ts`, without
+`type="unfinished"`, then run `release`. To add a language, run `update fr` first. `--check` fails while a text is
+not translated, while a translation lacks a placeholder of its source, and while a `.qm` doesn't hold what its `.ts`
+says. Uses Qt's own tools, which come with PySide6. No line numbers are kept, and the words of a class are in
+alphabetical order, so that a change in the source changes few lines here.
 """
 
 from __future__ import annotations
@@ -66,6 +68,28 @@ def language_of(path: Path) -> str:
     return path.stem.removeprefix("kame_")
 
 
+def translations(path: Path) -> dict[tuple[str, str], str]:
+    """The texts of a file, by their class and their English words; empty where one is not finished."""
+    found = {}
+    for context in ElementTree.parse(path).getroot().iter("context"):
+        for message in context.iter("message"):
+            translation = message.find("translation")
+            forms = [] if translation is None else [translation.text, *(form.text for form in translation)]
+            done = translation is not None and translation.get("type") != "unfinished"
+            key = context.findtext("name") or "", message.findtext("source") or ""
+            found[key] = "".join(form or "" for form in forms).strip() if done else ""
+    return found
+
+
+def missing_in(path: Path) -> list[str]:
+    """The texts that are not translated, in sentences."""
+    return [
+        f"{path.name}: “{source}” ({context or 'no class'}) is not translated."
+        for (context, source), text in translations(path).items()
+        if not text
+    ]
+
+
 def wrong_in(path: Path) -> list[str]:
     """The finished translations that lack a placeholder of their source, or have one too many, in sentences."""
     wrong = []
@@ -84,12 +108,24 @@ def wrong_in(path: Path) -> list[str]:
     return wrong
 
 
-def update(new: str = "") -> None:
-    """Collects the words for all languages, and for a `new` one."""
+def update(new: str = "") -> list[str]:
+    """Collects the words for all languages, and for a `new` one; what is to be translated now, in lines."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     paths = {template(), *languages(), *([FOLDER / f"kame_{new}.ts"] if new else [])}
+    told = []
     for path in sorted(paths):
+        before = translations(path) if path.exists() else {}
         collect(path, language_of(path))
+        if path == template():
+            continue
+        after = translations(path)
+        told += missing_in(path)
+        told += [
+            f"{path.name}: “{source}” ({context or 'no class'}) is gone, and so is “{text}”."
+            for (context, source), text in before.items()
+            if text and (context, source) not in after
+        ]
+    return told
 
 
 def release() -> None:
@@ -110,7 +146,7 @@ def check() -> list[str]:
             if not path.exists() or path.read_text("utf-8") != fresh.read_text("utf-8"):
                 wrong.append(f"{BEHIND} ({path.name})")
         for path in languages():
-            wrong += wrong_in(path)
+            wrong += missing_in(Path(folder) / path.name) + wrong_in(path)
             compiled, fresh = path.with_suffix(".qm"), Path(folder) / f"{path.stem}.qm"
             compile_into(path, fresh)
             if not compiled.exists() or compiled.read_bytes() != fresh.read_bytes():
@@ -137,7 +173,8 @@ def main(arguments: list[str]) -> int:
         release()
         return 0
     if arguments[:1] == ["update"] and len(arguments) <= 2:
-        update(*arguments[1:])
+        told = update(*arguments[1:])
+        print("\n".join(told), end="\n" if told else "")
         return 0
     print(__doc__)
     return 2

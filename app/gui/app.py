@@ -26,7 +26,7 @@ from app.gui.panels import DiagnoseAll
 from app.gui.sound_room import DeviceLister
 from app.gui.start_report import StartReport
 from app.gui.theme import apply_theme
-from app.gui.translation import install_translations, said
+from app.gui.translation import said, use_language
 from app.gui.window import MainWindow
 from app.logs import watch_exceptions
 from app.resources import resource
@@ -87,7 +87,7 @@ def run_window(
     QCoreApplication.setApplicationName(APP_NAME)
     QApplication.setApplicationDisplayName("KAME")
     QApplication.setDesktopFileName(APP_ID)
-    install_translations(app)  # before anything speaks
+    use_language(app, settings.window_language)  # before anything speaks
     QApplication.setWindowIcon(QIcon(str(resource("icons", "kame.svg"))))
     if instance is not None:  # behind the application: its sockets need what dispatches Qt's events
         mine, sentence = _bring_forward_or_be(instance)

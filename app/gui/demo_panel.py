@@ -150,12 +150,14 @@ class DemoPanel(Panel):
             text = self.tr("{0} (costs money)").format(brain.label) if brain.costs else brain.label
             box = self._box(text, not brain.costs)
             self._brain_column.addWidget(box)
+            box.show()  # at once, so that the panel is made high enough for it
             self.brain_boxes.append((brain, box))
         for frontend in frontends:
             manners = self.tr(" and ").join(self.words.manner(m) for m in sorted(frontend.manners, reverse=True))
             text = self.tr("{0}: thinking {1}").format(frontend.label, manners)
             box = self._box(text if len(frontend.manners) > 1 else frontend.label, True)
             self._frontend_column.addWidget(box)
+            box.show()
             self.frontend_boxes.append((frontend, box))
         self._estimate()
 

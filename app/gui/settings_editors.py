@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, QTimer
+from PySide6.QtCore import QSignalBlocker, QSize, QTimer
 from PySide6.QtGui import QFocusEvent, QWheelEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QSpinBox, QStyle, QStyleOptionComboBox, QWidget
 
 from app.gui.conversation_dialog import DollarBox
 from app.gui.pick_list import PickList
@@ -41,10 +41,13 @@ class Switch(Editor):
 class Choice(Editor):
     """One of several, by the words of the declaration or by those that `offer` brings."""
 
+    widest = 42
+    """How wide it may be, in average letters: a device's name always gets as much."""
+
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
         if declared.kind == "device":
-            self.letters = 42, 14
+            self.letters = self.widest, 14
         self.list = PickList(self)
         # Long names must not push the dialog wider.
         self.list.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -56,6 +59,16 @@ class Choice(Editor):
         if declared.kind == "device":
             self._offered = [("", self.tr("System default"))]
         self._fill()
+
+    def sizeHint(self) -> QSize:
+        """Wide enough for the longest words that are offered, up to `widest`."""
+        size = super().sizeHint()
+        metrics, option = self.fontMetrics(), QStyleOptionComboBox()
+        self.list.initStyleOption(option)
+        longest = QSize(max(map(metrics.horizontalAdvance, self.texts), default=0), metrics.height())
+        needed = self.style().sizeFromContents(QStyle.ContentsType.CT_ComboBox, option, longest, self.list).width()
+        size.setWidth(max(size.width(), min(needed, metrics.averageCharWidth() * self.widest)))
+        return size
 
     def offer(self, choices: Sequence[tuple[str, str]]) -> None:
         """Offers these values with their words, once the list isn't open; what is kept stays offered, too."""
@@ -92,6 +105,7 @@ class Choice(Editor):
                 self.list.clear()
                 for key, words in wanted:
                     self.list.addItem(words, key)
+                self.updateGeometry()
             self.list.setCurrentIndex(next(place for place, (key, _) in enumerate(wanted) if key == self.value))
         self.list.setToolTip(self.list.currentText())
 

@@ -32,6 +32,7 @@ class SettingRow(QWidget):
         self.label.setVisible(not isinstance(self.editor, Switch))
         effects = {
             "now": "", "anew": self.tr("A talk that runs begins anew."), "talk": self.tr("From the next talk on."),
+            "start": self.tr("From the next start of KAME on."),
         }  # fmt: skip
         self.effect = effects[declared.effect]
         self.words = Quiet(" ".join(filter(None, (said(declared.help), self.effect))), self)

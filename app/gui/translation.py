@@ -1,6 +1,7 @@
 """Puts the window into the user's language, as far as there are translations; else it speaks English.
 
-Knows nothing of the words: Qt looks them up, the app's in `resources/translations`, and its own in its own files.
+The language is the system's, or the one of the setting `window_language`. Qt looks the words up: the app's in
+`resources/translations`, and its own in its own files.
 """
 
 from __future__ import annotations
@@ -31,6 +32,19 @@ _log = logging.getLogger(__name__)
 def said(text: str) -> str:
     """A text in the user's language that is declared outside of the window: a setting's words, one of `LABELS`."""
     return QCoreApplication.translate("", text) if text else ""
+
+
+def use_language(app: QCoreApplication, language: str) -> str:
+    """Puts the window into `language`, as the setting `window_language` names it, and returns what became of it.
+
+    Dates and numbers follow a language that isn't the system's own. To be called before anything is built.
+    """
+    if language == "system":
+        return install_translations(app)
+    chosen = QLocale(language)
+    if chosen.language() != QLocale.system().language():
+        QLocale.setDefault(chosen)
+    return install_translations(app, chosen)
 
 
 def install_translations(app: QCoreApplication, locale: QLocale | None = None, folder: Path | None = None) -> str:

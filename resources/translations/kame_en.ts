@@ -388,6 +388,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Speech</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Speech recognition</source>
         <translation type="unfinished"></translation>
     </message>
@@ -441,6 +445,10 @@
     </message>
     <message>
         <source>The folders that the tool “files” may read, one a line.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The language of the window&apos;s words, not of the talk.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -549,6 +557,10 @@
     </message>
     <message>
         <source>Window</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Window language</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -3812,6 +3824,10 @@
     </message>
     <message>
         <source>Back to the default: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From the next start of KAME on.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

@@ -301,7 +301,10 @@ def test_the_hotkeys_are_left_alone_while_keys_are_typed(place: Place) -> None:
 
 
 def test_it_says_when_a_change_takes_effect(place: Place) -> None:
-    words = {"now": "", "anew": "A talk that runs begins anew.", "talk": "From the next talk on."}
+    words = {
+        "now": "", "anew": "A talk that runs begins anew.", "talk": "From the next talk on.",
+        "start": "From the next start of KAME on.",
+    }  # fmt: skip
     for key, row in place.dialog.rows.items():
         said = [effect for effect, sentence in words.items() if sentence and row.words.text().endswith(sentence)]
         assert said == ([] if declaration(key).effect == "now" else [declaration(key).effect])
@@ -331,7 +334,7 @@ def test_a_group_shows_its_settings_alone(place: Place) -> None:
     assert names == list(Settings.groups.values())
     dialog.groups.setFocus()
     QTest.keyClick(dialog.groups, Qt.Key.Key_Down)
-    assert place.titles == ["Brain"] and set(place.found) == {one.name for one in SHOWN if one.group == "brain"}
+    assert place.titles == ["Speech"] and set(place.found) == {one.name for one in SHOWN if one.group == "speech"}
     sound = dialog.groups.item(names.index("Sound"))
     where = dialog.groups.visualItemRect(sound).center()
     QTest.mouseClick(dialog.groups.viewport(), Qt.MouseButton.LeftButton, pos=where)
@@ -366,14 +369,14 @@ def test_what_is_offered_here_is_found_too(place: Place) -> None:
 
 def test_nothing_found_is_said_and_escape_leads_back(place: Place) -> None:
     dialog = place.dialog
-    dialog.groups.setCurrentRow(3)
+    dialog.groups.setCurrentRow(4)
     dialog.search.setFocus()
     QTest.keyClicks(dialog.search, "zebra")
     assert place.found == [] and place.titles == []
     assert dialog.nothing.isVisible() and dialog.nothing.text() == "Nothing found for “zebra”."
     assert dialog.groups.currentRow() == -1
     QTest.keyClick(dialog.search, Qt.Key.Key_Escape)
-    assert dialog.isVisible() and place.titles == ["Sound"] and dialog.groups.currentRow() == 3
+    assert dialog.isVisible() and place.titles == ["Sound"] and dialog.groups.currentRow() == 4
     assert not dialog.nothing.isVisible()
 
 

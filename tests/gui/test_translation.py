@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import importlib.util
+import json
 import pkgutil
 import re
 import shutil
@@ -59,7 +60,7 @@ import app.gui
 from app.conversation import events as e
 from app.gui.choice import WindowChoices
 from app.gui.demo_panel import DemoPanel
-from app.gui.translation import install_translations
+from app.gui.translation import install_translations, use_language
 from app.gui.window import MainWindow
 from app.logs import Log
 from app.resources import resource
@@ -228,10 +229,15 @@ def test_qts_own_words_follow_only_with_the_apps(in_english: QApplication, tmp_p
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows is not told its language by the environment")
-def test_the_window_opens_in_the_systems_language(
-    languages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("setting", "seen"), [("system", "[&Ţàļķ] [ĶÀṀÉ]"), ("de", "&Gespräch KAME")], ids=["system", "german"]
+)
+def test_the_window_opens_in_the_systems_language_or_the_one_that_is_set(
+    languages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, seen: str
 ) -> None:
     shutil.copy(languages / "kame_eo.qm", tmp_path)
+    shutil.copy(resource("translations", "kame_de.qm"), tmp_path)
+    (tmp_path / "settings.json").write_text(json.dumps({"window_language": setting}), "utf-8")
     for name, value in (("LC_ALL", "C.UTF-8"), ("LANG", "C.UTF-8"), ("LANGUAGE", "eo")):
         monkeypatch.setenv(name, value)
     script = f"""
@@ -246,7 +252,7 @@ def test_the_window_opens_in_the_systems_language(
     """
     started = start(script, tmp_path)
     out, errors = started.communicate(timeout=60)
-    assert out.splitlines()[:1] == ["[&Ţàļķ] [ĶÀṀÉ]"], errors
+    assert out.splitlines()[:1] == [seen], errors
 
 
 # -- what is looked up
@@ -525,20 +531,30 @@ async def test_the_demo_is_left_in_no_english_either(in_english: QApplication, l
     parent = QWidget()
     for panel in demo(parent):
         assert not (left := english(panel)), "\n".join(left)
-        await until(lambda panel=panel: not cut_off(panel), 1.0)
+        await asyncio.sleep(0.05)  # what is new is laid out
+        assert not (left := cut_off(panel)), left
     panel.close()
     parent.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
-async def test_there_is_room_for_longer_words(in_english: QApplication, languages: Path, tmp_path: Path) -> None:
-    install_translations(in_english, Tongues("eo"), languages / "longer")
+@pytest.mark.parametrize(("language", "talk_menu"), [("eo", "[&Ţàļķ~~]"), ("de", "&Gespräch")])
+async def test_there_is_room_for_longer_words(
+    in_english: QApplication, languages: Path, tmp_path: Path, language: str, talk_menu: str
+) -> None:
+    if language == "eo":
+        install_translations(in_english, Tongues(language), languages / "longer")
+    else:
+        use_language(in_english, language)
     async with talking(tmp_path) as window:
-        assert said("TalkMenu", "&Talk") == "[&Ţàļķ~~]"
+        assert window.menuBar().actions()[0].text() == talk_menu
         timeline = window.timeline
         signs = {timeline.out_button.accessibleName(), timeline.in_button.accessibleName()}  # a sign takes little room
         await until(lambda: set(cut_off(window)) <= signs, 1.0)
         assert (window.width(), window.height()) == (1180, 760)
+        for menu in window.menuBar().actions():
+            letters = re.findall(r"&(\w)", "\n".join(action.text().lower() for action in menu.menu().actions()))
+            assert len(set(letters)) == len(letters), menu.text()
         for dialog in open_all(window):
             await whole(dialog)
         settings, first_run = window.panels.settings, window.panels.first_run

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import re
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -16,7 +17,7 @@ import pytest
 
 import app.backend
 import app.frontend
-from app.settings import declarations
+from app.settings import choices_of, declarations
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -129,28 +130,42 @@ def test_what_brains_and_front_ends_call_themselves_is_there(tool: ModuleType) -
 def test_a_stale_template_and_lost_placeholders_are_told(
     tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    german = tmp_path / "kame_de.ts"
+    shutil.copy(tool.FOLDER / german.name, german)
     monkeypatch.setattr(tool, "FOLDER", tmp_path)
-    assert [sentence.endswith("(kame_en.ts)") for sentence in tool.check()] == [True]
-    tool.update("de")
-    assert tool.check() == ["kame_de.qm is behind kame_de.ts: run “python packaging/translations.py release”."]
+    behind = "kame_de.qm is behind kame_de.ts: run “python packaging/translations.py release”."
+    first, second = tool.check()
+    assert first.endswith("(kame_en.ts)") and second == behind
+    assert tool.update() == []
     tool.release()
     assert tool.check() == []
 
-    german = tmp_path / "kame_de.ts"
-    unfinished = '<source>Talk</source>\n        <translation type="unfinished"></translation>'
     text = german.read_text("utf-8")
-    assert unfinished in text
-    german.write_text(text.replace(unfinished, unfinished.replace(' type="unfinished">', ">Reden {0}"), 1), "utf-8")
-    first, second = tool.check()
-    assert first == "kame_de.ts: “Reden {0}” has not the placeholders of “Talk”."
-    assert second.startswith("kame_de.qm is behind")
+    done = "<source>&amp;Talk</source>\n        <translation>&amp;Gespräch<"
+    assert done in text
+    german.write_text(text.replace(done, done.replace("Gespräch", "Gespräch {0}"), 1), "utf-8")
+    assert tool.check() == ["kame_de.ts: “&Gespräch {0}” has not the placeholders of “&Talk”.", behind]
+    german.write_text(text.replace(done, done.replace("<translation>", '<translation type="unfinished">'), 1), "utf-8")
+    assert tool.check() == ["kame_de.ts: “&Talk” (TalkMenu) is not translated.", behind]
 
-    text = tool.template().read_text("utf-8")
-    tool.template().write_text(text.replace("<source>Talk</source>", "<source>Walk</source>"), "utf-8")
-    assert tool.check()[0].endswith("(kame_en.ts)")
-    tool.update()
-    assert tool.template().read_text("utf-8") == text
-    assert "Reden {0}" in german.read_text("utf-8")  # what is translated stays
+
+def test_a_changed_text_is_told_with_its_translation(
+    tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    german = tmp_path / "kame_de.ts"
+    before = (tool.FOLDER / german.name).read_text("utf-8")
+    german.write_text(before.replace("<source>&amp;Quit</source>", "<source>&amp;Leave</source>"), "utf-8")
+    monkeypatch.setattr(tool, "FOLDER", tmp_path)
+    assert "kame_de.ts: “&Quit” (TalkMenu) is not translated." in tool.check()  # before `update`, too
+    missing, gone = tool.update()
+    assert missing == "kame_de.ts: “&Quit” (TalkMenu) is not translated."
+    assert gone == "kame_de.ts: “&Leave” (TalkMenu) is gone, and so is “&Beenden”."
+    assert len(tool.translations(german)) == before.count("<message")  # what is translated stays
+
+
+def test_every_language_can_be_chosen(tool: ModuleType) -> None:
+    there = [tool.language_of(path) for path in tool.languages()]
+    assert choices_of("window_language") == ("system", tool.SOURCE_LANGUAGE, *there)
 
 
 def test_the_template_holds_no_places(tool: ModuleType) -> None:

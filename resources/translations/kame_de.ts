@@ -1,0 +1,5727 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="de" sourcelanguage="en">
+<context>
+    <name></name>
+    <message>
+        <source>A few sentences</source>
+        <translation>Ein paar Sätze</translation>
+    </message>
+    <message>
+        <source>A folder that holds the weights already; empty for the app&apos;s own downloads.</source>
+        <translation>Ein Ordner, in dem die Gewichte schon liegen; leer: was die App selbst herunterlädt.</translation>
+    </message>
+    <message>
+        <source>A mirror of the hub for downloads; empty for the hub itself.</source>
+        <translation>Ein Spiegelserver des Hubs zum Herunterladen; leer: der Hub selbst.</translation>
+    </message>
+    <message>
+        <source>A sentence or two</source>
+        <translation>Ein, zwei Sätze</translation>
+    </message>
+    <message>
+        <source>Advanced</source>
+        <translation>Erweitert</translation>
+    </message>
+    <message>
+        <source>Another server</source>
+        <translation>Anderer Server</translation>
+    </message>
+    <message>
+        <source>Answer delay</source>
+        <translation>Antwortpause</translation>
+    </message>
+    <message>
+        <source>Anthropic</source>
+        <translation>Anthropic</translation>
+    </message>
+    <message>
+        <source>Anthropic model</source>
+        <translation>Anthropic-Modell</translation>
+    </message>
+    <message>
+        <source>Any server that speaks the OpenAI protocol, like http://127.0.0.1:8080/v1.</source>
+        <translation>Jeder Server, der das OpenAI-Protokoll spricht, etwa http://127.0.0.1:8080/v1.</translation>
+    </message>
+    <message>
+        <source>As long as it takes</source>
+        <translation>So lang wie nötig</translation>
+    </message>
+    <message>
+        <source>Automatic</source>
+        <translation>Automatisch</translation>
+    </message>
+    <message>
+        <source>Automatic gain</source>
+        <translation>Automatische Verstärkung</translation>
+    </message>
+    <message>
+        <source>Brain</source>
+        <translation>Sprachmodell</translation>
+    </message>
+    <message>
+        <source>Built in</source>
+        <translation>Eingebaut</translation>
+    </message>
+    <message>
+        <source>By how much KAME or Moshi hears you later than the transcriber does.</source>
+        <translation>Um wie viel später KAME oder Moshi dich hört als die Spracherkennung.</translation>
+    </message>
+    <message>
+        <source>Cap</source>
+        <translation>Kostengrenze</translation>
+    </message>
+    <message>
+        <source>Cascade</source>
+        <translation>Kaskade</translation>
+    </message>
+    <message>
+        <source>Commands like “{0} ptt toggle” can&apos;t reach this window ({1}). All else works; start the app again to try anew.</source>
+        <translation>Befehle wie „{0} ptt toggle“ erreichen dieses Fenster nicht ({1}). Alles andere funktioniert; starte die App neu, um es noch einmal zu versuchen.</translation>
+    </message>
+    <message>
+        <source>Conversation</source>
+        <translation>Unterhaltung</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>Dunkel</translation>
+    </message>
+    <message>
+        <source>Echo cancellation</source>
+        <translation>Echounterdrückung</translation>
+    </message>
+    <message>
+        <source>Embedded (this machine)</source>
+        <translation>Eingebaut (dieser Rechner)</translation>
+    </message>
+    <message>
+        <source>Embedded voice (CPU)</source>
+        <translation>Eingebaut (CPU)</translation>
+    </message>
+    <message>
+        <source>English</source>
+        <translation>Englisch</translation>
+    </message>
+    <message>
+        <source>Favourite brains</source>
+        <translation>Bevorzugte Sprachmodelle</translation>
+    </message>
+    <message>
+        <source>First run done</source>
+        <translation>Ersteinrichtung erledigt</translation>
+    </message>
+    <message>
+        <source>Folders</source>
+        <translation>Ordner</translation>
+    </message>
+    <message>
+        <source>French</source>
+        <translation>Französisch</translation>
+    </message>
+    <message>
+        <source>Full duplex</source>
+        <translation>Vollduplex</translation>
+    </message>
+    <message>
+        <source>German</source>
+        <translation>Deutsch</translation>
+    </message>
+    <message>
+        <source>Google</source>
+        <translation>Google</translation>
+    </message>
+    <message>
+        <source>Google model</source>
+        <translation>Google-Modell</translation>
+    </message>
+    <message>
+        <source>History</source>
+        <translation>Verlauf</translation>
+    </message>
+    <message>
+        <source>Hold it while you talk</source>
+        <translation>Beim Sprechen gedrückt halten</translation>
+    </message>
+    <message>
+        <source>How fast the voice speaks, of its own pace.</source>
+        <translation>Wie schnell die Stimme spricht, in Prozent ihres eigenen Tempos.</translation>
+    </message>
+    <message>
+        <source>How freely the brain chooses its words: 0 is sober and the same each time, 2 is wild.</source>
+        <translation>Wie frei das Sprachmodell seine Worte wählt: 0 ist nüchtern und jedes Mal gleich, 2 ist wild.</translation>
+    </message>
+    <message>
+        <source>How large all text is, of the system&apos;s own size.</source>
+        <translation>Wie groß aller Text ist, in Prozent der Größe im System.</translation>
+    </message>
+    <message>
+        <source>How long KAME or Moshi keeps silent after you have spoken.</source>
+        <translation>Wie lange KAME oder Moshi schweigt, nachdem du gesprochen hast.</translation>
+    </message>
+    <message>
+        <source>How long KAME waits when you pause, before it takes your turn for finished: 0 answers soonest, 10 waits longest. It also learns how long your own pauses are.</source>
+        <translation>Wie lange KAME bei einer Pause wartet, bevor dein Redebeitrag als beendet gilt: 0 antwortet am schnellsten, 10 wartet am längsten. KAME lernt auch, wie lang deine Pausen sind.</translation>
+    </message>
+    <message>
+        <source>How long answers are.</source>
+        <translation>Wie lang Antworten sind.</translation>
+    </message>
+    <message>
+        <source>How loud the voice is, before the loudspeaker&apos;s own volume.</source>
+        <translation>Wie laut die Stimme ist, vor der Lautstärke des Lautsprechers.</translation>
+    </message>
+    <message>
+        <source>How many frames of 80 ms KAME or Moshi remembers.</source>
+        <translation>An wie viele Frames zu 80 ms sich KAME oder Moshi erinnert.</translation>
+    </message>
+    <message>
+        <source>How the talk button and its keys are used.</source>
+        <translation>Wie die Sprechtaste und ihre Tastenkürzel benutzt werden.</translation>
+    </message>
+    <message>
+        <source>How the weights of KAME and Moshi are kept on the graphics card.</source>
+        <translation>Wie die Gewichte von KAME und Moshi auf der Grafikkarte liegen.</translation>
+    </message>
+    <message>
+        <source>Italian</source>
+        <translation>Italienisch</translation>
+    </message>
+    <message>
+        <source>KAME</source>
+        <translation>KAME</translation>
+    </message>
+    <message>
+        <source>KAME (GPU): speaks while it thinks</source>
+        <translation>KAME (GPU): spricht, während es denkt</translation>
+    </message>
+    <message>
+        <source>KAME and Moshi</source>
+        <translation>KAME und Moshi</translation>
+    </message>
+    <message>
+        <source>KAME is running already, but its window did not answer. Wait a moment and start it again; if that does not help, end it in the system&apos;s list of programs first.</source>
+        <translation>KAME läuft schon, aber das Fenster hat nicht geantwortet. Warte einen Moment und starte KAME dann noch einmal; wenn das nicht hilft, beende es zuerst in der Programmliste des Systems.</translation>
+    </message>
+    <message>
+        <source>Keep conversations</source>
+        <translation>Unterhaltungen aufbewahren</translation>
+    </message>
+    <message>
+        <source>Keep recordings</source>
+        <translation>Aufnahmen aufbewahren</translation>
+    </message>
+    <message>
+        <source>Keeps conversations on this machine: what was said, not its sound.</source>
+        <translation>Bewahrt Unterhaltungen auf diesem Rechner auf: was gesagt wurde, nicht den Ton.</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>Tasten</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>Sprache</translation>
+    </message>
+    <message>
+        <source>Length</source>
+        <translation>Länge</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation>Hell</translation>
+    </message>
+    <message>
+        <source>Light or dark colours.</source>
+        <translation>Helle oder dunkle Farben.</translation>
+    </message>
+    <message>
+        <source>Like the system</source>
+        <translation>Wie das System</translation>
+    </message>
+    <message>
+        <source>Loudspeaker</source>
+        <translation>Lautsprecher</translation>
+    </message>
+    <message>
+        <source>Makes a quiet voice louder, and with it whatever else there is to hear.</source>
+        <translation>Macht eine leise Stimme lauter, und alles andere, was zu hören ist, mit ihr.</translation>
+    </message>
+    <message>
+        <source>Manner</source>
+        <translation>Modus</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>Gedächtnis</translation>
+    </message>
+    <message>
+        <source>Microphone</source>
+        <translation>Mikrofon</translation>
+    </message>
+    <message>
+        <source>Model on the other server</source>
+        <translation>Modell auf dem anderen Server</translation>
+    </message>
+    <message>
+        <source>Moshi</source>
+        <translation>Moshi</translation>
+    </message>
+    <message>
+        <source>Moshi (GPU): by itself, without a brain</source>
+        <translation>Moshi (GPU): für sich, ohne Sprachmodell</translation>
+    </message>
+    <message>
+        <source>Mute hotkey</source>
+        <translation>Tastenkürzel: stumm</translation>
+    </message>
+    <message>
+        <source>Mutes the microphone while another window has the keyboard; empty for none.</source>
+        <translation>Zum Stummschalten des Mikrofons, während ein anderes Fenster die Tastatur hat; leer: keins.</translation>
+    </message>
+    <message>
+        <source>Noise suppression</source>
+        <translation>Rauschunterdrückung</translation>
+    </message>
+    <message>
+        <source>Nothing slides, pulses or fades: what changes is there at once.</source>
+        <translation>Nichts gleitet, pulsiert oder blendet: Was sich ändert, ist sofort da.</translation>
+    </message>
+    <message>
+        <source>Ollama</source>
+        <translation>Ollama</translation>
+    </message>
+    <message>
+        <source>Ollama model</source>
+        <translation>Ollama-Modell</translation>
+    </message>
+    <message>
+        <source>Ollama server</source>
+        <translation>Ollama-Server</translation>
+    </message>
+    <message>
+        <source>OpenAI</source>
+        <translation>OpenAI</translation>
+    </message>
+    <message>
+        <source>OpenAI model</source>
+        <translation>OpenAI-Modell</translation>
+    </message>
+    <message>
+        <source>Openings</source>
+        <translation>Einleitende Worte</translation>
+    </message>
+    <message>
+        <source>Oracle lead</source>
+        <translation>Orakelvorlauf</translation>
+    </message>
+    <message>
+        <source>Patience</source>
+        <translation>Geduld</translation>
+    </message>
+    <message>
+        <source>Persona</source>
+        <translation>Persona</translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation>Genauigkeit</translation>
+    </message>
+    <message>
+        <source>Press once to talk, once to end</source>
+        <translation>Zum Sprechen und Beenden drücken</translation>
+    </message>
+    <message>
+        <source>Quiet oracle</source>
+        <translation>Ruhiges Orakel</translation>
+    </message>
+    <message>
+        <source>Reduced motion</source>
+        <translation>Weniger Bewegung</translation>
+    </message>
+    <message>
+        <source>Router</source>
+        <translation>Router</translation>
+    </message>
+    <message>
+        <source>Router&apos;s table</source>
+        <translation>Tabelle des Routers</translation>
+    </message>
+    <message>
+        <source>Router: by kind of question</source>
+        <translation>Router: je nach Art der Frage</translation>
+    </message>
+    <message>
+        <source>Saves the sound and the events of each talk on this machine, too. Only then is any sound kept.</source>
+        <translation>Speichert auch den Ton und die Ereignisse jedes Gesprächs auf diesem Rechner. Nur dann wird überhaupt Ton aufbewahrt.</translation>
+    </message>
+    <message>
+        <source>Second brain</source>
+        <translation>Zweites Sprachmodell</translation>
+    </message>
+    <message>
+        <source>Second brain&apos;s model</source>
+        <translation>Zweites Sprachmodell: Modell</translation>
+    </message>
+    <message>
+        <source>Second brain&apos;s server</source>
+        <translation>Zweites Sprachmodell: Server</translation>
+    </message>
+    <message>
+        <source>Shows only the answer that counts now, not those that it has overtaken.</source>
+        <translation>Zeigt nur die Antwort, die jetzt gilt, nicht die überholten.</translation>
+    </message>
+    <message>
+        <source>Sound</source>
+        <translation>Ton</translation>
+    </message>
+    <message>
+        <source>Spanish</source>
+        <translation>Spanisch</translation>
+    </message>
+    <message>
+        <source>Speaking rate</source>
+        <translation>Sprechtempo</translation>
+    </message>
+    <message>
+        <source>Speaking volume</source>
+        <translation>Sprechlautstärke</translation>
+    </message>
+    <message>
+        <source>Speech</source>
+        <translation>Sprechen</translation>
+    </message>
+    <message>
+        <source>Speech recognition</source>
+        <translation>Spracherkennung</translation>
+    </message>
+    <message>
+        <source>Spoken voice</source>
+        <translation>Sprechstimme</translation>
+    </message>
+    <message>
+        <source>Takes out what sounds on and on, such as a fan; a voice may lose some brightness.</source>
+        <translation>Filtert heraus, was gleichmäßig tönt, etwa einen Lüfter; eine Stimme kann dabei etwas an Klarheit verlieren.</translation>
+    </message>
+    <message>
+        <source>Takes the app&apos;s own voice out of the microphone&apos;s sound, so that you can interrupt on loudspeakers.</source>
+        <translation>Nimmt die Stimme der App aus dem Ton des Mikrofons, damit du ihr auch bei Lautsprechern ins Wort fallen kannst.</translation>
+    </message>
+    <message>
+        <source>Talk</source>
+        <translation>Gespräch</translation>
+    </message>
+    <message>
+        <source>Talk button</source>
+        <translation>Sprechtaste</translation>
+    </message>
+    <message>
+        <source>Talk hotkey</source>
+        <translation>Tastenkürzel: sprechen</translation>
+    </message>
+    <message>
+        <source>Talks while another window has the keyboard; empty for none.</source>
+        <translation>Zum Sprechen, während ein anderes Fenster die Tastatur hat; leer: keins.</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>Temperatur</translation>
+    </message>
+    <message>
+        <source>Text size</source>
+        <translation>Textgröße</translation>
+    </message>
+    <message>
+        <source>The brain at the side of the one that speaks; empty for none.</source>
+        <translation>Das Sprachmodell neben dem, das spricht; leer: keins.</translation>
+    </message>
+    <message>
+        <source>The brains that are offered first, as JSON.</source>
+        <translation>Die Sprachmodelle, die zuerst angeboten werden, als JSON.</translation>
+    </message>
+    <message>
+        <source>The cascade says something short like “Let me think.” where its answer takes longer than half a second, or three quarters of one hands-free, since you may go on.</source>
+        <translation>Die Kaskade sagt etwas Kurzes wie „Let me think.“, wenn ihre Antwort länger als eine halbe Sekunde braucht; freihändig ab einer Dreiviertelsekunde, weil du weitersprechen könntest.</translation>
+    </message>
+    <message>
+        <source>The folders that the tool “files” may read, one a line.</source>
+        <translation>Die Ordner, die das Werkzeug „Dateien“ lesen darf, einer pro Zeile.</translation>
+    </message>
+    <message>
+        <source>The language of the window&apos;s words, not of the talk.</source>
+        <translation>Die Sprache der Texte im Fenster, nicht die des Gesprächs.</translation>
+    </message>
+    <message>
+        <source>The model that hears you; empty for the app&apos;s choice for your language.</source>
+        <translation>Das Modell, das dich hört; leer: was die App für deine Sprache wählt.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s name; empty for the default one.</source>
+        <translation>Der Name des Modells; leer: das voreingestellte.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s name; empty for the first one there.</source>
+        <translation>Der Name des Modells; leer: das erste, das da ist.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s name; empty for the server&apos;s first.</source>
+        <translation>Der Name des Modells; leer: das erste des Servers.</translation>
+    </message>
+    <message>
+        <source>The voice that answers; empty for the app&apos;s choice for your language.</source>
+        <translation>Die Stimme, die antwortet; leer: was die App für deine Sprache wählt.</translation>
+    </message>
+    <message>
+        <source>Theme</source>
+        <translation>Farbschema</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <translation>Werkzeuge</translation>
+    </message>
+    <message>
+        <source>US dollars that a conversation may cost. At the cap, brains that cost are not asked any more.</source>
+        <translation>US-Dollar, die eine Unterhaltung kosten darf. An der Grenze werden kostenpflichtige Sprachmodelle nicht mehr gefragt.</translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation>Stimme</translation>
+    </message>
+    <message>
+        <source>Weights</source>
+        <translation>Gewichte</translation>
+    </message>
+    <message>
+        <source>Weights mirror</source>
+        <translation>Spiegelserver der Gewichte</translation>
+    </message>
+    <message>
+        <source>What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded.</source>
+        <translation>Was hört und spricht. KAME und Moshi brauchen eine Grafikkarte, und ihre Gewichte müssen heruntergeladen werden.</translation>
+    </message>
+    <message>
+        <source>What is heard</source>
+        <translation>Was gehört wird</translation>
+    </message>
+    <message>
+        <source>What speaks to you. It can be changed in mid-talk.</source>
+        <translation>Woraus die Stimme zu dir spricht. Lässt sich mitten im Gespräch wechseln.</translation>
+    </message>
+    <message>
+        <source>What the brain may use, one a line: calculator, clock, files, and mcp:NAME for a server of tools.</source>
+        <translation>Was das Sprachmodell benutzen darf, eins pro Zeile: calculator, clock, files und mcp:NAME für einen Werkzeugserver.</translation>
+    </message>
+    <message>
+        <source>What you speak into. It can be changed in mid-talk.</source>
+        <translation>Dein Mikrofon. Lässt sich mitten im Gespräch wechseln.</translation>
+    </message>
+    <message>
+        <source>What you speak, and are answered in. KAME and Moshi speak English only.</source>
+        <translation>Was du sprichst und worin du Antwort bekommst. KAME und Moshi sprechen nur Englisch.</translation>
+    </message>
+    <message>
+        <source>When the brain begins to work on the answer.</source>
+        <translation>Wann das Sprachmodell anfängt, an der Antwort zu arbeiten.</translation>
+    </message>
+    <message>
+        <source>When you have finished</source>
+        <translation>Wenn du fertig bist</translation>
+    </message>
+    <message>
+        <source>Where Ollama listens.</source>
+        <translation>Wo Ollama zu erreichen ist.</translation>
+    </message>
+    <message>
+        <source>Where it is; empty for the default place.</source>
+        <translation>Wo es ist; leer: der übliche Ort.</translation>
+    </message>
+    <message>
+        <source>Whether the app has introduced itself.</source>
+        <translation>Ob sich die App vorgestellt hat.</translation>
+    </message>
+    <message>
+        <source>Which brain answers which kind of question, as JSON.</source>
+        <translation>Welches Sprachmodell welche Art von Frage beantwortet, als JSON.</translation>
+    </message>
+    <message>
+        <source>Which language model thinks. The router chooses one by the kind of question.</source>
+        <translation>Welches Sprachmodell denkt. Der Router wählt eins je nach Art der Frage.</translation>
+    </message>
+    <message>
+        <source>While you talk</source>
+        <translation>Während du sprichst</translation>
+    </message>
+    <message>
+        <source>Who answers, in your words: “You are a patient teacher of physics.” Empty for a friendly voice assistant.</source>
+        <translation>Wer antwortet, in deinen Worten: „Du bist eine geduldige Physiklehrerin.“ Leer: ein freundlicher Sprachassistent.</translation>
+    </message>
+    <message>
+        <source>Window</source>
+        <translation>Fenster</translation>
+    </message>
+    <message>
+        <source>Window language</source>
+        <translation>Sprache des Fensters</translation>
+    </message>
+    <message>
+        <source>Your voice alone opens and closes your turns, without the talk button.</source>
+        <translation>Deine Stimme allein beginnt und beendet deine Redebeiträge, ohne Sprechtaste.</translation>
+    </message>
+    <message>
+        <source>as many as fit</source>
+        <translation>so viele, wie passen</translation>
+    </message>
+    <message>
+        <source>bf16, for 24 GB</source>
+        <translation>bf16, für 24 GB</translation>
+    </message>
+    <message>
+        <source>frames</source>
+        <translation>Frames</translation>
+    </message>
+    <message>
+        <source>int4, for 8 GB</source>
+        <translation>int4, für 8 GB</translation>
+    </message>
+    <message>
+        <source>int8, for 12 to 16 GB</source>
+        <translation>int8, für 12 bis 16 GB</translation>
+    </message>
+    <message>
+        <source>no cap</source>
+        <translation>keine Grenze</translation>
+    </message>
+    <message>
+        <source>the brain&apos;s own</source>
+        <translation>Vorgabe des Modells</translation>
+    </message>
+    <message>
+        <source>“{0}” can&apos;t be a hotkey. Choose a letter, a digit or a function key, with Ctrl or Alt.</source>
+        <translation>„{0}“ eignet sich nicht als Tastenkürzel. Wähle einen Buchstaben, eine Ziffer oder eine Funktionstaste, mit Strg oder Alt.</translation>
+    </message>
+    <message>
+        <source>“{0}” is needed in every program, so it can&apos;t be a hotkey. Choose other keys.</source>
+        <translation>„{0}“ wird in jedem Programm gebraucht und eignet sich nicht als Tastenkürzel. Wähle andere Tasten.</translation>
+    </message>
+    <message>
+        <source>“{0}” is not one key, so it can&apos;t be a hotkey. Choose a single combination.</source>
+        <translation>„{0}“ ist nicht eine einzige Taste und eignet sich nicht als Tastenkürzel. Wähle eine einzelne Kombination.</translation>
+    </message>
+    <message>
+        <source>“{0}” is on the number pad, whose keys can&apos;t be hotkeys. Choose another key.</source>
+        <translation>„{0}“ liegt auf dem Ziffernblock, dessen Tasten sich nicht als Tastenkürzel eignen. Wähle eine andere Taste.</translation>
+    </message>
+    <message>
+        <source>“{0}” is the same as “{1}” on your keyboard, which has another use here already. Choose other keys.</source>
+        <translation>„{0}“ ist auf deiner Tastatur dasselbe wie „{1}“, das hier schon eine andere Aufgabe hat. Wähle andere Tasten.</translation>
+    </message>
+    <message>
+        <source>“{0}” would be taken from every program, so it can&apos;t be a hotkey. Add Ctrl, Alt or both.</source>
+        <translation>„{0}“ würde jedem Programm weggenommen und eignet sich nicht als Tastenkürzel. Nimm Strg, Alt oder beide dazu.</translation>
+    </message>
+</context>
+<context>
+    <name>AboutDialog</name>
+    <message>
+        <source>About KAME</source>
+        <translation>Über KAME</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>KAME Desktop {0}</source>
+        <translation>KAME Desktop {0}</translation>
+    </message>
+    <message>
+        <source>Licences</source>
+        <translation>Lizenzen</translation>
+    </message>
+    <message>
+        <source>Made of</source>
+        <translation>Bestandteile</translation>
+    </message>
+    <message>
+        <source>Talks with you while it thinks: a voice that answers at once, and any language model behind it whose words, the oracle, reach the voice while it already speaks. After Sakana AI&apos;s tandem design KAME (arXiv 2510.02327) and Kyutai&apos;s Moshi. Uses Qt {0}.</source>
+        <translation>Spricht mit dir, während es denkt: eine Stimme, die sofort antwortet, und dahinter ein beliebiges Sprachmodell, dessen Worte, das Orakel, die Stimme erreichen, während sie schon spricht. Nach dem Tandem-Entwurf KAME von Sakana AI (arXiv 2510.02327) und Moshi von Kyutai. Verwendet Qt {0}.</translation>
+    </message>
+    <message>
+        <source>only when asked for</source>
+        <translation>nur auf Wunsch</translation>
+    </message>
+</context>
+<context>
+    <name>AsideDialog</name>
+    <message>
+        <source>&amp;Show it at the side</source>
+        <translation>&amp;Daneben zeigen</translation>
+    </message>
+    <message>
+        <source>A second brain answers everything, too. What it says is shown, and not spoken, until you hand the voice over to it. Both are paid for.</source>
+        <translation>Ein zweites Sprachmodell beantwortet ebenfalls alles. Was es sagt, wird gezeigt und nicht gesprochen, bis du ihm die Stimme übergibst. Für beide fallen Kosten an.</translation>
+    </message>
+    <message>
+        <source>Side by side</source>
+        <translation>Nebeneinander</translation>
+    </message>
+</context>
+<context>
+    <name>BrainDialog</name>
+    <message>
+        <source>&amp;Forget key</source>
+        <translation>Schlüssel &amp;vergessen</translation>
+    </message>
+    <message>
+        <source>&amp;Save key</source>
+        <translation>Schlüssel &amp;speichern</translation>
+    </message>
+    <message>
+        <source>&amp;Test connection</source>
+        <translation>Verbindung &amp;testen</translation>
+    </message>
+    <message>
+        <source>&amp;Use it at the side</source>
+        <translation>&amp;Daneben verwenden</translation>
+    </message>
+    <message>
+        <source>&amp;Use the router again</source>
+        <translation>Wieder den &amp;Router verwenden</translation>
+    </message>
+    <message>
+        <source>&amp;Use this brain</source>
+        <translation>Dieses Sprachmodell ver&amp;wenden</translation>
+    </message>
+    <message>
+        <source>API key</source>
+        <translation>API-Schlüssel</translation>
+    </message>
+    <message>
+        <source>Asking {0} for a word …</source>
+        <translation>{0} wird um ein Wort gebeten …</translation>
+    </message>
+    <message>
+        <source>Brain: key, connection, models</source>
+        <translation>Sprachmodell: Schlüssel, Verbindung, Modelle</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Close this dialog</source>
+        <translation>Diesen Dialog schließen</translation>
+    </message>
+    <message>
+        <source>Connection</source>
+        <translation>Verbindung</translation>
+    </message>
+    <message>
+        <source>It answers beside the one that drives.</source>
+        <translation>Es antwortet neben dem, das führt.</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Say first where the server is.</source>
+        <translation>Gib zuerst an, wo der Server ist.</translation>
+    </message>
+    <message>
+        <source>The key comes from the environment variable {0}, which goes before a saved one.</source>
+        <translation>Der Schlüssel kommt aus der Umgebungsvariable {0}, die Vorrang vor einem gespeicherten hat.</translation>
+    </message>
+    <message>
+        <source>The key comes from the environment, which goes before a saved one.</source>
+        <translation>Der Schlüssel kommt aus der Umgebung, die Vorrang vor einem gespeicherten hat.</translation>
+    </message>
+    <message>
+        <source>The key is in the system&apos;s keyring.</source>
+        <translation>Der Schlüssel liegt im Schlüsselbund des Systems.</translation>
+    </message>
+    <message>
+        <source>The key is kept in memory until you close the window: there is no keyring here.</source>
+        <translation>Der Schlüssel bleibt im Speicher, bis du das Fenster schließt: Hier gibt es keinen Schlüsselbund.</translation>
+    </message>
+    <message>
+        <source>The router begins anew, with what you put right.</source>
+        <translation>Der Router fängt neu an, mit dem, was du berichtigt hast.</translation>
+    </message>
+    <message>
+        <source>The talk goes on with it, and not with the router.</source>
+        <translation>Das Gespräch geht damit weiter und nicht mit dem Router.</translation>
+    </message>
+    <message>
+        <source>The talk goes on with it.</source>
+        <translation>Das Gespräch geht damit weiter.</translation>
+    </message>
+    <message>
+        <source>There is no key yet.</source>
+        <translation>Es gibt noch keinen Schlüssel.</translation>
+    </message>
+    <message>
+        <source>There is no key; this one may not need any.</source>
+        <translation>Es gibt keinen Schlüssel; vielleicht wird hier keiner gebraucht.</translation>
+    </message>
+    <message>
+        <source>What the test found</source>
+        <translation>Was der Test ergeben hat</translation>
+    </message>
+    <message>
+        <source>paste a key</source>
+        <translation>Schlüssel einfügen</translation>
+    </message>
+</context>
+<context>
+    <name>BrainPage</name>
+    <message>
+        <source>A larger model on this machine, by Ollama.</source>
+        <translation>Ein größeres Modell auf diesem Rechner, mit Ollama.</translation>
+    </message>
+    <message>
+        <source>A model on this machine, which keeps all to itself. The small one that is here answers quickly, and knows little.</source>
+        <translation>Ein Modell auf diesem Rechner, das alles für sich behält. Das kleine, das schon da ist, antwortet schnell und weiß wenig.</translation>
+    </message>
+    <message>
+        <source>Asking {0} for a word …</source>
+        <translation>{0} wird um ein Wort gebeten …</translation>
+    </message>
+    <message>
+        <source>Built in</source>
+        <translation>Eingebaut</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Ollama</source>
+        <translation>Ollama</translation>
+    </message>
+    <message>
+        <source>Ollama does not run here. Start it, then go back and look again.</source>
+        <translation>Ollama läuft hier nicht. Starte es, geh dann zurück und prüfe erneut.</translation>
+    </message>
+    <message>
+        <source>Ollama runs, and has no model yet. Fetch one here:</source>
+        <translation>Ollama läuft und hat noch kein Modell. Lade hier eins:</translation>
+    </message>
+    <message>
+        <source>Ollama&apos;s model</source>
+        <translation>Modell von Ollama</translation>
+    </message>
+    <message>
+        <source>Paste a key first, or choose another brain.</source>
+        <translation>Füge zuerst einen Schlüssel ein oder wähle ein anderes Sprachmodell.</translation>
+    </message>
+    <message>
+        <source>Still looking at this machine …</source>
+        <translation>Dieser Rechner wird noch geprüft …</translation>
+    </message>
+    <message>
+        <source>T&amp;est it</source>
+        <translation>&amp;Testen</translation>
+    </message>
+    <message>
+        <source>Test the brain</source>
+        <translation>Sprachmodell testen</translation>
+    </message>
+    <message>
+        <source>The brain</source>
+        <translation>Das Sprachmodell</translation>
+    </message>
+    <message>
+        <source>The brain that you have now.</source>
+        <translation>Das Sprachmodell, das du jetzt hast.</translation>
+    </message>
+    <message>
+        <source>The language model that thinks. You can swap it at any time, even while it answers.</source>
+        <translation>Das Modell, das denkt. Du kannst es jederzeit wechseln, auch während es antwortet.</translation>
+    </message>
+    <message>
+        <source>This machine could not be looked at. Go back and look again.</source>
+        <translation>Dieser Rechner konnte nicht geprüft werden. Geh zurück und prüfe erneut.</translation>
+    </message>
+    <message>
+        <source>What the test found</source>
+        <translation>Was der Test ergeben hat</translation>
+    </message>
+    <message>
+        <source>{0}, {1}</source>
+        <translation>{0}, {1}</translation>
+    </message>
+</context>
+<context>
+    <name>BrainPicker</name>
+    <message>
+        <source>&amp;Brain</source>
+        <translation>S&amp;prachmodell</translation>
+    </message>
+    <message>
+        <source>1 model is offered.</source>
+        <translation>1 Modell wird angeboten.</translation>
+    </message>
+    <message>
+        <source>Brain</source>
+        <translation>Sprachmodell</translation>
+    </message>
+    <message>
+        <source>Fetches the list of models anew.</source>
+        <translation>Holt die Liste der Modelle neu.</translation>
+    </message>
+    <message>
+        <source>M&amp;odel</source>
+        <translation>&amp;Modell</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>No models are known yet: type a name.</source>
+        <translation>Noch sind keine Modelle bekannt: Gib einen Namen ein.</translation>
+    </message>
+    <message>
+        <source>Refresh the list of models</source>
+        <translation>Liste der Modelle neu laden</translation>
+    </message>
+    <message>
+        <source>Ser&amp;ver</source>
+        <translation>Ser&amp;ver</translation>
+    </message>
+    <message>
+        <source>Server</source>
+        <translation>Server</translation>
+    </message>
+    <message>
+        <source>The address of the server; press Enter to use it.</source>
+        <translation>Die Adresse des Servers; Eingabetaste, um sie zu verwenden.</translation>
+    </message>
+    <message>
+        <source>The language model that thinks.</source>
+        <translation>Das Sprachmodell, das denkt.</translation>
+    </message>
+    <message>
+        <source>The list of models could not be fetched: {0}</source>
+        <translation>Die Liste der Modelle ließ sich nicht holen: {0}</translation>
+    </message>
+    <message>
+        <source>The list of models is being fetched.</source>
+        <translation>Die Liste der Modelle wird geholt.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s name; empty for the default one.</source>
+        <translation>Der Name des Modells; leer: das voreingestellte.</translation>
+    </message>
+    <message>
+        <source>default</source>
+        <translation>voreingestellt</translation>
+    </message>
+    <message>
+        <source>{0} models are offered.</source>
+        <translation>{0} Modelle werden angeboten.</translation>
+    </message>
+</context>
+<context>
+    <name>Choice</name>
+    <message>
+        <source>Not found: {0}</source>
+        <translation>Nicht gefunden: {0}</translation>
+    </message>
+    <message>
+        <source>System default</source>
+        <translation>Systemvorgabe</translation>
+    </message>
+</context>
+<context>
+    <name>ChoiceCard</name>
+    <message>
+        <source>Fits best</source>
+        <translation>Passt am besten</translation>
+    </message>
+    <message>
+        <source>{0}, fits best</source>
+        <translation>{0}, passt am besten</translation>
+    </message>
+</context>
+<context>
+    <name>CloudCard</name>
+    <message>
+        <source>&amp;Keep it</source>
+        <translation>Sp&amp;eichern</translation>
+    </message>
+    <message>
+        <source>API key</source>
+        <translation>API-Schlüssel</translation>
+    </message>
+    <message>
+        <source>In the cloud</source>
+        <translation>In der Cloud</translation>
+    </message>
+    <message>
+        <source>Keep the key</source>
+        <translation>Schlüssel speichern</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Knows most. What you say goes there as text, and is paid for by your key.</source>
+        <translation>Weiß am meisten. Was du sagst, geht als Text dorthin und wird über deinen Schlüssel bezahlt.</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Model in the cloud</source>
+        <translation>Modell in der Cloud</translation>
+    </message>
+    <message>
+        <source>Provider</source>
+        <translation>Anbieter</translation>
+    </message>
+    <message>
+        <source>The key comes from the environment.</source>
+        <translation>Der Schlüssel kommt aus der Umgebung.</translation>
+    </message>
+    <message>
+        <source>The key is in the system&apos;s keyring.</source>
+        <translation>Der Schlüssel liegt im Schlüsselbund des Systems.</translation>
+    </message>
+    <message>
+        <source>The key is kept in memory until you close the window: there is no keyring here.</source>
+        <translation>Der Schlüssel bleibt im Speicher, bis du das Fenster schließt: Hier gibt es keinen Schlüsselbund.</translation>
+    </message>
+    <message>
+        <source>There is no key yet. Copy one from your account there, and paste it here.</source>
+        <translation>Es gibt noch keinen Schlüssel. Kopiere einen aus deinem Konto dort und füge ihn hier ein.</translation>
+    </message>
+    <message>
+        <source>Where the key is</source>
+        <translation>Wo der Schlüssel ist</translation>
+    </message>
+    <message>
+        <source>paste a key</source>
+        <translation>Schlüssel einfügen</translation>
+    </message>
+</context>
+<context>
+    <name>ConversationDialog</name>
+    <message>
+        <source>&amp;Prices…</source>
+        <translation>&amp;Preise…</translation>
+    </message>
+    <message>
+        <source>&amp;Temperature</source>
+        <translation>&amp;Temperatur</translation>
+    </message>
+    <message>
+        <source>&amp;Use for this conversation</source>
+        <translation>Für diese Unterhaltung &amp;verwenden</translation>
+    </message>
+    <message>
+        <source>&amp;long</source>
+        <translation>&amp;lang</translation>
+    </message>
+    <message>
+        <source>&amp;medium</source>
+        <translation>&amp;mittel</translation>
+    </message>
+    <message>
+        <source>&amp;short</source>
+        <translation>&amp;kurz</translation>
+    </message>
+    <message>
+        <source>A few sentences.</source>
+        <translation>Ein paar Sätze.</translation>
+    </message>
+    <message>
+        <source>A sentence or two.</source>
+        <translation>Ein, zwei Sätze.</translation>
+    </message>
+    <message>
+        <source>Also for new conversations</source>
+        <translation>Auch für neue Unterhaltungen</translation>
+    </message>
+    <message>
+        <source>As many as it takes.</source>
+        <translation>So viele wie nötig.</translation>
+    </message>
+    <message>
+        <source>Cap in dollars</source>
+        <translation>Kostengrenze in Dollar</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Close this dialog</source>
+        <translation>Diesen Dialog schließen</translation>
+    </message>
+    <message>
+        <source>Conversation: style, tools, cap</source>
+        <translation>Unterhaltung: Stil, Werkzeuge, Kostengrenze</translation>
+    </message>
+    <message>
+        <source>How</source>
+        <translation>Wie</translation>
+    </message>
+    <message>
+        <source>How freely it chooses its words: 0 sober and the same each time, 2 wild.</source>
+        <translation>Wie frei es seine Worte wählt: 0 nüchtern und jedes Mal gleich, 2 wild.</translation>
+    </message>
+    <message>
+        <source>It may &amp;cost at most</source>
+        <translation>Darf höchst&amp;ens kosten</translation>
+    </message>
+    <message>
+        <source>Length of answers</source>
+        <translation>Länge der Antworten</translation>
+    </message>
+    <message>
+        <source>Length: {0}</source>
+        <translation>Länge: {0}</translation>
+    </message>
+    <message>
+        <source>Near it, the brain is asked less often; at it, brains that cost are not asked any more.</source>
+        <translation>Kurz davor wird das Sprachmodell seltener gefragt; an der Grenze werden kostenpflichtige Sprachmodelle nicht mehr gefragt.</translation>
+    </message>
+    <message>
+        <source>Persona</source>
+        <translation>Persona</translation>
+    </message>
+    <message>
+        <source>Prices</source>
+        <translation>Preise</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>Temperatur</translation>
+    </message>
+    <message>
+        <source>The brain&apos;s own temperature</source>
+        <translation>Temperatur wie vom Sprachmodell vorgegeben</translation>
+    </message>
+    <message>
+        <source>Tools that the brain may use</source>
+        <translation>Werkzeuge, die das Sprachmodell benutzen darf</translation>
+    </message>
+    <message>
+        <source>What brains cost: the table that costs are counted by.</source>
+        <translation>Was Sprachmodelle kosten: die Tabelle, nach der gerechnet wird.</translation>
+    </message>
+    <message>
+        <source>What this brain costs isn&apos;t known, so the cap can&apos;t hold it. Enter its price.</source>
+        <translation>Was dieses Sprachmodell kostet, ist nicht bekannt, deshalb greift die Kostengrenze nicht. Trag seinen Preis ein.</translation>
+    </message>
+    <message>
+        <source>Who answers</source>
+        <translation>Wer antwortet</translation>
+    </message>
+    <message>
+        <source>Who answers, in your words: “You are a patient teacher of physics.” Empty: KAME as it comes, friendly and brief.</source>
+        <translation>Wer antwortet, in deinen Worten: „Du bist eine geduldige Physiklehrerin.“ Leer: KAME, wie es ist, freundlich und knapp.</translation>
+    </message>
+    <message>
+        <source>also for &amp;new conversations</source>
+        <translation>auch für &amp;neue Unterhaltungen</translation>
+    </message>
+    <message>
+        <source>no cap</source>
+        <translation>keine Grenze</translation>
+    </message>
+    <message>
+        <source>the &amp;brain&apos;s own</source>
+        <translation>Vorgabe des M&amp;odells</translation>
+    </message>
+</context>
+<context>
+    <name>ConversationItems</name>
+    <message>
+        <source>From its first words</source>
+        <translation>Aus den ersten Worten</translation>
+    </message>
+    <message>
+        <source>Title of the conversation</source>
+        <translation>Titel der Unterhaltung</translation>
+    </message>
+</context>
+<context>
+    <name>ConversationList</name>
+    <message>
+        <source>, with sound</source>
+        <translation>, mit Ton</translation>
+    </message>
+    <message>
+        <source>1 turn</source>
+        <translation>1 Redebeitrag</translation>
+    </message>
+    <message>
+        <source>Earlier</source>
+        <translation>Früher</translation>
+    </message>
+    <message>
+        <source>Last 30 days</source>
+        <translation>Letzte 30 Tage</translation>
+    </message>
+    <message>
+        <source>Last 7 days</source>
+        <translation>Letzte 7 Tage</translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <translation>Heute</translation>
+    </message>
+    <message>
+        <source>Today {0}</source>
+        <translation>Heute, {0}</translation>
+    </message>
+    <message>
+        <source>Untitled</source>
+        <translation>Ohne Titel</translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <translation>Gestern</translation>
+    </message>
+    <message>
+        <source>Yesterday {0}</source>
+        <translation>Gestern, {0}</translation>
+    </message>
+    <message>
+        <source>a talk is under way</source>
+        <translation>ein Gespräch läuft</translation>
+    </message>
+    <message>
+        <source>d MMMM</source>
+        <translation>d. MMMM</translation>
+    </message>
+    <message>
+        <source>d MMMM yyyy</source>
+        <translation>d. MMMM yyyy</translation>
+    </message>
+    <message>
+        <source>open</source>
+        <translation>geöffnet</translation>
+    </message>
+    <message>
+        <source>{0} turns</source>
+        <translation>{0} Redebeiträge</translation>
+    </message>
+</context>
+<context>
+    <name>ConversationsPane</name>
+    <message>
+        <source>&amp;Delete all…</source>
+        <translation>Alle &amp;löschen…</translation>
+    </message>
+    <message>
+        <source>&amp;Duplicate with another brain…</source>
+        <translation>Mit anderem Sprachmodell &amp;duplizieren…</translation>
+    </message>
+    <message>
+        <source>&amp;Export…</source>
+        <translation>&amp;Exportieren…</translation>
+    </message>
+    <message>
+        <source>&amp;Import…</source>
+        <translation>&amp;Importieren…</translation>
+    </message>
+    <message>
+        <source>&amp;New</source>
+        <translation>&amp;Neu</translation>
+    </message>
+    <message>
+        <source>&amp;Open</source>
+        <translation>Ö&amp;ffnen</translation>
+    </message>
+    <message>
+        <source>&amp;Rename</source>
+        <translation>&amp;Umbenennen</translation>
+    </message>
+    <message>
+        <source>Begin a new conversation</source>
+        <translation>Eine neue Unterhaltung beginnen</translation>
+    </message>
+    <message>
+        <source>Conversations</source>
+        <translation>Unterhaltungen</translation>
+    </message>
+    <message>
+        <source>De&amp;lete</source>
+        <translation>&amp;Löschen</translation>
+    </message>
+    <message>
+        <source>Delete all</source>
+        <translation>Alle löschen</translation>
+    </message>
+    <message>
+        <source>Delete all conversations, and the sound that was kept with them?</source>
+        <translation>Alle Unterhaltungen löschen, samt dem Ton, der mit ihnen aufbewahrt wurde?</translation>
+    </message>
+    <message>
+        <source>Import, export, delete all</source>
+        <translation>Importieren, exportieren, alle löschen</translation>
+    </message>
+    <message>
+        <source>Keep them</source>
+        <translation>Behalten</translation>
+    </message>
+    <message>
+        <source>More about conversations</source>
+        <translation>Mehr zu Unterhaltungen</translation>
+    </message>
+    <message>
+        <source>New conversation</source>
+        <translation>Neue Unterhaltung</translation>
+    </message>
+    <message>
+        <source>Nothing found for “{0}”.</source>
+        <translation>Nichts gefunden zu „{0}“.</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>Suchen</translation>
+    </message>
+    <message>
+        <source>Search conversations</source>
+        <translation>Unterhaltungen durchsuchen</translation>
+    </message>
+    <message>
+        <source>What you talk about is kept here.</source>
+        <translation>Worüber du sprichst, wird hier aufbewahrt.</translation>
+    </message>
+</context>
+<context>
+    <name>DemoChart</name>
+    <message>
+        <source>Response times, brain by brain</source>
+        <translation>Antwortzeiten, nach Sprachmodell</translation>
+    </message>
+</context>
+<context>
+    <name>DemoPage</name>
+    <message>
+        <source>From the end of the question to the first sound of its answer</source>
+        <translation>Vom Ende der Frage bis zum ersten Ton der Antwort</translation>
+    </message>
+    <message>
+        <source>The answers, as they were heard</source>
+        <translation>Die Antworten, wie sie zu hören waren</translation>
+    </message>
+    <message>
+        <source>What it comes to</source>
+        <translation>Was dabei herauskommt</translation>
+    </message>
+    <message>
+        <source>What the demo has brought</source>
+        <translation>Was die Demo ergeben hat</translation>
+    </message>
+    <message>
+        <source>{0} → {1}, changed in mid-answer</source>
+        <translation>{0} → {1}, mitten in der Antwort gewechselt</translation>
+    </message>
+</context>
+<context>
+    <name>DemoPanel</name>
+    <message>
+        <source> and </source>
+        <translation> und </translation>
+    </message>
+    <message>
+        <source>&amp;Again…</source>
+        <translation>&amp;Noch einmal…</translation>
+    </message>
+    <message>
+        <source>&amp;Quick: one question each, and only the beginning of the answers</source>
+        <translation>&amp;Kurz: je eine Frage und nur der Anfang der Antworten</translation>
+    </message>
+    <message>
+        <source>&amp;Start</source>
+        <translation>&amp;Starten</translation>
+    </message>
+    <message>
+        <source>&amp;Stop</source>
+        <translation>&amp;Abbrechen</translation>
+    </message>
+    <message>
+        <source>A few spoken questions are asked of each brain, by each way to hear and speak, and once the brain is changed in mid-answer. At the end a chart shows who answered how, and how fast. You need neither a microphone nor to do anything.</source>
+        <translation>Jedem Sprachmodell werden ein paar gesprochene Fragen gestellt, auf jede Art zu hören und zu sprechen, und einmal wird das Sprachmodell mitten in der Antwort gewechselt. Am Ende zeigt ein Diagramm, wer wie und wie schnell geantwortet hat. Du brauchst kein Mikrofon und musst nichts tun.</translation>
+    </message>
+    <message>
+        <source>Brains</source>
+        <translation>Sprachmodelle</translation>
+    </message>
+    <message>
+        <source>Brains that cost money take part only if you tick them.</source>
+        <translation>Sprachmodelle, die Geld kosten, machen nur mit, wenn du sie ankreuzt.</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Close this panel</source>
+        <translation>Dieses Fenster schließen</translation>
+    </message>
+    <message>
+        <source>Co&amp;py as text</source>
+        <translation>Als Text &amp;kopieren</translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation>Kopiert</translation>
+    </message>
+    <message>
+        <source>Demo</source>
+        <translation>Demo</translation>
+    </message>
+    <message>
+        <source>How far the demo is</source>
+        <translation>Wie weit die Demo ist</translation>
+    </message>
+    <message>
+        <source>Images (*.png)</source>
+        <translation>Bilder (*.png)</translation>
+    </message>
+    <message>
+        <source>It takes {0}.</source>
+        <translation>Dauert {0}.</translation>
+    </message>
+    <message>
+        <source>Looking for the brains that are here …</source>
+        <translation>Vorhandene Sprachmodelle werden gesucht …</translation>
+    </message>
+    <message>
+        <source>No brain is here. Set KAME up again, or choose one above the talk first.</source>
+        <translation>Hier ist kein Sprachmodell. Richte KAME neu ein oder wähle zuerst eins über dem Gespräch.</translation>
+    </message>
+    <message>
+        <source>Only one brain is here, so it can&apos;t be changed in mid-answer. Get a second one under “Models”.</source>
+        <translation>Hier ist nur ein Sprachmodell, also kann es nicht mitten in der Antwort gewechselt werden. Hol dir ein zweites unter „Modelle“.</translation>
+    </message>
+    <message>
+        <source>Save as &amp;image…</source>
+        <translation>Als &amp;Bild speichern…</translation>
+    </message>
+    <message>
+        <source>Save as image</source>
+        <translation>Als Bild speichern</translation>
+    </message>
+    <message>
+        <source>Show the demo again</source>
+        <translation>Die Demo noch einmal zeigen</translation>
+    </message>
+    <message>
+        <source>Start the demo</source>
+        <translation>Die Demo starten</translation>
+    </message>
+    <message>
+        <source>Stop the demo</source>
+        <translation>Die Demo abbrechen</translation>
+    </message>
+    <message>
+        <source>The image could not be saved: {0}</source>
+        <translation>Das Bild konnte nicht gespeichert werden: {0}</translation>
+    </message>
+    <message>
+        <source>Tick at least one brain, and one way to hear and speak.</source>
+        <translation>Kreuze mindestens ein Sprachmodell und eine Art zu hören und zu sprechen an.</translation>
+    </message>
+    <message>
+        <source>Ways to hear and speak</source>
+        <translation>Arten zu hören und zu sprechen</translation>
+    </message>
+    <message>
+        <source>What the demo does now</source>
+        <translation>Was die Demo gerade tut</translation>
+    </message>
+    <message>
+        <source>What went wrong</source>
+        <translation>Was schiefging</translation>
+    </message>
+    <message>
+        <source>With one brain alone, none is changed in mid-answer.</source>
+        <translation>Mit nur einem Sprachmodell wird mitten in der Antwort keins gewechselt.</translation>
+    </message>
+    <message>
+        <source>kame-demo.png</source>
+        <translation>kame-demo.png</translation>
+    </message>
+    <message>
+        <source>{0} (costs money)</source>
+        <translation>{0} (kostet Geld)</translation>
+    </message>
+    <message>
+        <source>{0}: thinking {1}</source>
+        <translation>{0}: denkt, {1}</translation>
+    </message>
+</context>
+<context>
+    <name>DemoRoom</name>
+    <message>
+        <source>The demo ended early, because of a fault in the program ({0}). The log has the details.</source>
+        <translation>Die Demo endete vorzeitig wegen eines Programmfehlers ({0}). Näheres steht im Protokoll.</translation>
+    </message>
+    <message>
+        <source>What the demo has brought could not be written: {0}</source>
+        <translation>Was die Demo ergeben hat, konnte nicht geschrieben werden: {0}</translation>
+    </message>
+</context>
+<context>
+    <name>DemoWords</name>
+    <message>
+        <source>All were equally fast: {0} after the question.</source>
+        <translation>Alle waren gleich schnell: {0} nach der Frage.</translation>
+    </message>
+    <message>
+        <source>KAME&apos;s demo</source>
+        <translation>Demo von KAME</translation>
+    </message>
+    <message>
+        <source>No question was answered.</source>
+        <translation>Keine Frage wurde beantwortet.</translation>
+    </message>
+    <message>
+        <source>The brain was not changed from {0} to {1} in mid-answer: {2}</source>
+        <translation>Das Sprachmodell wurde nicht mitten in der Antwort von {0} zu {1} gewechselt: {2}</translation>
+    </message>
+    <message>
+        <source>The change from {0} to {1} in mid-answer cost at most {2} of silence; {3} after the wish the new brain&apos;s words were heard.</source>
+        <translation>Der Wechsel von {0} zu {1} mitten in der Antwort kostete höchstens {2} Stille; {3} nach dem Wunsch waren die Worte des neuen Sprachmodells zu hören.</translation>
+    </message>
+    <message>
+        <source>The demo was stopped before its end.</source>
+        <translation>Die Demo wurde vor ihrem Ende abgebrochen.</translation>
+    </message>
+    <message>
+        <source>The fastest was {0} ({1}): its answers were heard {2} after the question.</source>
+        <translation>Am schnellsten war {0} ({1}): Die Antworten waren {2} nach der Frage zu hören.</translation>
+    </message>
+    <message>
+        <source>Thinking while you talk was heard {0} times as soon as thinking when you have finished.</source>
+        <translation>Denken, während du sprichst, war {0}-mal so schnell zu hören wie Denken, wenn du fertig bist.</translation>
+    </message>
+    <message>
+        <source>about a minute</source>
+        <translation>etwa eine Minute</translation>
+    </message>
+    <message>
+        <source>about {0} minutes</source>
+        <translation>etwa {0} Minuten</translation>
+    </message>
+    <message>
+        <source>asking {0} …</source>
+        <translation>{0} wird gefragt …</translation>
+    </message>
+    <message>
+        <source>asking {0}, and changing to {1} in mid-answer …</source>
+        <translation>{0} wird gefragt, und mitten in der Antwort wird zu {1} gewechselt …</translation>
+    </message>
+    <message>
+        <source>by itself</source>
+        <translation>für sich allein</translation>
+    </message>
+    <message>
+        <source>getting {0} ready …</source>
+        <translation>{0} wird bereit gemacht …</translation>
+    </message>
+    <message>
+        <source>no answer</source>
+        <translation>keine Antwort</translation>
+    </message>
+    <message>
+        <source>when you have finished</source>
+        <translation>wenn du fertig bist</translation>
+    </message>
+    <message>
+        <source>while you talk</source>
+        <translation>während du sprichst</translation>
+    </message>
+    <message>
+        <source>{0} of {1}: {2}</source>
+        <translation>{0} von {1}: {2}</translation>
+    </message>
+    <message>
+        <source>{0}, thinking {1}</source>
+        <translation>{0}: denkt, {1}</translation>
+    </message>
+</context>
+<context>
+    <name>DevicePicker</name>
+    <message>
+        <source>Not found: {0}</source>
+        <translation>Nicht gefunden: {0}</translation>
+    </message>
+    <message>
+        <source>System default</source>
+        <translation>Systemvorgabe</translation>
+    </message>
+</context>
+<context>
+    <name>DownloadStrip</name>
+    <message>
+        <source> ({0:.0f} GB)</source>
+        <translation> ({0:.0f} GB)</translation>
+    </message>
+    <message>
+        <source>&amp;Download</source>
+        <translation>&amp;Herunterladen</translation>
+    </message>
+    <message>
+        <source>&amp;Go on</source>
+        <translation>&amp;Fortsetzen</translation>
+    </message>
+    <message>
+        <source>Download of the weights</source>
+        <translation>Herunterladen der Gewichte</translation>
+    </message>
+    <message>
+        <source>Download the weights</source>
+        <translation>Die Gewichte herunterladen</translation>
+    </message>
+    <message>
+        <source>Go on with the download</source>
+        <translation>Das Herunterladen fortsetzen</translation>
+    </message>
+    <message>
+        <source>How the download goes</source>
+        <translation>Wie weit das Herunterladen ist</translation>
+    </message>
+    <message>
+        <source>It goes on in the background. The embedded voice speaks until then.</source>
+        <translation>Es läuft im Hintergrund weiter. Bis dahin spricht die eingebaute Stimme.</translation>
+    </message>
+    <message>
+        <source>S&amp;top</source>
+        <translation>S&amp;topp</translation>
+    </message>
+    <message>
+        <source>Stop the download</source>
+        <translation>Das Herunterladen anhalten</translation>
+    </message>
+    <message>
+        <source>Stopped. What has come is kept, and it goes on from there.</source>
+        <translation>Angehalten. Was da ist, bleibt, und von dort geht es weiter.</translation>
+    </message>
+    <message>
+        <source>The embedded voice speaks until then.</source>
+        <translation>Bis dahin spricht die eingebaute Stimme.</translation>
+    </message>
+    <message>
+        <source>asking for the files</source>
+        <translation>die Dateien werden angefragt</translation>
+    </message>
+    <message>
+        <source>stopping; what has come is kept</source>
+        <translation>wird angehalten; was da ist, bleibt</translation>
+    </message>
+    <message>
+        <source>{0}: {1}</source>
+        <translation>{0}: {1}</translation>
+    </message>
+</context>
+<context>
+    <name>DuplicateDialog</name>
+    <message>
+        <source>&amp;Duplicate it</source>
+        <translation>&amp;Duplizieren</translation>
+    </message>
+    <message>
+        <source>Duplicate with another brain</source>
+        <translation>Mit anderem Sprachmodell duplizieren</translation>
+    </message>
+    <message>
+        <source>The conversation is there twice then, with the same words so far. In the new one this brain goes on; the other stays as it is.</source>
+        <translation>Die Unterhaltung ist dann zweimal da, mit denselben Worten bis hierher. In der neuen geht es mit diesem Sprachmodell weiter; die andere bleibt, wie sie ist.</translation>
+    </message>
+</context>
+<context>
+    <name>Editor</name>
+    <message>
+        <source>empty</source>
+        <translation>leer</translation>
+    </message>
+</context>
+<context>
+    <name>Errands</name>
+    <message>
+        <source>This failed, because of a fault in the program ({0}). The log has the details.</source>
+        <translation>Das ist wegen eines Programmfehlers fehlgeschlagen ({0}). Näheres steht im Protokoll.</translation>
+    </message>
+</context>
+<context>
+    <name>FavouritesButton</name>
+    <message>
+        <source>Drop {0}</source>
+        <translation>{0} entfernen</translation>
+    </message>
+    <message>
+        <source>Favourite brains</source>
+        <translation>Bevorzugte Sprachmodelle</translation>
+    </message>
+    <message>
+        <source>Keep {0}</source>
+        <translation>{0} merken</translation>
+    </message>
+</context>
+<context>
+    <name>FetchKeeper</name>
+    <message>
+        <source>This failed, because of a fault in the program ({0}). The log has the details.</source>
+        <translation>Das ist wegen eines Programmfehlers fehlgeschlagen ({0}). Näheres steht im Protokoll.</translation>
+    </message>
+</context>
+<context>
+    <name>FindBar</name>
+    <message>
+        <source>Close the search</source>
+        <translation>Suche schließen</translation>
+    </message>
+    <message>
+        <source>Close the search (Esc)</source>
+        <translation>Suche schließen (Esc)</translation>
+    </message>
+    <message>
+        <source>Find in this conversation</source>
+        <translation>In dieser Unterhaltung suchen</translation>
+    </message>
+    <message>
+        <source>How often it was found</source>
+        <translation>Wie oft es gefunden wurde</translation>
+    </message>
+    <message>
+        <source>Next (Enter)</source>
+        <translation>Weiter (Eingabe)</translation>
+    </message>
+    <message>
+        <source>Previous (Shift+Enter)</source>
+        <translation>Zurück (Umschalt+Eingabe)</translation>
+    </message>
+    <message>
+        <source>not found</source>
+        <translation>nicht gefunden</translation>
+    </message>
+    <message>
+        <source>{0} of {1}</source>
+        <translation>{0} von {1}</translation>
+    </message>
+</context>
+<context>
+    <name>FirstRun</name>
+    <message>
+        <source>&amp;Back</source>
+        <translation>&amp;Zurück</translation>
+    </message>
+    <message>
+        <source>&amp;Close</source>
+        <translation>&amp;Schließen</translation>
+    </message>
+    <message>
+        <source>&amp;Next</source>
+        <translation>&amp;Weiter</translation>
+    </message>
+    <message>
+        <source>&amp;Start talking</source>
+        <translation>Gespräch &amp;beginnen</translation>
+    </message>
+    <message>
+        <source>Brain</source>
+        <translation>Sprachmodell</translation>
+    </message>
+    <message>
+        <source>Machine</source>
+        <translation>Rechner</translation>
+    </message>
+    <message>
+        <source>Page</source>
+        <translation>Seite</translation>
+    </message>
+    <message>
+        <source>S&amp;kip, use what fits</source>
+        <translation>Überspringen, &amp;Passendes nehmen</translation>
+    </message>
+    <message>
+        <source>Set up KAME</source>
+        <translation>KAME einrichten</translation>
+    </message>
+    <message>
+        <source>Sound</source>
+        <translation>Ton</translation>
+    </message>
+    <message>
+        <source>Talk</source>
+        <translation>Gespräch</translation>
+    </message>
+    <message>
+        <source>The embedded voice, until the weights of {0} are here.</source>
+        <translation>Die eingebaute Stimme, bis die Gewichte von {0} da sind.</translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation>Stimme</translation>
+    </message>
+</context>
+<context>
+    <name>Folder</name>
+    <message>
+        <source>Choose a folder: {0}</source>
+        <translation>Ordner wählen: {0}</translation>
+    </message>
+    <message>
+        <source>Choose…</source>
+        <translation>Wählen…</translation>
+    </message>
+</context>
+<context>
+    <name>Folders</name>
+    <message>
+        <source>Add a folder: {0}</source>
+        <translation>Ordner hinzufügen: {0}</translation>
+    </message>
+    <message>
+        <source>Add…</source>
+        <translation>Hinzufügen…</translation>
+    </message>
+</context>
+<context>
+    <name>GraphicsStrip</name>
+    <message>
+        <source>&amp;Download</source>
+        <translation>Herunter&amp;laden</translation>
+    </message>
+    <message>
+        <source>&amp;Get it…</source>
+        <translation>&amp;Holen…</translation>
+    </message>
+    <message>
+        <source>&amp;Restart KAME</source>
+        <translation>&amp;KAME neu starten</translation>
+    </message>
+    <message>
+        <source>About {0} GB have to be downloaded. They take about {1} GB on the disk, of which {2} GB are free.</source>
+        <translation>Etwa {0} GB müssen heruntergeladen werden. Auf der Festplatte brauchen sie etwa {1} GB, {2} GB sind dort frei.</translation>
+    </message>
+    <message>
+        <source>Download what the graphics card needs</source>
+        <translation>Herunterladen, was die Grafikkarte braucht</translation>
+    </message>
+    <message>
+        <source>Get what the graphics card needs</source>
+        <translation>Holen, was die Grafikkarte braucht</translation>
+    </message>
+    <message>
+        <source>Installing what the graphics card needs</source>
+        <translation>Was die Grafikkarte braucht, wird installiert</translation>
+    </message>
+    <message>
+        <source>KAME goes on with the embedded voice meanwhile.</source>
+        <translation>KAME macht solange mit der eingebauten Stimme weiter.</translation>
+    </message>
+    <message>
+        <source>KAME goes on with the embedded voice.</source>
+        <translation>KAME macht mit der eingebauten Stimme weiter.</translation>
+    </message>
+    <message>
+        <source>Leave the graphics card alone for now</source>
+        <translation>Die Grafikkarte vorerst auslassen</translation>
+    </message>
+    <message>
+        <source>Looking at the graphics card …</source>
+        <translation>Die Grafikkarte wird geprüft …</translation>
+    </message>
+    <message>
+        <source>N&amp;ot now</source>
+        <translation>N&amp;icht jetzt</translation>
+    </message>
+    <message>
+        <source>Restart KAME to use it.</source>
+        <translation>Starte KAME neu, um es zu verwenden.</translation>
+    </message>
+    <message>
+        <source>Restart KAME to use the graphics card</source>
+        <translation>KAME neu starten, um die Grafikkarte zu verwenden</translation>
+    </message>
+    <message>
+        <source>S&amp;top</source>
+        <translation>S&amp;topp</translation>
+    </message>
+    <message>
+        <source>Several GB have to be downloaded. Download them now?</source>
+        <translation>Mehrere GB müssen heruntergeladen werden. Jetzt herunterladen?</translation>
+    </message>
+    <message>
+        <source>Stop the installation</source>
+        <translation>Die Installation anhalten</translation>
+    </message>
+    <message>
+        <source>Stopping; what has come is kept …</source>
+        <translation>Wird angehalten; was da ist, bleibt …</translation>
+    </message>
+    <message>
+        <source>The embedded voice speaks until then.</source>
+        <translation>Bis dahin spricht die eingebaute Stimme.</translation>
+    </message>
+    <message>
+        <source>Type in a terminal: {0}</source>
+        <translation>Gib in einem Terminal ein: {0}</translation>
+    </message>
+    <message>
+        <source>What the graphics card needs</source>
+        <translation>Was die Grafikkarte braucht</translation>
+    </message>
+    <message>
+        <source>What the graphics card needs is installed.</source>
+        <translation>Was die Grafikkarte braucht, ist installiert.</translation>
+    </message>
+    <message>
+        <source>{0} GB have to be downloaded. They take {1} GB on the disk, of which {2} GB are free.</source>
+        <translation>{0} GB müssen heruntergeladen werden. Auf der Festplatte brauchen sie {1} GB, {2} GB sind dort frei.</translation>
+    </message>
+</context>
+<context>
+    <name>HistoryFiles</name>
+    <message>
+        <source>Conversation</source>
+        <translation>Unterhaltung</translation>
+    </message>
+    <message>
+        <source>Export a conversation</source>
+        <translation>Unterhaltung exportieren</translation>
+    </message>
+    <message>
+        <source>Exported conversations (*.json)</source>
+        <translation>Exportierte Unterhaltungen (*.json)</translation>
+    </message>
+    <message>
+        <source>Import a conversation</source>
+        <translation>Unterhaltung importieren</translation>
+    </message>
+    <message>
+        <source>JSON, which can be imported (*.json)</source>
+        <translation>JSON, das sich importieren lässt (*.json)</translation>
+    </message>
+    <message>
+        <source>Markdown (*.md)</source>
+        <translation>Markdown (*.md)</translation>
+    </message>
+    <message>
+        <source>Sound (*.wav)</source>
+        <translation>Ton (*.wav)</translation>
+    </message>
+    <message>
+        <source>Subtitles (*.srt)</source>
+        <translation>Untertitel (*.srt)</translation>
+    </message>
+    <message>
+        <source>“{0}” is there already. Export under another name, or choose that file itself.</source>
+        <translation>„{0}“ ist schon da. Exportiere unter einem anderen Namen oder wähle genau diese Datei.</translation>
+    </message>
+</context>
+<context>
+    <name>HistoryRoom</name>
+    <message>
+        <source>Nothing has been said in this conversation that could be exported.</source>
+        <translation>In dieser Unterhaltung wurde nichts gesagt, das sich exportieren ließe.</translation>
+    </message>
+    <message>
+        <source>“{0}” is among your conversations now.</source>
+        <translation>„{0}“ ist jetzt bei deinen Unterhaltungen.</translation>
+    </message>
+</context>
+<context>
+    <name>Hotkeys</name>
+    <message>
+        <source>“{0}” can&apos;t both talk and mute: it only talks. Choose another key to mute.</source>
+        <translation>„{0}“ geht nicht zugleich fürs Sprechen und fürs Stummschalten: Es gilt nur fürs Sprechen. Wähle eine andere Taste zum Stummschalten.</translation>
+    </message>
+</context>
+<context>
+    <name>Instance</name>
+    <message>
+        <source>KAME does not know this word. It knows {0}.</source>
+        <translation>KAME kennt dieses Wort nicht. Es kennt {0}.</translation>
+    </message>
+    <message>
+        <source>KAME was busy for too long, so this was not done. Try again.</source>
+        <translation>KAME war zu lange beschäftigt, deshalb ist das nicht geschehen. Versuch es noch einmal.</translation>
+    </message>
+</context>
+<context>
+    <name>KeeperStage</name>
+    <message>
+        <source>The talk is over, so its brain can&apos;t be changed.</source>
+        <translation>Das Gespräch ist vorbei, sein Sprachmodell lässt sich nicht mehr wechseln.</translation>
+    </message>
+    <message>
+        <source>The talk was over before it had begun.</source>
+        <translation>Das Gespräch war vorbei, bevor es begonnen hatte.</translation>
+    </message>
+</context>
+<context>
+    <name>KeyField</name>
+    <message>
+        <source>Click here, or come here with Tab, and press the keys.</source>
+        <translation>Klicke hier oder komm mit Tab hierher und drücke die Tasten.</translation>
+    </message>
+    <message>
+        <source>None</source>
+        <translation>Keine</translation>
+    </message>
+    <message>
+        <source>none: press keys here</source>
+        <translation>keine: hier Tasten drücken</translation>
+    </message>
+    <message>
+        <source>{0}: none</source>
+        <translation>{0}: keine</translation>
+    </message>
+</context>
+<context>
+    <name>Keys</name>
+    <message>
+        <source>none</source>
+        <translation>keine</translation>
+    </message>
+    <message>
+        <source>“{0}” can&apos;t both talk and mute. Press other keys.</source>
+        <translation>„{0}“ geht nicht zugleich fürs Sprechen und fürs Stummschalten. Drücke andere Tasten.</translation>
+    </message>
+</context>
+<context>
+    <name>LatencyBar</name>
+    <message>
+        <source>What was waited for</source>
+        <translation>Worauf gewartet wurde</translation>
+    </message>
+    <message>
+        <source>nothing was waited for</source>
+        <translation>auf nichts wurde gewartet</translation>
+    </message>
+</context>
+<context>
+    <name>LatencyGauges</name>
+    <message>
+        <source>({0} overtaken)</source>
+        <translation>({0} überholt)</translation>
+    </message>
+    <message>
+        <source>1 request</source>
+        <translation>1 Anfrage</translation>
+    </message>
+    <message>
+        <source>Budget of a step</source>
+        <translation>Zeitbudget eines Schritts</translation>
+    </message>
+    <message>
+        <source>Cost</source>
+        <translation>Kosten</translation>
+    </message>
+    <message>
+        <source>Cost in words</source>
+        <translation>Kosten in Worten</translation>
+    </message>
+    <message>
+        <source>Half end within {0} ms, 99 % within {1} ms. Too late: {2}; dropped: {3}; gaps in the sound: {4}.</source>
+        <translation>Die Hälfte endet binnen {0} ms, 99 % binnen {1} ms. Zu spät: {2}; ausgelassen: {3}; Aussetzer im Ton: {4}.</translation>
+    </message>
+    <message>
+        <source>KAME hears and speaks in steps of {0} ms; none was taken yet.</source>
+        <translation>KAME hört und spricht in Schritten von {0} ms; noch gab es keinen.</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>Gedächtnis</translation>
+    </message>
+    <message>
+        <source>Memory in words</source>
+        <translation>Gedächtnis in Worten</translation>
+    </message>
+    <message>
+        <source>Memory of the talk</source>
+        <translation>Gedächtnis des Gesprächs</translation>
+    </message>
+    <message>
+        <source>No brain was asked yet.</source>
+        <translation>Noch wurde kein Sprachmodell gefragt.</translation>
+    </message>
+    <message>
+        <source>Steps</source>
+        <translation>Schritte</translation>
+    </message>
+    <message>
+        <source>Steps in words</source>
+        <translation>Schritte in Worten</translation>
+    </message>
+    <message>
+        <source>The voice&apos;s model remembers {0} of {1} minutes.</source>
+        <translation>Das Modell der Stimme erinnert sich an {0} von {1} Minuten.</translation>
+    </message>
+    <message>
+        <source>more of unknown price</source>
+        <translation>dazu unbekannte Preise</translation>
+    </message>
+    <message>
+        <source>price unknown</source>
+        <translation>Preis unbekannt</translation>
+    </message>
+    <message>
+        <source>{0} %</source>
+        <translation>{0} %</translation>
+    </message>
+    <message>
+        <source>{0} of {1} ms</source>
+        <translation>{0} von {1} ms</translation>
+    </message>
+    <message>
+        <source>{0} requests</source>
+        <translation>{0} Anfragen</translation>
+    </message>
+    <message>
+        <source>{0} tokens in, {1} out</source>
+        <translation>{0} Token Eingabe, {1} Ausgabe</translation>
+    </message>
+</context>
+<context>
+    <name>LatencyPanel</name>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Close this panel</source>
+        <translation>Dieses Fenster schließen</translation>
+    </message>
+    <message>
+        <source>Co&amp;py as text</source>
+        <translation>Als Text &amp;kopieren</translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation>Kopiert</translation>
+    </message>
+    <message>
+        <source>How fast it came</source>
+        <translation>Wie schnell es kam</translation>
+    </message>
+    <message>
+        <source>Latency</source>
+        <translation>Latenz</translation>
+    </message>
+    <message>
+        <source>Latency of this talk</source>
+        <translation>Latenz dieses Gesprächs</translation>
+    </message>
+    <message>
+        <source>No answer yet</source>
+        <translation>Noch keine Antwort</translation>
+    </message>
+    <message>
+        <source>The answer to turn {0}</source>
+        <translation>Die Antwort auf Redebeitrag {0}</translation>
+    </message>
+    <message>
+        <source>The last answer</source>
+        <translation>Die letzte Antwort</translation>
+    </message>
+    <message>
+        <source>The newest answers, and the median of all</source>
+        <translation>Die neuesten Antworten und der Median aller</translation>
+    </message>
+    <message>
+        <source>There is no answer yet. Say something: here you will see what its time went to.</source>
+        <translation>Noch gibt es keine Antwort. Sag etwas: Hier siehst du dann, wofür die Zeit verging.</translation>
+    </message>
+    <message>
+        <source>This talk</source>
+        <translation>Dieses Gespräch</translation>
+    </message>
+    <message>
+        <source>Why was this slow?</source>
+        <translation>Warum war das langsam?</translation>
+    </message>
+</context>
+<context>
+    <name>LatencyStrip</name>
+    <message>
+        <source>One bar an answer, the newest at the right. Click one, or use the arrow keys, to see its stages.</source>
+        <translation>Ein Balken je Antwort, die neueste rechts. Klicke einen an oder nimm die Pfeiltasten, um seine Abschnitte zu sehen.</translation>
+    </message>
+    <message>
+        <source>Response times of the newest answers</source>
+        <translation>Antwortzeiten der neuesten Antworten</translation>
+    </message>
+    <message>
+        <source>none picked</source>
+        <translation>keine gewählt</translation>
+    </message>
+    <message>
+        <source>slow</source>
+        <translation>langsam</translation>
+    </message>
+    <message>
+        <source>{0} of {1}: {2}</source>
+        <translation>{0} von {1}: {2}</translation>
+    </message>
+</context>
+<context>
+    <name>LatencyWords</name>
+    <message>
+        <source> (usually {0})</source>
+        <translation> (sonst {0})</translation>
+    </message>
+    <message>
+        <source>1 frame was dropped</source>
+        <translation>1 Frame wurde ausgelassen</translation>
+    </message>
+    <message>
+        <source>Another brain had failed, so {0} was asked instead, and took {1} to its first words{2}.</source>
+        <translation>Ein anderes Sprachmodell war ausgefallen, deshalb wurde {0} gefragt und brauchte {1} bis zu den ersten Worten{2}.</translation>
+    </message>
+    <message>
+        <source>For {0}, one stage waited for another to hand over. If this stays so, close other programs.</source>
+        <translation>{0} lang wartete ein Abschnitt darauf, dass ein anderer übergibt. Wenn das so bleibt, schließe andere Programme.</translation>
+    </message>
+    <message>
+        <source>From the brain&apos;s first words, or the end of your turn if that came later, until the first sound.</source>
+        <translation>Von den ersten Worten des Sprachmodells, oder vom Ende deines Redebeitrags, falls das später war, bis zum ersten Ton.</translation>
+    </message>
+    <message>
+        <source>From the request that was answered until its first words. It may run while you talk.</source>
+        <translation>Von der Anfrage, die beantwortet wurde, bis zu den ersten Worten. Sie kann laufen, während du sprichst.</translation>
+    </message>
+    <message>
+        <source>From your last sound until KAME was sure that your turn was over.</source>
+        <translation>Von deinem letzten Ton, bis KAME sicher war, dass dein Redebeitrag zu Ende ist.</translation>
+    </message>
+    <message>
+        <source>From your last sound until your words were settled.</source>
+        <translation>Von deinem letzten Ton, bis deine Worte feststanden.</translation>
+    </message>
+    <message>
+        <source>If this stays so, choose a quicker brain.</source>
+        <translation>Wenn das so bleibt, wähle ein schnelleres Sprachmodell.</translation>
+    </message>
+    <message>
+        <source>In between</source>
+        <translation>Dazwischen</translation>
+    </message>
+    <message>
+        <source>It began {0} before you had ended.</source>
+        <translation>Sie begann {0}, bevor du fertig warst.</translation>
+    </message>
+    <message>
+        <source>It was heard {0} after you had sent your words.</source>
+        <translation>Sie war {0} nach dem Absenden deiner Worte zu hören.</translation>
+    </message>
+    <message>
+        <source>It was heard {0} after your last sound.</source>
+        <translation>Sie war {0} nach deinem letzten Ton zu hören.</translation>
+    </message>
+    <message>
+        <source>It was not slow. The longest part of it was “{0}”, {1}.</source>
+        <translation>Es war nicht langsam. Der längste Teil war „{0}“, {1}.</translation>
+    </message>
+    <message>
+        <source>It was not slow: there was nothing to wait for.</source>
+        <translation>Es war nicht langsam: Es gab nichts, worauf zu warten war.</translation>
+    </message>
+    <message>
+        <source>KAME noticed only after {0} that you had finished{1}.</source>
+        <translation>KAME hat erst nach {0} bemerkt, dass du fertig warst{1}.</translation>
+    </message>
+    <message>
+        <source>KAME waited {0} to be sure that you had finished, {1}. Without full duplex, letting the talk button go ends a turn at once.</source>
+        <translation>KAME hat {0} gewartet, um sicher zu sein, dass du fertig bist, {1}. Ohne Vollduplex beendet das Loslassen der Sprechtaste einen Redebeitrag sofort.</translation>
+    </message>
+    <message>
+        <source>Noticing that you had finished</source>
+        <translation>Bemerken, dass du fertig bist</translation>
+    </message>
+    <message>
+        <source>The brain had thought while you talked, and cost no time.</source>
+        <translation>Das Sprachmodell hat gedacht, während du sprachst, und keine Zeit gekostet.</translation>
+    </message>
+    <message>
+        <source>The brain&apos;s first words</source>
+        <translation>Die ersten Worte des Sprachmodells</translation>
+    </message>
+    <message>
+        <source>The tool “{0}” was at work for {1} before the brain could answer.</source>
+        <translation>Das Werkzeug „{0}“ arbeitete {1}, bevor das Sprachmodell antworten konnte.</translation>
+    </message>
+    <message>
+        <source>The voice took {0} from the brain&apos;s first words to its first sound{1}.</source>
+        <translation>Die Stimme brauchte {0} von den ersten Worten des Sprachmodells bis zu ihrem ersten Ton{1}.</translation>
+    </message>
+    <message>
+        <source>The voice&apos;s first sound</source>
+        <translation>Der erste Ton der Stimme</translation>
+    </message>
+    <message>
+        <source>The voice&apos;s own model began after {0}; no brain was waited for.</source>
+        <translation>Das eigene Modell der Stimme begann nach {0}; auf kein Sprachmodell wurde gewartet.</translation>
+    </message>
+    <message>
+        <source>The whole wait</source>
+        <translation>Die ganze Wartezeit</translation>
+    </message>
+    <message>
+        <source>This machine fell behind: {0}. Close other programs, or choose a lighter voice.</source>
+        <translation>Dieser Rechner kam nicht nach: {0}. Schließe andere Programme oder wähle eine leichtere Stimme.</translation>
+    </message>
+    <message>
+        <source>This machine was too busy to write down what you said, which took {0}{1}. Close other programs.</source>
+        <translation>Dieser Rechner war zu beschäftigt, um mitzuschreiben, was du sagst; das dauerte {0}{1}. Schließe andere Programme.</translation>
+    </message>
+    <message>
+        <source>Until one stage had handed over to the next.</source>
+        <translation>Bis ein Abschnitt an den nächsten übergeben hatte.</translation>
+    </message>
+    <message>
+        <source>Writing down what you said</source>
+        <translation>Mitschreiben, was du gesagt hast</translation>
+    </message>
+    <message>
+        <source>Writing down what you said took {0}{1}.</source>
+        <translation>Mitzuschreiben, was du gesagt hast, dauerte {0}{1}.</translation>
+    </message>
+    <message>
+        <source>You had changed the brain, so {0} was asked anew, and that took {1}.</source>
+        <translation>Du hattest das Sprachmodell gewechselt, deshalb wurde {0} neu gefragt, und das dauerte {1}.</translation>
+    </message>
+    <message>
+        <source>You have asked for a pause of {0} before each answer. Turn “Answer delay” down to hear it sooner.</source>
+        <translation>Du hast vor jeder Antwort eine Pause von {0} verlangt. Stell „Antwortpause“ niedriger, um sie eher zu hören.</translation>
+    </message>
+    <message>
+        <source>You let the talk button go {0} after your last sound. Let it go as soon as you have finished.</source>
+        <translation>Du hast die Sprechtaste {0} nach deinem letzten Ton losgelassen. Lass sie los, sobald du fertig bist.</translation>
+    </message>
+    <message>
+        <source>because your sentence did not tell</source>
+        <translation>weil dein Satz es nicht verriet</translation>
+    </message>
+    <message>
+        <source>because your sentence sounded unfinished</source>
+        <translation>weil dein Satz unfertig klang</translation>
+    </message>
+    <message>
+        <source>brain</source>
+        <translation>Sprachmodell</translation>
+    </message>
+    <message>
+        <source>in between</source>
+        <translation>dazwischen</translation>
+    </message>
+    <message>
+        <source>noticing</source>
+        <translation>bemerken</translation>
+    </message>
+    <message>
+        <source>voice</source>
+        <translation>Stimme</translation>
+    </message>
+    <message>
+        <source>writing down</source>
+        <translation>mitschreiben</translation>
+    </message>
+    <message>
+        <source>{0} frames were dropped</source>
+        <translation>{0} Frames wurden ausgelassen</translation>
+    </message>
+    <message>
+        <source>{0} took {1} to its first words. It was its first answer in this talk: a model that has just been loaded needs longer once.</source>
+        <translation>{0} brauchte {1} bis zu den ersten Worten. Es war die erste Antwort in diesem Gespräch: Ein Modell, das eben erst geladen wurde, braucht einmal länger.</translation>
+    </message>
+    <message>
+        <source>{0} took {1} to its first words{2}.</source>
+        <translation>{0} brauchte {1} bis zu den ersten Worten{2}.</translation>
+    </message>
+    <message>
+        <source>{0} was asked anew, because your last words changed the question, and took {1} to its first words{2}.</source>
+        <translation>{0} wurde neu gefragt, weil deine letzten Worte die Frage änderten, und brauchte {1} bis zu den ersten Worten{2}.</translation>
+    </message>
+</context>
+<context>
+    <name>LevelMeter</name>
+    <message>
+        <source>muted</source>
+        <translation>stumm</translation>
+    </message>
+    <message>
+        <source>too loud</source>
+        <translation>zu laut</translation>
+    </message>
+</context>
+<context>
+    <name>ListRoom</name>
+    <message>
+        <source>Conversations are not kept here.</source>
+        <translation>Unterhaltungen werden hier nicht aufbewahrt.</translation>
+    </message>
+</context>
+<context>
+    <name>LogPanel</name>
+    <message>
+        <source>&amp;Copy lines</source>
+        <translation>Zeilen &amp;kopieren</translation>
+    </message>
+    <message>
+        <source>&amp;Open the log folder</source>
+        <translation>&amp;Protokollordner öffnen</translation>
+    </message>
+    <message>
+        <source>&amp;with what was said</source>
+        <translation>&amp;mit dem Gesagten</translation>
+    </message>
+    <message>
+        <source>1 line</source>
+        <translation>1 Zeile</translation>
+    </message>
+    <message>
+        <source>All levels</source>
+        <translation>Alle Stufen</translation>
+    </message>
+    <message>
+        <source>All of the selected lines</source>
+        <translation>Die gewählten Zeilen vollständig</translation>
+    </message>
+    <message>
+        <source>C&amp;lear</source>
+        <translation>&amp;Leeren</translation>
+    </message>
+    <message>
+        <source>Choose a line to read all of it.</source>
+        <translation>Wähle eine Zeile, um sie ganz zu lesen.</translation>
+    </message>
+    <message>
+        <source>Clear the log</source>
+        <translation>Protokoll leeren</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Columns of the log</source>
+        <translation>Spalten des Protokolls</translation>
+    </message>
+    <message>
+        <source>Copied 1 line.</source>
+        <translation>1 Zeile kopiert.</translation>
+    </message>
+    <message>
+        <source>Copied {0} lines.</source>
+        <translation>{0} Zeilen kopiert.</translation>
+    </message>
+    <message>
+        <source>Copied, without keys and without what was said.</source>
+        <translation>Kopiert, ohne Schlüssel und ohne das Gesagte.</translation>
+    </message>
+    <message>
+        <source>Copied, without keys, and with what was said. Read it before you pass it on.</source>
+        <translation>Kopiert, ohne Schlüssel und mit dem Gesagten. Lies es, bevor du es weitergibst.</translation>
+    </message>
+    <message>
+        <source>Copy &amp;diagnostics</source>
+        <translation>&amp;Diagnose kopieren</translation>
+    </message>
+    <message>
+        <source>Copy the selected lines</source>
+        <translation>Gewählte Zeilen kopieren</translation>
+    </message>
+    <message>
+        <source>Diagnostics with what was said</source>
+        <translation>Diagnose mit dem Gesagten</translation>
+    </message>
+    <message>
+        <source>Errors and faults</source>
+        <translation>Fehler</translation>
+    </message>
+    <message>
+        <source>Go to the &amp;newest</source>
+        <translation>Zur &amp;neuesten</translation>
+    </message>
+    <message>
+        <source>Levels that are shown</source>
+        <translation>Gezeigte Stufen</translation>
+    </message>
+    <message>
+        <source>Lines of the log</source>
+        <translation>Zeilen des Protokolls</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation>Protokoll</translation>
+    </message>
+    <message>
+        <source>No line fits. Search for less, or show all levels.</source>
+        <translation>Keine Zeile passt. Such nach weniger oder zeig alle Stufen.</translation>
+    </message>
+    <message>
+        <source>Nothing has been noted down yet.</source>
+        <translation>Noch wurde nichts festgehalten.</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>Suchen</translation>
+    </message>
+    <message>
+        <source>Search in the log</source>
+        <translation>Im Protokoll suchen</translation>
+    </message>
+    <message>
+        <source>The folder can&apos;t be shown by the desktop. It is {0}</source>
+        <translation>Der Desktop kann den Ordner nicht zeigen. Er ist {0}</translation>
+    </message>
+    <message>
+        <source>The log was cleared here. Its files stay.</source>
+        <translation>Das Protokoll wurde hier geleert. Seine Dateien bleiben.</translation>
+    </message>
+    <message>
+        <source>Warning</source>
+        <translation>Warnung</translation>
+    </message>
+    <message>
+        <source>Warnings and worse</source>
+        <translation>Warnungen und Schlimmeres</translation>
+    </message>
+    <message>
+        <source>What was done</source>
+        <translation>Was getan wurde</translation>
+    </message>
+    <message>
+        <source>Writing …</source>
+        <translation>Wird geschrieben …</translation>
+    </message>
+    <message>
+        <source>{0} lines</source>
+        <translation>{0} Zeilen</translation>
+    </message>
+    <message>
+        <source>{0} of {1} lines</source>
+        <translation>{0} von {1} Zeilen</translation>
+    </message>
+</context>
+<context>
+    <name>LogTable</name>
+    <message>
+        <source>Detail</source>
+        <translation>Einzelheiten</translation>
+    </message>
+    <message>
+        <source>Error</source>
+        <translation>Fehler</translation>
+    </message>
+    <message>
+        <source>Fault</source>
+        <translation>Programmfehler</translation>
+    </message>
+    <message>
+        <source>Level</source>
+        <translation>Stufe</translation>
+    </message>
+    <message>
+        <source>Message</source>
+        <translation>Meldung</translation>
+    </message>
+    <message>
+        <source>Note</source>
+        <translation>Hinweis</translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation>Zeit</translation>
+    </message>
+    <message>
+        <source>Warning</source>
+        <translation>Warnung</translation>
+    </message>
+    <message>
+        <source>Where</source>
+        <translation>Wo</translation>
+    </message>
+</context>
+<context>
+    <name>MachinePage</name>
+    <message>
+        <source>&amp;Look again</source>
+        <translation>Er&amp;neut prüfen</translation>
+    </message>
+    <message>
+        <source>Disk</source>
+        <translation>Festplatte</translation>
+    </message>
+    <message>
+        <source>Graphics card</source>
+        <translation>Grafikkarte</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Look again</source>
+        <translation>Erneut prüfen</translation>
+    </message>
+    <message>
+        <source>Looking at this machine</source>
+        <translation>Dieser Rechner wird geprüft</translation>
+    </message>
+    <message>
+        <source>Looking at this machine …</source>
+        <translation>Dieser Rechner wird geprüft …</translation>
+    </message>
+    <message>
+        <source>Loudspeaker</source>
+        <translation>Lautsprecher</translation>
+    </message>
+    <message>
+        <source>Microphone</source>
+        <translation>Mikrofon</translation>
+    </message>
+    <message>
+        <source>Ollama</source>
+        <translation>Ollama</translation>
+    </message>
+    <message>
+        <source>Processor</source>
+        <translation>Prozessor</translation>
+    </message>
+    <message>
+        <source>This machine</source>
+        <translation>Dieser Rechner</translation>
+    </message>
+    <message>
+        <source>What fits this machine</source>
+        <translation>Was zu diesem Rechner passt</translation>
+    </message>
+    <message>
+        <source>What is being looked at</source>
+        <translation>Was geprüft wird</translation>
+    </message>
+    <message>
+        <source>What is here, and what fits it. The embedded voice is ready in any case.</source>
+        <translation>Was hier ist und was dazu passt. Die eingebaute Stimme ist auf jeden Fall bereit.</translation>
+    </message>
+</context>
+<context>
+    <name>MainWindow</name>
+    <message>
+        <source>KAME</source>
+        <translation>KAME</translation>
+    </message>
+    <message>
+        <source>Open it</source>
+        <translation>Öffnen</translation>
+    </message>
+    <message>
+        <source>Restart KAME</source>
+        <translation>KAME neu starten</translation>
+    </message>
+    <message>
+        <source>The brain at the side: {0}</source>
+        <translation>Das Sprachmodell daneben: {0}</translation>
+    </message>
+    <message>
+        <source>The brain of this conversation, {0}, is not known here; {1} goes on in its place.</source>
+        <translation>Das Sprachmodell dieser Unterhaltung, {0}, ist hier nicht bekannt; {1} macht an seiner Stelle weiter.</translation>
+    </message>
+    <message>
+        <source>The demo goes on with its own brains; yours counts once it is over.</source>
+        <translation>Die Demo macht mit ihren eigenen Sprachmodellen weiter; deins gilt, sobald sie vorbei ist.</translation>
+    </message>
+    <message>
+        <source>The window could not show something ({0}); the talk goes on.</source>
+        <translation>Das Fenster konnte etwas nicht zeigen ({0}); das Gespräch geht weiter.</translation>
+    </message>
+    <message>
+        <source>Use it</source>
+        <translation>Verwenden</translation>
+    </message>
+    <message>
+        <source>Use it now</source>
+        <translation>Jetzt verwenden</translation>
+    </message>
+    <message>
+        <source>Use the talk button</source>
+        <translation>Sprechtaste benutzen</translation>
+    </message>
+    <message>
+        <source>What the graphics card needs is installed, and is used after a restart of KAME.</source>
+        <translation>Was die Grafikkarte braucht, ist installiert und wird nach einem Neustart von KAME verwendet.</translation>
+    </message>
+    <message>
+        <source>What was said here is not kept: when you open another conversation, it is gone.</source>
+        <translation>Was hier gesagt wurde, wird nicht aufbewahrt: Wenn du eine andere Unterhaltung öffnest, ist es weg.</translation>
+    </message>
+    <message>
+        <source>looking for microphones and loudspeakers</source>
+        <translation>Mikrofone und Lautsprecher werden gesucht</translation>
+    </message>
+    <message>
+        <source>{0} is downloaded, and can hear and speak from now on.</source>
+        <translation>{0} ist heruntergeladen und kann von jetzt an hören und sprechen.</translation>
+    </message>
+    <message>
+        <source>{0} is here. New talks on the built-in brain use it.</source>
+        <translation>{0} ist da. Neue Gespräche mit dem eingebauten Sprachmodell verwenden es.</translation>
+    </message>
+    <message>
+        <source>{0} – KAME</source>
+        <translation>{0} – KAME</translation>
+    </message>
+</context>
+<context>
+    <name>Mark</name>
+    <message>
+        <source>all right</source>
+        <translation>in Ordnung</translation>
+    </message>
+    <message>
+        <source>good</source>
+        <translation>gut</translation>
+    </message>
+    <message>
+        <source>missing</source>
+        <translation>fehlt</translation>
+    </message>
+</context>
+<context>
+    <name>MessageBar</name>
+    <message>
+        <source>Messages</source>
+        <translation>Meldungen</translation>
+    </message>
+</context>
+<context>
+    <name>MessageRow</name>
+    <message>
+        <source>({0}×)</source>
+        <translation>({0}×)</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Close this message</source>
+        <translation>Diese Meldung schließen</translation>
+    </message>
+    <message>
+        <source>Close this message (Esc)</source>
+        <translation>Diese Meldung schließen (Esc)</translation>
+    </message>
+    <message>
+        <source>Error</source>
+        <translation>Fehler</translation>
+    </message>
+    <message>
+        <source>Key and connection of the brain</source>
+        <translation>Schlüssel und Verbindung des Sprachmodells</translation>
+    </message>
+    <message>
+        <source>Key and connection of the brain at the side</source>
+        <translation>Schlüssel und Verbindung des Sprachmodells daneben</translation>
+    </message>
+    <message>
+        <source>Key and connection…</source>
+        <translation>Schlüssel und Verbindung…</translation>
+    </message>
+    <message>
+        <source>Notice</source>
+        <translation>Hinweis</translation>
+    </message>
+    <message>
+        <source>Show log</source>
+        <translation>Protokoll zeigen</translation>
+    </message>
+    <message>
+        <source>This has happened {0} times.</source>
+        <translation>Das ist {0}-mal vorgekommen.</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>Noch einmal</translation>
+    </message>
+    <message>
+        <source>Warning</source>
+        <translation>Warnung</translation>
+    </message>
+    <message>
+        <source>{0} times</source>
+        <translation>{0}-mal</translation>
+    </message>
+</context>
+<context>
+    <name>ModelBar</name>
+    <message>
+        <source> ms</source>
+        <translation> ms</translation>
+    </message>
+    <message>
+        <source>&amp;Precision</source>
+        <translation>Genau&amp;igkeit</translation>
+    </message>
+    <message>
+        <source>Answer &amp;delay</source>
+        <translation>Ant&amp;wortpause</translation>
+    </message>
+    <message>
+        <source>Answer delay</source>
+        <translation>Antwortpause</translation>
+    </message>
+    <message>
+        <source>Download</source>
+        <translation>Herunterladen</translation>
+    </message>
+    <message>
+        <source>Download of the weights</source>
+        <translation>Herunterladen der Gewichte</translation>
+    </message>
+    <message>
+        <source>Download the weights</source>
+        <translation>Die Gewichte herunterladen</translation>
+    </message>
+    <message>
+        <source>How the weights are kept on the card: bf16 for 24 GB, int8 for 12 to 16, int4 for 8.</source>
+        <translation>Wie die Gewichte auf der Karte liegen: bf16 für 24 GB, int8 für 12 bis 16, int4 für 8.</translation>
+    </message>
+    <message>
+        <source>It hears you so much later than the brain does.</source>
+        <translation>So viel später als das Sprachmodell hört es dich.</translation>
+    </message>
+    <message>
+        <source>It keeps silent for so long after you have spoken.</source>
+        <translation>So lange schweigt es, nachdem du gesprochen hast.</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>Gedächtnis</translation>
+    </message>
+    <message>
+        <source>Memory of the talk</source>
+        <translation>Gedächtnis des Gesprächs</translation>
+    </message>
+    <message>
+        <source>Oracle l&amp;ead</source>
+        <translation>Orakelvorlau&amp;f</translation>
+    </message>
+    <message>
+        <source>Oracle lead</source>
+        <translation>Orakelvorlauf</translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation>Genauigkeit</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>Stopp</translation>
+    </message>
+    <message>
+        <source>Stop the download</source>
+        <translation>Das Herunterladen anhalten</translation>
+    </message>
+    <message>
+        <source>What the model remembers of the talk. When it is nearly full, it begins anew at a pause, and is told the newest part.</source>
+        <translation>Was das Modell vom Gespräch noch weiß. Ist es fast voll, fängt es in einer Pause neu an und bekommt den neuesten Teil gesagt.</translation>
+    </message>
+    <message>
+        <source>automatic</source>
+        <translation>automatisch</translation>
+    </message>
+    <message>
+        <source>empty</source>
+        <translation>leer</translation>
+    </message>
+    <message>
+        <source>{0} of {1}</source>
+        <translation>{0} von {1}</translation>
+    </message>
+</context>
+<context>
+    <name>ModelOffer</name>
+    <message>
+        <source>&amp;Get it</source>
+        <translation>&amp;Holen</translation>
+    </message>
+    <message>
+        <source>A better model</source>
+        <translation>Ein besseres Modell</translation>
+    </message>
+    <message>
+        <source>Download of the model</source>
+        <translation>Herunterladen des Modells</translation>
+    </message>
+    <message>
+        <source>Get the better model</source>
+        <translation>Das bessere Modell holen</translation>
+    </message>
+    <message>
+        <source>Sto&amp;p</source>
+        <translation>St&amp;opp</translation>
+    </message>
+    <message>
+        <source>Stop the download of the model</source>
+        <translation>Das Herunterladen des Modells anhalten</translation>
+    </message>
+    <message>
+        <source>This machine also runs {0} in time ({1} GB to download), which knows far more.</source>
+        <translation>Auf diesem Rechner ist auch {0} schnell genug ({1} GB zum Herunterladen), und es weiß viel mehr.</translation>
+    </message>
+    <message>
+        <source>{0} is coming ({1} GB). Until it is here, the small one answers.</source>
+        <translation>{0} wird geladen ({1} GB). Bis es da ist, antwortet das kleine.</translation>
+    </message>
+    <message>
+        <source>{0} is here, and the built-in brain uses it.</source>
+        <translation>{0} ist da, und das eingebaute Sprachmodell verwendet es.</translation>
+    </message>
+</context>
+<context>
+    <name>ModelRoom</name>
+    <message>
+        <source>asking for the files</source>
+        <translation>die Dateien werden angefragt</translation>
+    </message>
+</context>
+<context>
+    <name>ModelsPanel</name>
+    <message>
+        <source>&amp;Close</source>
+        <translation>&amp;Schließen</translation>
+    </message>
+    <message>
+        <source>&amp;Get</source>
+        <translation>&amp;Holen</translation>
+    </message>
+    <message>
+        <source>&amp;Remove</source>
+        <translation>&amp;Entfernen</translation>
+    </message>
+    <message>
+        <source>&amp;Stop</source>
+        <translation>S&amp;topp</translation>
+    </message>
+    <message>
+        <source>&amp;Use</source>
+        <translation>&amp;Verwenden</translation>
+    </message>
+    <message>
+        <source>About the chosen model</source>
+        <translation>Über das gewählte Modell</translation>
+    </message>
+    <message>
+        <source>C&amp;heck</source>
+        <translation>&amp;Prüfen</translation>
+    </message>
+    <message>
+        <source>Check the chosen model&apos;s files</source>
+        <translation>Die Dateien des gewählten Modells prüfen</translation>
+    </message>
+    <message>
+        <source>Download of a model</source>
+        <translation>Herunterladen eines Modells</translation>
+    </message>
+    <message>
+        <source>End of turn</source>
+        <translation>Ende des Redebeitrags</translation>
+    </message>
+    <message>
+        <source>Everything here runs on this machine. Speed is measured here, once; facts are 120 short questions with one right answer, asked on our own bench.</source>
+        <translation>Alles hier läuft auf diesem Rechner. Das Tempo wird hier einmal gemessen; „Fakten“ sind 120 kurze Fragen mit einer richtigen Antwort aus unserem eigenen Test.</translation>
+    </message>
+    <message>
+        <source>Facts</source>
+        <translation>Fakten</translation>
+    </message>
+    <message>
+        <source>Front-ends for a graphics card</source>
+        <translation>Front-ends für eine Grafikkarte</translation>
+    </message>
+    <message>
+        <source>Get the chosen model</source>
+        <translation>Das gewählte Modell holen</translation>
+    </message>
+    <message>
+        <source>Language models</source>
+        <translation>Sprachmodelle</translation>
+    </message>
+    <message>
+        <source>Languages</source>
+        <translation>Sprachen</translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <translation>Lizenz</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>Reading all of {0} …</source>
+        <translation>{0} wird ganz gelesen …</translation>
+    </message>
+    <message>
+        <source>Remove the chosen model</source>
+        <translation>Das gewählte Modell entfernen</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>Größe</translation>
+    </message>
+    <message>
+        <source>Speech recognition</source>
+        <translation>Spracherkennung</translation>
+    </message>
+    <message>
+        <source>Speed here</source>
+        <translation>Tempo hier</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>Zustand</translation>
+    </message>
+    <message>
+        <source>Stop the download</source>
+        <translation>Das Herunterladen anhalten</translation>
+    </message>
+    <message>
+        <source>Use the chosen model</source>
+        <translation>Das gewählte Modell verwenden</translation>
+    </message>
+    <message>
+        <source>Voices</source>
+        <translation>Stimmen</translation>
+    </message>
+    <message>
+        <source>What happened</source>
+        <translation>Was geschehen ist</translation>
+    </message>
+    <message>
+        <source>here</source>
+        <translation>da</translation>
+    </message>
+    <message>
+        <source>here, with the app</source>
+        <translation>da, mit der App</translation>
+    </message>
+    <message>
+        <source>in use</source>
+        <translation>in Gebrauch</translation>
+    </message>
+    <message>
+        <source>many</source>
+        <translation>viele</translation>
+    </message>
+    <message>
+        <source>partly here</source>
+        <translation>teils da</translation>
+    </message>
+    <message>
+        <source>{0} GB</source>
+        <translation>{0} GB</translation>
+    </message>
+    <message>
+        <source>{0} is here.</source>
+        <translation>{0} ist da.</translation>
+    </message>
+    <message>
+        <source>{0} is used from now on.</source>
+        <translation>{0} wird von jetzt an verwendet.</translation>
+    </message>
+    <message>
+        <source>{0} of 120</source>
+        <translation>{0} von 120</translation>
+    </message>
+</context>
+<context>
+    <name>MuteButton</name>
+    <message>
+        <source>Mute</source>
+        <translation>Stumm</translation>
+    </message>
+    <message>
+        <source>Mute the microphone</source>
+        <translation>Mikrofon stummschalten</translation>
+    </message>
+    <message>
+        <source>Muted</source>
+        <translation>Stumm</translation>
+    </message>
+    <message>
+        <source>Silences the microphone (Ctrl+M).</source>
+        <translation>Schaltet das Mikrofon stumm (Strg+M).</translation>
+    </message>
+    <message>
+        <source>The microphone is muted: no sound of it leaves the app&apos;s edge.</source>
+        <translation>Das Mikrofon ist stumm: Kein Ton von ihm gelangt in die App.</translation>
+    </message>
+</context>
+<context>
+    <name>OracleCards</name>
+    <message>
+        <source> ({0} from the cache)</source>
+        <translation> ({0} aus dem Cache)</translation>
+    </message>
+    <message>
+        <source> · no price known</source>
+        <translation> · kein Preis bekannt</translation>
+    </message>
+    <message>
+        <source>(no words)</source>
+        <translation>(keine Worte)</translation>
+    </message>
+    <message>
+        <source>1 word</source>
+        <translation>1 Wort</translation>
+    </message>
+    <message>
+        <source>Asked on: “{0}”</source>
+        <translation>Gefragt mit: „{0}“</translation>
+    </message>
+    <message>
+        <source>Waiting for {0} … {1} s</source>
+        <translation>{0} antwortet noch nicht … {1} s</translation>
+    </message>
+    <message>
+        <source>about {0} tokens in, {1} out</source>
+        <translation>etwa {0} Token Eingabe, {1} Ausgabe</translation>
+    </message>
+    <message>
+        <source>asked</source>
+        <translation>gefragt</translation>
+    </message>
+    <message>
+        <source>at the side</source>
+        <translation>daneben</translation>
+    </message>
+    <message>
+        <source>complete turn</source>
+        <translation>ganzer Redebeitrag</translation>
+    </message>
+    <message>
+        <source>creative</source>
+        <translation>Kreatives</translation>
+    </message>
+    <message>
+        <source>everyday talk</source>
+        <translation>Alltägliches</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>fehlgeschlagen</translation>
+    </message>
+    <message>
+        <source>failed: {0}</source>
+        <translation>fehlgeschlagen: {0}</translation>
+    </message>
+    <message>
+        <source>first words after {0}</source>
+        <translation>erste Worte nach {0}</translation>
+    </message>
+    <message>
+        <source>for {0}</source>
+        <translation>für {0}</translation>
+    </message>
+    <message>
+        <source>handed over as {0}</source>
+        <translation>übergeben als {0}</translation>
+    </message>
+    <message>
+        <source>handed over from {0}</source>
+        <translation>übernommen von {0}</translation>
+    </message>
+    <message>
+        <source>humanities</source>
+        <translation>Geisteswissenschaften</translation>
+    </message>
+    <message>
+        <source>interrupted</source>
+        <translation>unterbrochen</translation>
+    </message>
+    <message>
+        <source>older</source>
+        <translation>älter</translation>
+    </message>
+    <message>
+        <source>on 1 word</source>
+        <translation>mit 1 Wort</translation>
+    </message>
+    <message>
+        <source>on {0} words</source>
+        <translation>mit {0} Wörtern</translation>
+    </message>
+    <message>
+        <source>reasoning</source>
+        <translation>logisches Denken</translation>
+    </message>
+    <message>
+        <source>science and maths</source>
+        <translation>Naturwissenschaft und Mathe</translation>
+    </message>
+    <message>
+        <source>speaking</source>
+        <translation>spricht</translation>
+    </message>
+    <message>
+        <source>spoken</source>
+        <translation>gesprochen</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>abgebrochen</translation>
+    </message>
+    <message>
+        <source>superseded</source>
+        <translation>überholt</translation>
+    </message>
+    <message>
+        <source>superseded by {0}</source>
+        <translation>überholt von {0}</translation>
+    </message>
+    <message>
+        <source>the brain</source>
+        <translation>das Sprachmodell</translation>
+    </message>
+    <message>
+        <source>{0} ({1})</source>
+        <translation>{0} ({1})</translation>
+    </message>
+    <message>
+        <source>{0} tokens in, {1} out</source>
+        <translation>{0} Token Eingabe, {1} Ausgabe</translation>
+    </message>
+    <message>
+        <source>{0} with {1}</source>
+        <translation>{0} mit {1}</translation>
+    </message>
+    <message>
+        <source>{0} words</source>
+        <translation>{0} Wörter</translation>
+    </message>
+    <message>
+        <source>{0} words heard, {1} with the voice, {2} still waiting</source>
+        <translation>{0} Wörter gehört, {1} bei der Stimme, {2} warten noch</translation>
+    </message>
+</context>
+<context>
+    <name>OracleColumn</name>
+    <message>
+        <source>&amp;Hand over</source>
+        <translation>Überg&amp;eben</translation>
+    </message>
+    <message>
+        <source>Hand over to {0}</source>
+        <translation>An {0} übergeben</translation>
+    </message>
+    <message>
+        <source>Oracle revisions</source>
+        <translation>Fassungen des Orakels</translation>
+    </message>
+    <message>
+        <source>Revisions of {0}</source>
+        <translation>Fassungen von {0}</translation>
+    </message>
+    <message>
+        <source>drives</source>
+        <translation>führt</translation>
+    </message>
+</context>
+<context>
+    <name>OracleHeader</name>
+    <message>
+        <source>&amp;Hand over</source>
+        <translation>Überg&amp;eben</translation>
+    </message>
+    <message>
+        <source>&amp;Quiet</source>
+        <translation>&amp;Ruhig</translation>
+    </message>
+    <message>
+        <source>A second brain answers, too, and is shown beside the one that drives.</source>
+        <translation>Ein zweites Sprachmodell antwortet ebenfalls und wird neben dem gezeigt, das führt.</translation>
+    </message>
+    <message>
+        <source>Ends the one at the side.</source>
+        <translation>Beendet das Sprachmodell daneben.</translation>
+    </message>
+    <message>
+        <source>Hand over</source>
+        <translation>Übergeben</translation>
+    </message>
+    <message>
+        <source>One brain alone</source>
+        <translation>Nur ein Sprachmodell</translation>
+    </message>
+    <message>
+        <source>Oracle</source>
+        <translation>Orakel</translation>
+    </message>
+    <message>
+        <source>Quiet</source>
+        <translation>Ruhig</translation>
+    </message>
+    <message>
+        <source>Shows only the answer that counts now.</source>
+        <translation>Zeigt nur die Antwort, die jetzt gilt.</translation>
+    </message>
+    <message>
+        <source>Side by side…</source>
+        <translation>Nebeneinander…</translation>
+    </message>
+    <message>
+        <source>The brain at the side drives from now on, in mid-talk; the other is shown ({0}).</source>
+        <translation>Das Sprachmodell daneben führt von jetzt an, mitten im Gespräch; das andere wird gezeigt ({0}).</translation>
+    </message>
+    <message>
+        <source>What the brain thinks.</source>
+        <translation>Was das Sprachmodell denkt.</translation>
+    </message>
+    <message>
+        <source>Who drives</source>
+        <translation>Wer führt</translation>
+    </message>
+    <message>
+        <source>the other</source>
+        <translation>das andere</translation>
+    </message>
+    <message>
+        <source>{0} drives; {1} is at the side.</source>
+        <translation>{0} führt; {1} steht daneben.</translation>
+    </message>
+</context>
+<context>
+    <name>OraclePane</name>
+    <message>
+        <source>The answer that counts now</source>
+        <translation>Die Antwort, die jetzt gilt</translation>
+    </message>
+    <message>
+        <source>The answer that counts now appears here.</source>
+        <translation>Die Antwort, die jetzt gilt, erscheint hier.</translation>
+    </message>
+    <message>
+        <source>The other</source>
+        <translation>Das andere</translation>
+    </message>
+    <message>
+        <source>What the brain at the side thinks appears here.</source>
+        <translation>Was das Sprachmodell daneben denkt, erscheint hier.</translation>
+    </message>
+    <message>
+        <source>What the brain thinks, while you still talk, appears here.</source>
+        <translation>Was das Sprachmodell denkt, während du noch sprichst, erscheint hier.</translation>
+    </message>
+</context>
+<context>
+    <name>Panes</name>
+    <message>
+        <source>&amp;Conversations</source>
+        <translation>&amp;Unterhaltungen</translation>
+    </message>
+    <message>
+        <source>&amp;Oracle</source>
+        <translation>&amp;Orakel</translation>
+    </message>
+    <message>
+        <source>&amp;Timeline</source>
+        <translation>&amp;Zeitleiste</translation>
+    </message>
+</context>
+<context>
+    <name>PortalHotkeys</name>
+    <message>
+        <source>Mute the microphone for KAME</source>
+        <translation>Mikrofon für KAME stummschalten</translation>
+    </message>
+    <message>
+        <source>Talk to KAME</source>
+        <translation>Mit KAME sprechen</translation>
+    </message>
+    <message>
+        <source>The desktop did not answer when asked for hotkeys, so there are none.</source>
+        <translation>Der Desktop hat auf die Bitte um Tastenkürzel nicht geantwortet, deshalb gibt es keine.</translation>
+    </message>
+    <message>
+        <source>The desktop ended the app&apos;s hotkeys, so there are none any more.</source>
+        <translation>Der Desktop hat die Tastenkürzel der App beendet, deshalb gibt es keine mehr.</translation>
+    </message>
+    <message>
+        <source>The desktop gave “{0}” no key. Choose one in its settings for keyboard shortcuts.</source>
+        <translation>Der Desktop hat „{0}“ keine Taste gegeben. Wähle eine in seinen Einstellungen für Tastenkürzel.</translation>
+    </message>
+    <message>
+        <source>The desktop refuses this app hotkeys ({0}), so there are none.</source>
+        <translation>Der Desktop verweigert dieser App Tastenkürzel ({0}), deshalb gibt es keine.</translation>
+    </message>
+    <message>
+        <source>The desktop&apos;s dialog for hotkeys was cancelled, so there are none.</source>
+        <translation>Der Dialog des Desktops für Tastenkürzel wurde abgebrochen, deshalb gibt es keine.</translation>
+    </message>
+    <message>
+        <source>This desktop offers programs no hotkeys, so there are none.</source>
+        <translation>Dieser Desktop bietet Programmen keine Tastenkürzel, deshalb gibt es keine.</translation>
+    </message>
+</context>
+<context>
+    <name>PriceTable</name>
+    <message>
+        <source>A price of “{0}” is missing. Enter it, or remove the row.</source>
+        <translation>Ein Preis von „{0}“ fehlt. Trag ihn ein oder entferne die Zeile.</translation>
+    </message>
+    <message>
+        <source>A row names no model, so its price can&apos;t count. Name one, or remove the row.</source>
+        <translation>Eine Zeile nennt kein Modell, deshalb kann ihr Preis nicht zählen. Nenne eins oder entferne die Zeile.</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Read</source>
+        <translation>Gelesen</translation>
+    </message>
+    <message>
+        <source>Read from cache</source>
+        <translation>Aus dem Cache</translation>
+    </message>
+    <message>
+        <source>The model&apos;s name. Its dated versions cost the same, unless they have a row of their own.</source>
+        <translation>Der Name des Modells. Seine Versionen mit Datum kosten dasselbe, wenn sie keine eigene Zeile haben.</translation>
+    </message>
+    <message>
+        <source>US dollars for a million tokens that it reads from its server&apos;s cache; empty: the same as read.</source>
+        <translation>US-Dollar für eine Million Token, die es aus dem Cache seines Servers liest; leer: wie gelesen.</translation>
+    </message>
+    <message>
+        <source>US dollars for a million tokens that it writes.</source>
+        <translation>US-Dollar für eine Million Token, die es schreibt.</translation>
+    </message>
+    <message>
+        <source>US dollars for a million tokens that the brain reads.</source>
+        <translation>US-Dollar für eine Million Token, die das Sprachmodell liest.</translation>
+    </message>
+    <message>
+        <source>Written</source>
+        <translation>Geschrieben</translation>
+    </message>
+    <message>
+        <source>Yours; the app has no price for it.</source>
+        <translation>Deiner; die App hat keinen Preis dafür.</translation>
+    </message>
+    <message>
+        <source>Yours; the app has other prices for it.</source>
+        <translation>Deiner; die App hat andere Preise dafür.</translation>
+    </message>
+    <message>
+        <source>Yours; the app&apos;s is {0}.</source>
+        <translation>Deiner; der der App ist {0}.</translation>
+    </message>
+    <message>
+        <source>as read</source>
+        <translation>wie gelesen</translation>
+    </message>
+    <message>
+        <source>“{0}” is below zero, which no price is. Enter it without the sign.</source>
+        <translation>„{0}“ ist unter null, und das ist kein Preis. Gib ihn ohne Vorzeichen ein.</translation>
+    </message>
+    <message>
+        <source>“{0}” is in the table already. Change that row, and remove this one.</source>
+        <translation>„{0}“ steht schon in der Tabelle. Ändere jene Zeile und entferne diese.</translation>
+    </message>
+    <message>
+        <source>“{0}” is no price. Enter dollars as a number, like 2.50.</source>
+        <translation>„{0}“ ist kein Preis. Gib Dollar als Zahl ein, etwa 2,50.</translation>
+    </message>
+</context>
+<context>
+    <name>PricesDialog</name>
+    <message>
+        <source>&amp;Add a model</source>
+        <translation>&amp;Modell hinzufügen</translation>
+    </message>
+    <message>
+        <source>&amp;Back to the app&apos;s price</source>
+        <translation>&amp;Zurück zum Preis der App</translation>
+    </message>
+    <message>
+        <source>&amp;Remove</source>
+        <translation>&amp;Entfernen</translation>
+    </message>
+    <message>
+        <source>&amp;Save</source>
+        <translation>&amp;Speichern</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>If you save here, a new one is written, and the old one is kept beside it.</source>
+        <translation>Wenn du hier speicherst, wird eine neue geschrieben und die alte daneben aufgehoben.</translation>
+    </message>
+    <message>
+        <source>Prices of brains</source>
+        <translation>Preise der Sprachmodelle</translation>
+    </message>
+    <message>
+        <source>Prices, in US dollars for a million tokens</source>
+        <translation>Preise, in US-Dollar für eine Million Token</translation>
+    </message>
+    <message>
+        <source>Remove the model</source>
+        <translation>Modell entfernen</translation>
+    </message>
+    <message>
+        <source>The app&apos;s prices are as the providers listed them when its table was made. Providers change them: compare with theirs.</source>
+        <translation>Die Preise der App sind die der Anbieter, als ihre Tabelle gemacht wurde. Anbieter ändern sie: Vergleiche mit ihren.</translation>
+    </message>
+    <message>
+        <source>US dollars for a million tokens. What is yours is in bold.</source>
+        <translation>US-Dollar für eine Million Token. Was von dir ist, steht fett.</translation>
+    </message>
+    <message>
+        <source>What can&apos;t be saved</source>
+        <translation>Was sich nicht speichern lässt</translation>
+    </message>
+    <message>
+        <source>What is wrong with your price table</source>
+        <translation>Was an deiner Preistabelle nicht stimmt</translation>
+    </message>
+</context>
+<context>
+    <name>PullBox</name>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>F&amp;etch</source>
+        <translation>&amp;Laden</translation>
+    </message>
+    <message>
+        <source>Fetch a model</source>
+        <translation>Ein Modell laden</translation>
+    </message>
+    <message>
+        <source>Fetch the model</source>
+        <translation>Modell laden</translation>
+    </message>
+    <message>
+        <source>Fetching the model</source>
+        <translation>Modell wird geladen</translation>
+    </message>
+    <message>
+        <source>How the fetching goes</source>
+        <translation>Wie weit das Laden ist</translation>
+    </message>
+    <message>
+        <source>Model to fetch</source>
+        <translation>Modell zum Laden</translation>
+    </message>
+    <message>
+        <source>Stop fetching</source>
+        <translation>Laden anhalten</translation>
+    </message>
+    <message>
+        <source>Stopped. What has come is kept: fetching it again goes on from there.</source>
+        <translation>Angehalten. Was da ist, bleibt: Beim nächsten Laden geht es von dort weiter.</translation>
+    </message>
+    <message>
+        <source>asking for {0}</source>
+        <translation>{0} wird angefragt</translation>
+    </message>
+    <message>
+        <source>model to fetch, such as gemma3:4b</source>
+        <translation>Modell zum Laden, etwa gemma3:4b</translation>
+    </message>
+    <message>
+        <source>{0} is here.</source>
+        <translation>{0} ist da.</translation>
+    </message>
+</context>
+<context>
+    <name>RoutesDialog</name>
+    <message>
+        <source>&amp;Use this table</source>
+        <translation>Diese Tabelle ver&amp;wenden</translation>
+    </message>
+    <message>
+        <source>Brains by kind of question</source>
+        <translation>Sprachmodelle je nach Art der Frage</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Creative</source>
+        <translation>Kreatives</translation>
+    </message>
+    <message>
+        <source>Each question goes to the brain for its kind, while the talk&apos;s brain is “{0}”.</source>
+        <translation>Jede Frage geht an das Sprachmodell für ihre Art, solange als Sprachmodell des Gesprächs „{0}“ gewählt ist.</translation>
+    </message>
+    <message>
+        <source>Everyday talk</source>
+        <translation>Alltägliches</translation>
+    </message>
+    <message>
+        <source>Humanities</source>
+        <translation>Geisteswissenschaften</translation>
+    </message>
+    <message>
+        <source>Reasoning</source>
+        <translation>Logisches Denken</translation>
+    </message>
+    <message>
+        <source>Say first where the server is.</source>
+        <translation>Gib zuerst an, wo der Server ist.</translation>
+    </message>
+    <message>
+        <source>Science and maths</source>
+        <translation>Naturwissenschaft und Mathe</translation>
+    </message>
+    <message>
+        <source>history, law, languages</source>
+        <translation>Geschichte, Recht, Sprachen</translation>
+    </message>
+    <message>
+        <source>physics, code, engineering</source>
+        <translation>Physik, Programme, Technik</translation>
+    </message>
+    <message>
+        <source>puzzles, decisions, step by step</source>
+        <translation>Rätsel, Entscheidungen, Schritt für Schritt</translation>
+    </message>
+    <message>
+        <source>small talk, plans, the household</source>
+        <translation>Plaudern, Pläne, Haushalt</translation>
+    </message>
+    <message>
+        <source>stories, rhymes, ideas</source>
+        <translation>Geschichten, Reime, Ideen</translation>
+    </message>
+</context>
+<context>
+    <name>Sentence</name>
+    <message>
+        <source>Copy</source>
+        <translation>Kopieren</translation>
+    </message>
+</context>
+<context>
+    <name>ServersDialog</name>
+    <message>
+        <source>&amp;Add</source>
+        <translation>&amp;Hinzufügen</translation>
+    </message>
+    <message>
+        <source>&amp;Command</source>
+        <translation>&amp;Befehl</translation>
+    </message>
+    <message>
+        <source>&amp;Name</source>
+        <translation>&amp;Name</translation>
+    </message>
+    <message>
+        <source>&amp;Remove</source>
+        <translation>&amp;Entfernen</translation>
+    </message>
+    <message>
+        <source>&amp;Save</source>
+        <translation>&amp;Speichern</translation>
+    </message>
+    <message>
+        <source>&amp;Test</source>
+        <translation>&amp;Testen</translation>
+    </message>
+    <message>
+        <source>(no name yet)</source>
+        <translation>(noch kein Name)</translation>
+    </message>
+    <message>
+        <source>A&amp;ddress</source>
+        <translation>&amp;Adresse</translation>
+    </message>
+    <message>
+        <source>Add a server</source>
+        <translation>Server hinzufügen</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>Adresse</translation>
+    </message>
+    <message>
+        <source>Ar&amp;guments</source>
+        <translation>Ar&amp;gumente</translation>
+    </message>
+    <message>
+        <source>Arguments</source>
+        <translation>Argumente</translation>
+    </message>
+    <message>
+        <source>Asking “{0}” what it offers …</source>
+        <translation>„{0}“ wird gefragt, was es bietet …</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <translation>Befehl</translation>
+    </message>
+    <message>
+        <source>Each brings tools of its own. It is started or asked only when a conversation uses it, or for the test.</source>
+        <translation>Jeder bringt eigene Werkzeuge mit. Er wird nur gestartet oder gefragt, wenn eine Unterhaltung ihn benutzt, oder für den Test.</translation>
+    </message>
+    <message>
+        <source>It is</source>
+        <translation>Er ist</translation>
+    </message>
+    <message>
+        <source>It is switched off in the file of the list (“disabled”), and stays so.</source>
+        <translation>Er ist in der Datei der Liste abgeschaltet („disabled“) und bleibt es.</translation>
+    </message>
+    <message>
+        <source>Its arguments hold empty lines or line breaks: change them in the file of the list.</source>
+        <translation>Seine Argumente enthalten Leerzeilen oder Zeilenumbrüche: Ändere sie in der Datei der Liste.</translation>
+    </message>
+    <message>
+        <source>Its variables in the file of the list stay as they are: {0}.</source>
+        <translation>Seine Variablen in der Datei der Liste bleiben, wie sie sind: {0}.</translation>
+    </message>
+    <message>
+        <source>Kind: a program on this machine</source>
+        <translation>Art: ein Programm auf diesem Rechner</translation>
+    </message>
+    <message>
+        <source>Kind: an address</source>
+        <translation>Art: eine Adresse</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>Name</translation>
+    </message>
+    <message>
+        <source>Remove the server</source>
+        <translation>Server entfernen</translation>
+    </message>
+    <message>
+        <source>S&amp;top</source>
+        <translation>Sto&amp;pp</translation>
+    </message>
+    <message>
+        <source>Servers</source>
+        <translation>Server</translation>
+    </message>
+    <message>
+        <source>Servers of tools (MCP)</source>
+        <translation>Werkzeugserver (MCP)</translation>
+    </message>
+    <message>
+        <source>Starts or asks it, and ends it again. The first time, that may take a minute.</source>
+        <translation>Startet oder fragt ihn und beendet ihn wieder. Beim ersten Mal kann das eine Minute dauern.</translation>
+    </message>
+    <message>
+        <source>Stop testing</source>
+        <translation>Test abbrechen</translation>
+    </message>
+    <message>
+        <source>Stopped.</source>
+        <translation>Abgebrochen.</translation>
+    </message>
+    <message>
+        <source>Test the server</source>
+        <translation>Server testen</translation>
+    </message>
+    <message>
+        <source>The server</source>
+        <translation>Der Server</translation>
+    </message>
+    <message>
+        <source>Then open this dialog again.</source>
+        <translation>Öffne dann diesen Dialog noch einmal.</translation>
+    </message>
+    <message>
+        <source>What else there is to this server</source>
+        <translation>Was es zu diesem Server noch gibt</translation>
+    </message>
+    <message>
+        <source>What is wrong with the list</source>
+        <translation>Was an der Liste nicht stimmt</translation>
+    </message>
+    <message>
+        <source>What the test found, or what can&apos;t be saved</source>
+        <translation>Was der Test ergab oder was sich nicht speichern lässt</translation>
+    </message>
+    <message>
+        <source>a &amp;program on this machine</source>
+        <translation>ein P&amp;rogramm auf diesem Rechner</translation>
+    </message>
+    <message>
+        <source>a word, such as weather</source>
+        <translation>ein Wort, etwa wetter</translation>
+    </message>
+    <message>
+        <source>an addr&amp;ess</source>
+        <translation>eine A&amp;dresse</translation>
+    </message>
+    <message>
+        <source>one on each line, without quotes</source>
+        <translation>eins pro Zeile, ohne Anführungszeichen</translation>
+    </message>
+    <message>
+        <source>such as https://example.org/mcp</source>
+        <translation>etwa https://example.org/mcp</translation>
+    </message>
+    <message>
+        <source>the program alone, such as npx</source>
+        <translation>nur das Programm, etwa npx</translation>
+    </message>
+    <message>
+        <source>{0} · not used</source>
+        <translation>{0} · nicht benutzt</translation>
+    </message>
+    <message>
+        <source>{0} · switched off</source>
+        <translation>{0} · abgeschaltet</translation>
+    </message>
+</context>
+<context>
+    <name>SessionKeeper</name>
+    <message>
+        <source>The brain could not be changed.</source>
+        <translation>Das Sprachmodell konnte nicht gewechselt werden.</translation>
+    </message>
+    <message>
+        <source>The log has the details.</source>
+        <translation>Näheres steht im Protokoll.</translation>
+    </message>
+    <message>
+        <source>The talk could not start, because of a fault in the program ({0}).</source>
+        <translation>Das Gespräch konnte wegen eines Programmfehlers nicht beginnen ({0}).</translation>
+    </message>
+</context>
+<context>
+    <name>SettingRow</name>
+    <message>
+        <source>A talk that runs begins anew.</source>
+        <translation>Ein laufendes Gespräch beginnt neu.</translation>
+    </message>
+    <message>
+        <source>Back to the default: {0}</source>
+        <translation>Zurück zur Vorgabe: {0}</translation>
+    </message>
+    <message>
+        <source>From the next start of KAME on.</source>
+        <translation>Vom nächsten Start von KAME an.</translation>
+    </message>
+    <message>
+        <source>From the next talk on.</source>
+        <translation>Vom nächsten Gespräch an.</translation>
+    </message>
+    <message>
+        <source>Reset</source>
+        <translation>Zurücksetzen</translation>
+    </message>
+    <message>
+        <source>Reset: {0}</source>
+        <translation>Zurücksetzen: {0}</translation>
+    </message>
+    <message>
+        <source>Why it can&apos;t be: {0}</source>
+        <translation>Warum es nicht geht: {0}</translation>
+    </message>
+</context>
+<context>
+    <name>SettingsDialog</name>
+    <message>
+        <source>&amp;Keep them</source>
+        <translation>&amp;Behalten</translation>
+    </message>
+    <message>
+        <source>&amp;Reset all…</source>
+        <translation>&amp;Alle zurücksetzen…</translation>
+    </message>
+    <message>
+        <source>&amp;Reset them</source>
+        <translation>&amp;Zurücksetzen</translation>
+    </message>
+    <message>
+        <source>&amp;Undo</source>
+        <translation>&amp;Rückgängig</translation>
+    </message>
+    <message>
+        <source>Changes hold at once, unless it says otherwise.</source>
+        <translation>Änderungen gelten sofort, wenn nichts anderes dabeisteht.</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Close this dialog</source>
+        <translation>Diesen Dialog schließen</translation>
+    </message>
+    <message>
+        <source>Groups of settings</source>
+        <translation>Gruppen von Einstellungen</translation>
+    </message>
+    <message>
+        <source>Keep the settings as they are</source>
+        <translation>Die Einstellungen lassen, wie sie sind</translation>
+    </message>
+    <message>
+        <source>Nothing found for “{0}”.</source>
+        <translation>Nichts gefunden zu „{0}“.</translation>
+    </message>
+    <message>
+        <source>Reset all settings</source>
+        <translation>Alle Einstellungen zurücksetzen</translation>
+    </message>
+    <message>
+        <source>Reset all settings now</source>
+        <translation>Alle Einstellungen jetzt zurücksetzen</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>Suchen</translation>
+    </message>
+    <message>
+        <source>Search the settings</source>
+        <translation>Einstellungen durchsuchen</translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <translation>Einstellungen</translation>
+    </message>
+    <message>
+        <source>Settings shown</source>
+        <translation>Gezeigte Einstellungen</translation>
+    </message>
+    <message>
+        <source>Settings that are back at their defaults: {0}.</source>
+        <translation>Auf die Vorgabe zurückgesetzt: {0}.</translation>
+    </message>
+    <message>
+        <source>Settings that aren&apos;t at their defaults: {0}. Reset them?</source>
+        <translation>Von der Vorgabe abweichende Einstellungen: {0}. Zurücksetzen?</translation>
+    </message>
+    <message>
+        <source>Undo the reset</source>
+        <translation>Zurücksetzen rückgängig machen</translation>
+    </message>
+    <message>
+        <source>What changes do</source>
+        <translation>Was Änderungen bewirken</translation>
+    </message>
+</context>
+<context>
+    <name>SettingsRoom</name>
+    <message>
+        <source>The settings could not be saved ({0}); they hold until you close the window.</source>
+        <translation>Die Einstellungen konnten nicht gespeichert werden ({0}); sie gelten, bis du das Fenster schließt.</translation>
+    </message>
+</context>
+<context>
+    <name>SetupBar</name>
+    <message>
+        <source>&amp;Brain</source>
+        <translation>S&amp;prachmodell</translation>
+    </message>
+    <message>
+        <source>After</source>
+        <translation>Danach</translation>
+    </message>
+    <message>
+        <source>Can be changed in mid-talk.</source>
+        <translation>Lässt sich mitten im Gespräch ändern.</translation>
+    </message>
+    <message>
+        <source>Ends this talk and begins a new one (Ctrl+N).</source>
+        <translation>Beendet dieses Gespräch und beginnt ein neues (Strg+N).</translation>
+    </message>
+    <message>
+        <source>Ends this talk and closes the microphone.</source>
+        <translation>Beendet dieses Gespräch und schließt das Mikrofon.</translation>
+    </message>
+    <message>
+        <source>It waits for the end of what you say.</source>
+        <translation>Es wartet das Ende dessen ab, was du sagst.</translation>
+    </message>
+    <message>
+        <source>It works on the answer while you still talk, and speaks while it thinks.</source>
+        <translation>Es arbeitet an der Antwort, während du noch sprichst, und spricht, während es denkt.</translation>
+    </message>
+    <message>
+        <source>Key and connection of the brain</source>
+        <translation>Schlüssel und Verbindung des Sprachmodells</translation>
+    </message>
+    <message>
+        <source>Key…</source>
+        <translation>Schlüssel…</translation>
+    </message>
+    <message>
+        <source>Loudspeaker</source>
+        <translation>Lautsprecher</translation>
+    </message>
+    <message>
+        <source>M&amp;anner</source>
+        <translation>Mod&amp;us</translation>
+    </message>
+    <message>
+        <source>Manner</source>
+        <translation>Modus</translation>
+    </message>
+    <message>
+        <source>Microphone</source>
+        <translation>Mikrofon</translation>
+    </message>
+    <message>
+        <source>Models and connection of the brain</source>
+        <translation>Modelle und Verbindung des Sprachmodells</translation>
+    </message>
+    <message>
+        <source>Models…</source>
+        <translation>Modelle…</translation>
+    </message>
+    <message>
+        <source>New talk</source>
+        <translation>Neues Gespräch</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>Stopp</translation>
+    </message>
+    <message>
+        <source>Stop the talk</source>
+        <translation>Gespräch beenden</translation>
+    </message>
+    <message>
+        <source>Table of brains by kind of question</source>
+        <translation>Tabelle der Sprachmodelle je nach Art der Frage</translation>
+    </message>
+    <message>
+        <source>Table…</source>
+        <translation>Tabelle…</translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation>Mitdenken</translation>
+    </message>
+    <message>
+        <source>Vo&amp;ice</source>
+        <translation>S&amp;timme</translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation>Stimme</translation>
+    </message>
+    <message>
+        <source>What hears and speaks.</source>
+        <translation>Was hört und spricht.</translation>
+    </message>
+    <message>
+        <source>When the answer begins.</source>
+        <translation>Wann die Antwort beginnt.</translation>
+    </message>
+</context>
+<context>
+    <name>SoundAnswer</name>
+    <message>
+        <source>Good: loud enough, and clear.</source>
+        <translation>Gut: laut genug und klar.</translation>
+    </message>
+    <message>
+        <source>How the test goes</source>
+        <translation>Wie der Test läuft</translation>
+    </message>
+    <message>
+        <source>Noise almost drowns the voice: move closer, find what makes it, or switch noise suppression on.</source>
+        <translation>Rauschen übertönt fast die Stimme: Geh näher heran, such die Ursache oder schalte die Rauschunterdrückung ein.</translation>
+    </message>
+    <message>
+        <source>Nothing at all came from “{0}”. See that it is not muted, by a switch of its own or in the system&apos;s sound settings, and that it is the right one.</source>
+        <translation>Von „{0}“ kam gar nichts. Sieh nach, ob es stumm geschaltet ist, durch einen eigenen Schalter oder in den Toneinstellungen des Systems, und ob es das richtige ist.</translation>
+    </message>
+    <message>
+        <source>Too loud, so that the sound is cut off: move away a little, or lower the microphone&apos;s level in the system&apos;s sound settings.</source>
+        <translation>Zu laut, der Ton wird abgeschnitten: Geh etwas weiter weg oder senke den Pegel des Mikrofons in den Toneinstellungen des Systems.</translation>
+    </message>
+    <message>
+        <source>Too quiet: move closer, or raise the microphone&apos;s level in the system&apos;s sound settings.</source>
+        <translation>Zu leise: Geh näher heran oder erhöhe den Pegel des Mikrofons in den Toneinstellungen des Systems.</translation>
+    </message>
+    <message>
+        <source>Understood: “{0}”</source>
+        <translation>Verstanden: „{0}“</translation>
+    </message>
+    <message>
+        <source>What the test found</source>
+        <translation>Was der Test ergeben hat</translation>
+    </message>
+    <message>
+        <source>You were heard, but no words were understood. The app&apos;s ears know English.</source>
+        <translation>Du warst zu hören, aber es wurden keine Worte verstanden. Die Spracherkennung der App kann Englisch.</translation>
+    </message>
+    <message>
+        <source>loudest {0} dB</source>
+        <translation>höchstens {0} dB</translation>
+    </message>
+    <message>
+        <source>noise {0} dB</source>
+        <translation>Rauschen {0} dB</translation>
+    </message>
+    <message>
+        <source>speech {0} dB</source>
+        <translation>Sprache {0} dB</translation>
+    </message>
+    <message>
+        <source>“{0}” works, but nobody spoke. Try again, and speak while it listens.</source>
+        <translation>„{0}“ funktioniert, aber niemand hat gesprochen. Versuch es noch einmal und sprich, während zugehört wird.</translation>
+    </message>
+</context>
+<context>
+    <name>SoundDialog</name>
+    <message>
+        <source>&amp;Echo cancellation</source>
+        <translation>&amp;Echounterdrückung</translation>
+    </message>
+    <message>
+        <source>&amp;Mute</source>
+        <translation>Stu&amp;mm</translation>
+    </message>
+    <message>
+        <source>&amp;Noise suppression</source>
+        <translation>&amp;Rauschunterdrückung</translation>
+    </message>
+    <message>
+        <source>&amp;Talk</source>
+        <translation>&amp;Sprechen</translation>
+    </message>
+    <message>
+        <source>&amp;hold it while you talk</source>
+        <translation>beim Sprechen gedrückt &amp;halten</translation>
+    </message>
+    <message>
+        <source>Automatic &amp;gain</source>
+        <translation>Automatische &amp;Verstärkung</translation>
+    </message>
+    <message>
+        <source>Clocks</source>
+        <translation>Taktgeber</translation>
+    </message>
+    <message>
+        <source>Clocks measured</source>
+        <translation>Gemessene Taktgeber</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Close this dialog</source>
+        <translation>Diesen Dialog schließen</translation>
+    </message>
+    <message>
+        <source>Devices</source>
+        <translation>Geräte</translation>
+    </message>
+    <message>
+        <source>Echo</source>
+        <translation>Echo</translation>
+    </message>
+    <message>
+        <source>Echo is made {0} dB quieter.</source>
+        <translation>Das Echo wird um {0} dB leiser gemacht.</translation>
+    </message>
+    <message>
+        <source>Echo measured</source>
+        <translation>Gemessenes Echo</translation>
+    </message>
+    <message>
+        <source>Echo remains, and the app may take its own voice for yours.</source>
+        <translation>Es bleibt Echo, und die App könnte ihre eigene Stimme für deine halten.</translation>
+    </message>
+    <message>
+        <source>Echo remains: it is made {0} dB quieter, and the app may still take its own voice for yours.</source>
+        <translation>Es bleibt Echo: Es wird um {0} dB leiser gemacht, und die App könnte trotzdem ihre eigene Stimme für deine halten.</translation>
+    </message>
+    <message>
+        <source>In your system&apos;s own keyboard settings, you can give keys these commands:</source>
+        <translation>In den Tastatureinstellungen deines Systems kannst du Tasten mit diesen Befehlen belegen:</translation>
+    </message>
+    <message>
+        <source>Keys that your desktop uses</source>
+        <translation>Tasten, die dein Desktop verwendet</translation>
+    </message>
+    <message>
+        <source>Keys to mute</source>
+        <translation>Tasten zum Stummschalten</translation>
+    </message>
+    <message>
+        <source>Keys to talk</source>
+        <translation>Tasten zum Sprechen</translation>
+    </message>
+    <message>
+        <source>Losses</source>
+        <translation>Verluste</translation>
+    </message>
+    <message>
+        <source>Loudspeaker and microphone keep the same time.</source>
+        <translation>Lautsprecher und Mikrofon laufen im selben Takt.</translation>
+    </message>
+    <message>
+        <source>Makes a quiet voice louder, and with it whatever else there is to hear.</source>
+        <translation>Macht eine leise Stimme lauter, und alles andere, was zu hören ist, mit ihr.</translation>
+    </message>
+    <message>
+        <source>Measured in this talk</source>
+        <translation>In diesem Gespräch gemessen</translation>
+    </message>
+    <message>
+        <source>No echo measured: headphones, or nothing has been said yet.</source>
+        <translation>Kein Echo gemessen: Kopfhörer, oder es wurde noch nichts gesagt.</translation>
+    </message>
+    <message>
+        <source>None of your voice was lost, and the app&apos;s had no gaps.</source>
+        <translation>Nichts von deiner Stimme ging verloren, und die der App hatte keine Aussetzer.</translation>
+    </message>
+    <message>
+        <source>Not known yet.</source>
+        <translation>Noch nicht bekannt.</translation>
+    </message>
+    <message>
+        <source>Not measured: echo cancellation is off.</source>
+        <translation>Nicht gemessen: Die Echounterdrückung ist aus.</translation>
+    </message>
+    <message>
+        <source>Nothing is measured, since no talk runs.</source>
+        <translation>Nichts wird gemessen, weil kein Gespräch läuft.</translation>
+    </message>
+    <message>
+        <source>Sound</source>
+        <translation>Ton</translation>
+    </message>
+    <message>
+        <source>Sound lost</source>
+        <translation>Verlorener Ton</translation>
+    </message>
+    <message>
+        <source>Switch echo cancellation on, or use headphones.</source>
+        <translation>Schalte die Echounterdrückung ein oder nimm Kopfhörer.</translation>
+    </message>
+    <message>
+        <source>Takes out what sounds on and on, such as a fan; a voice may lose some brightness.</source>
+        <translation>Filtert heraus, was gleichmäßig tönt, etwa einen Lüfter; eine Stimme kann dabei etwas an Klarheit verlieren.</translation>
+    </message>
+    <message>
+        <source>Takes the app&apos;s own voice out of it, so that you can interrupt on loudspeakers.</source>
+        <translation>Nimmt die Stimme der App heraus, damit du ihr auch bei Lautsprechern ins Wort fallen kannst.</translation>
+    </message>
+    <message>
+        <source>Talk button</source>
+        <translation>Sprechtaste</translation>
+    </message>
+    <message>
+        <source>Talk button: hold it while you talk</source>
+        <translation>Sprechtaste: beim Sprechen gedrückt halten</translation>
+    </message>
+    <message>
+        <source>Talk button: press it once to talk, and once to end</source>
+        <translation>Sprechtaste: einmal drücken zum Sprechen, einmal zum Beenden</translation>
+    </message>
+    <message>
+        <source>The loudspeaker&apos;s clock runs {0:.0f} ppm fast; evened out.</source>
+        <translation>Der Takt des Lautsprechers geht {0:.0f} ppm vor; ausgeglichen.</translation>
+    </message>
+    <message>
+        <source>The loudspeaker&apos;s clock runs {0:.0f} ppm slow; evened out.</source>
+        <translation>Der Takt des Lautsprechers geht {0:.0f} ppm nach; ausgeglichen.</translation>
+    </message>
+    <message>
+        <source>These keys work while another window has the keyboard:</source>
+        <translation>Diese Tasten wirken, während ein anderes Fenster die Tastatur hat:</translation>
+    </message>
+    <message>
+        <source>Trouble with the keys</source>
+        <translation>Probleme mit den Tasten</translation>
+    </message>
+    <message>
+        <source>Turn the loudspeaker down, move the microphone away from it, or use headphones.</source>
+        <translation>Stell den Lautsprecher leiser, rück das Mikrofon von ihm weg oder nimm Kopfhörer.</translation>
+    </message>
+    <message>
+        <source>What is done to the microphone&apos;s sound</source>
+        <translation>Was mit dem Ton des Mikrofons geschieht</translation>
+    </message>
+    <message>
+        <source>Why these keys can&apos;t be used</source>
+        <translation>Warum diese Tasten nicht gehen</translation>
+    </message>
+    <message>
+        <source>Your desktop uses: {0}</source>
+        <translation>Dein Desktop verwendet: {0}</translation>
+    </message>
+    <message>
+        <source>begins your turn to talk, and the next time ends it</source>
+        <translation>beginnt deinen Redebeitrag und beendet ihn beim nächsten Mal</translation>
+    </message>
+    <message>
+        <source>begins your turn, where a key can run one command when it goes down …</source>
+        <translation>beginnt deinen Redebeitrag, wo eine Taste beim Drücken einen Befehl ausführen kann …</translation>
+    </message>
+    <message>
+        <source>mutes the microphone, and the next time no longer</source>
+        <translation>schaltet das Mikrofon stumm und beim nächsten Mal wieder ein</translation>
+    </message>
+    <message>
+        <source>ppm: millionths. 12 ppm are a second a day.</source>
+        <translation>ppm: Millionstel. 12 ppm sind eine Sekunde am Tag.</translation>
+    </message>
+    <message>
+        <source>press it &amp;once to talk, and once to end</source>
+        <translation>einmal &amp;drücken zum Sprechen, einmal zum Beenden</translation>
+    </message>
+    <message>
+        <source>{0} ms of your voice were lost; gaps in the app&apos;s voice: {1}. The machine may be too busy.</source>
+        <translation>{0} ms deiner Stimme gingen verloren; Aussetzer in der Stimme der App: {1}. Vielleicht ist der Rechner zu beschäftigt.</translation>
+    </message>
+    <message>
+        <source>{0} to mute</source>
+        <translation>{0} zum Stummschalten</translation>
+    </message>
+    <message>
+        <source>{0} to talk</source>
+        <translation>{0} zum Sprechen</translation>
+    </message>
+    <message>
+        <source>“{0}” can&apos;t both talk and mute. Press other keys.</source>
+        <translation>„{0}“ geht nicht zugleich fürs Sprechen und fürs Stummschalten. Drücke andere Tasten.</translation>
+    </message>
+    <message>
+        <source>… and another when it goes up: this one ends your turn</source>
+        <translation>… und einen anderen beim Loslassen: Dieser beendet deinen Redebeitrag</translation>
+    </message>
+</context>
+<context>
+    <name>SoundPage</name>
+    <message>
+        <source>&amp;Microphone</source>
+        <translation>&amp;Mikrofon</translation>
+    </message>
+    <message>
+        <source>L&amp;oudspeaker</source>
+        <translation>&amp;Lautsprecher</translation>
+    </message>
+    <message>
+        <source>Loudspeaker</source>
+        <translation>Lautsprecher</translation>
+    </message>
+    <message>
+        <source>Microphone</source>
+        <translation>Mikrofon</translation>
+    </message>
+    <message>
+        <source>No loudspeaker. Plug one in, and it is offered here; until then you can read the answers.</source>
+        <translation>Kein Lautsprecher. Schließ einen an, und er wird hier angeboten; bis dahin kannst du die Antworten lesen.</translation>
+    </message>
+    <message>
+        <source>No microphone and no loudspeaker. Plug them in, and they are offered here; until then you can type, and read the answers.</source>
+        <translation>Kein Mikrofon und kein Lautsprecher. Schließ sie an, und sie werden hier angeboten; bis dahin kannst du tippen und die Antworten lesen.</translation>
+    </message>
+    <message>
+        <source>No microphone. Plug one in, and it is offered here; until then you can type.</source>
+        <translation>Kein Mikrofon. Schließ eins an, und es wird hier angeboten; bis dahin kannst du tippen.</translation>
+    </message>
+    <message>
+        <source>Say something, and see that you are understood.</source>
+        <translation>Sag etwas und sieh, ob du verstanden wirst.</translation>
+    </message>
+    <message>
+        <source>Sound</source>
+        <translation>Ton</translation>
+    </message>
+    <message>
+        <source>What is missing</source>
+        <translation>Was fehlt</translation>
+    </message>
+</context>
+<context>
+    <name>SoundTests</name>
+    <message>
+        <source>If you heard nothing: turn the loudspeaker up, or choose another one in the window.</source>
+        <translation>Wenn du nichts gehört hast: Stell den Lautsprecher lauter oder wähle im Fenster einen anderen.</translation>
+    </message>
+    <message>
+        <source>Listening. Say something, as you would in a talk.</source>
+        <translation>Ich höre zu. Sag etwas, wie du es in einem Gespräch sagen würdest.</translation>
+    </message>
+    <message>
+        <source>Loudspeaker level, dB</source>
+        <translation>Pegel des Lautsprechers, dB</translation>
+    </message>
+    <message>
+        <source>Microphone level, dB</source>
+        <translation>Pegel des Mikrofons, dB</translation>
+    </message>
+    <message>
+        <source>Opening the microphone …</source>
+        <translation>Das Mikrofon wird geöffnet …</translation>
+    </message>
+    <message>
+        <source>Play a so&amp;und</source>
+        <translation>&amp;Ton abspielen</translation>
+    </message>
+    <message>
+        <source>Play it &amp;back</source>
+        <translation>&amp;Anhören</translation>
+    </message>
+    <message>
+        <source>Say &amp;something</source>
+        <translation>Etwas sa&amp;gen</translation>
+    </message>
+    <message>
+        <source>Stop playing back</source>
+        <translation>Wiedergabe anhalten</translation>
+    </message>
+    <message>
+        <source>Stop the sound</source>
+        <translation>Ton anhalten</translation>
+    </message>
+    <message>
+        <source>That&apos;s all</source>
+        <translation>Das genügt</translation>
+    </message>
+    <message>
+        <source>The system&apos;s default</source>
+        <translation>Die Systemvorgabe</translation>
+    </message>
+    <message>
+        <source>This is what the microphone heard.</source>
+        <translation>Das hat das Mikrofon gehört.</translation>
+    </message>
+    <message>
+        <source>Two tones, and a sentence in the app&apos;s voice.</source>
+        <translation>Zwei Töne und ein Satz in der Stimme der App.</translation>
+    </message>
+    <message>
+        <source>What the microphone heard, on the loudspeaker, before anything is done to it.</source>
+        <translation>Was das Mikrofon gehört hat, über den Lautsprecher, bevor irgendetwas damit geschieht.</translation>
+    </message>
+    <message>
+        <source>Working out what you said …</source>
+        <translation>Was du gesagt hast, wird ausgewertet …</translation>
+    </message>
+    <message>
+        <source>You should hear two tones now, and then a voice.</source>
+        <translation>Jetzt solltest du zwei Töne hören und dann eine Stimme.</translation>
+    </message>
+</context>
+<context>
+    <name>StageTable</name>
+    <message>
+        <source>95 %</source>
+        <translation>95 %</translation>
+    </message>
+    <message>
+        <source>Last</source>
+        <translation>Letzte</translation>
+    </message>
+    <message>
+        <source>Median</source>
+        <translation>Median</translation>
+    </message>
+    <message>
+        <source>Slowest</source>
+        <translation>Längste</translation>
+    </message>
+    <message>
+        <source>Stage</source>
+        <translation>Abschnitt</translation>
+    </message>
+    <message>
+        <source>Stages</source>
+        <translation>Abschnitte</translation>
+    </message>
+    <message>
+        <source>Stages may overlap: together they may take longer than this.</source>
+        <translation>Abschnitte können sich überlappen: Zusammen können sie länger dauern als das hier.</translation>
+    </message>
+    <message>
+        <source>This one</source>
+        <translation>Diese</translation>
+    </message>
+</context>
+<context>
+    <name>StatusLine</name>
+    <message>
+        <source>, 1 restart</source>
+        <translation>, 1 Neustart</translation>
+    </message>
+    <message>
+        <source>, {0} restarts</source>
+        <translation>, {0} Neustarts</translation>
+    </message>
+    <message>
+        <source>1 gap in the sound</source>
+        <translation>1 Aussetzer im Ton</translation>
+    </message>
+    <message>
+        <source>1 request</source>
+        <translation>1 Anfrage</translation>
+    </message>
+    <message>
+        <source>Cap: {0} of {1}; {2}</source>
+        <translation>Kostengrenze: {0} von {1}; {2}</translation>
+    </message>
+    <message>
+        <source>Getting ready: {0}</source>
+        <translation>Wird vorbereitet: {0}</translation>
+    </message>
+    <message>
+        <source>Last answer after {0} s</source>
+        <translation>Letzte Antwort nach {0} s</translation>
+    </message>
+    <message>
+        <source>Last answer began {0} s before you ended</source>
+        <translation>Letzte Antwort begann {0} s, bevor du fertig warst</translation>
+    </message>
+    <message>
+        <source>No answer yet</source>
+        <translation>Noch keine Antwort</translation>
+    </message>
+    <message>
+        <source>Opens the panel on latency.</source>
+        <translation>Öffnet die Ansicht der Latenz.</translation>
+    </message>
+    <message>
+        <source>Running</source>
+        <translation>Läuft</translation>
+    </message>
+    <message>
+        <source>Running: {0}</source>
+        <translation>Läuft: {0}</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation>Beendet</translation>
+    </message>
+    <message>
+        <source>What the brains are asked, and what it costs, is counted here.</source>
+        <translation>Was die Sprachmodelle gefragt werden und was das kostet, wird hier gezählt.</translation>
+    </message>
+    <message>
+        <source>What this conversation has taken</source>
+        <translation>Was diese Unterhaltung verbraucht hat</translation>
+    </message>
+    <message>
+        <source>all is well</source>
+        <translation>alles in Ordnung</translation>
+    </message>
+    <message>
+        <source>brains that cost are not asked any more</source>
+        <translation>kostenpflichtige Sprachmodelle werden nicht mehr gefragt</translation>
+    </message>
+    <message>
+        <source>estimated</source>
+        <translation>geschätzt</translation>
+    </message>
+    <message>
+        <source>more of unknown price</source>
+        <translation>dazu unbekannte Preise</translation>
+    </message>
+    <message>
+        <source>no price known</source>
+        <translation>kein Preis bekannt</translation>
+    </message>
+    <message>
+        <source>one moment</source>
+        <translation>einen Moment</translation>
+    </message>
+    <message>
+        <source>partly estimated</source>
+        <translation>teils geschätzt</translation>
+    </message>
+    <message>
+        <source>price unknown</source>
+        <translation>Preis unbekannt</translation>
+    </message>
+    <message>
+        <source>the brain is asked less often</source>
+        <translation>das Sprachmodell wird seltener gefragt</translation>
+    </message>
+    <message>
+        <source>{0} failed</source>
+        <translation>{0} fehlgeschlagen</translation>
+    </message>
+    <message>
+        <source>{0} from the cache</source>
+        <translation>{0} aus dem Cache</translation>
+    </message>
+    <message>
+        <source>{0} gaps in the sound</source>
+        <translation>{0} Aussetzer im Ton</translation>
+    </message>
+    <message>
+        <source>{0} in, {1} out</source>
+        <translation>{0} Eingabe, {1} Ausgabe</translation>
+    </message>
+    <message>
+        <source>{0} overtaken</source>
+        <translation>{0} überholt</translation>
+    </message>
+    <message>
+        <source>{0} requests</source>
+        <translation>{0} Anfragen</translation>
+    </message>
+    <message>
+        <source>{0} requests, of which {1} were restarts that a newer one overtook</source>
+        <translation>{0} Anfragen, davon {1} Neustarts, die eine neuere überholt hat</translation>
+    </message>
+    <message>
+        <source>{0} tokens</source>
+        <translation>{0} Token</translation>
+    </message>
+    <message>
+        <source>{0} tokens in, {1} out</source>
+        <translation>{0} Token Eingabe, {1} Ausgabe</translation>
+    </message>
+    <message>
+        <source>{0} · median {1} s · 95 % {2} s</source>
+        <translation>{0} · Median {1} s · 95 % {2} s</translation>
+    </message>
+    <message>
+        <source>{0}.
+Click to see what the time went to.</source>
+        <translation>{0}.
+Klicke, um zu sehen, wofür die Zeit verging.</translation>
+    </message>
+</context>
+<context>
+    <name>Steps</name>
+    <message>
+        <source>Step {0} of {1}: {2}</source>
+        <translation>Schritt {0} von {1}: {2}</translation>
+    </message>
+</context>
+<context>
+    <name>Switch</name>
+    <message>
+        <source>off</source>
+        <translation>aus</translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation>an</translation>
+    </message>
+</context>
+<context>
+    <name>TalkBar</name>
+    <message>
+        <source>&amp;Full duplex</source>
+        <translation>Vollduple&amp;x</translation>
+    </message>
+    <message>
+        <source>&amp;Loudspeaker</source>
+        <translation>&amp;Lautsprecher</translation>
+    </message>
+    <message>
+        <source>Full duplex</source>
+        <translation>Vollduplex</translation>
+    </message>
+    <message>
+        <source>Getting ready</source>
+        <translation>Wird vorbereitet</translation>
+    </message>
+    <message>
+        <source>Hearing you</source>
+        <translation>Hört dich</translation>
+    </message>
+    <message>
+        <source>Hold to talk</source>
+        <translation>Zum Sprechen halten</translation>
+    </message>
+    <message>
+        <source>Listening</source>
+        <translation>Hört zu</translation>
+    </message>
+    <message>
+        <source>Loudspeaker level, dB</source>
+        <translation>Pegel des Lautsprechers, dB</translation>
+    </message>
+    <message>
+        <source>M&amp;icrophone</source>
+        <translation>Mi&amp;krofon</translation>
+    </message>
+    <message>
+        <source>Microphone level, dB</source>
+        <translation>Pegel des Mikrofons, dB</translation>
+    </message>
+    <message>
+        <source>Muted</source>
+        <translation>Stumm</translation>
+    </message>
+    <message>
+        <source>Press to talk</source>
+        <translation>Zum Sprechen drücken</translation>
+    </message>
+    <message>
+        <source>Sound: devices, tests, echo, talk button</source>
+        <translation>Ton: Geräte, Tests, Echo, Sprechtaste</translation>
+    </message>
+    <message>
+        <source>Sound…</source>
+        <translation>Ton…</translation>
+    </message>
+    <message>
+        <source>Speaking</source>
+        <translation>Spricht</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation>Beendet</translation>
+    </message>
+    <message>
+        <source>Talk</source>
+        <translation>Sprechen</translation>
+    </message>
+    <message>
+        <source>Talk without the button: your voice opens and closes turns, and may interrupt an answer.</source>
+        <translation>Sprich ohne Taste: Deine Stimme beginnt und beendet Redebeiträge und darf einer Antwort ins Wort fallen.</translation>
+    </message>
+    <message>
+        <source>Thinking</source>
+        <translation>Denkt nach</translation>
+    </message>
+    <message>
+        <source>Trying out</source>
+        <translation>Wird getestet</translation>
+    </message>
+    <message>
+        <source>hold to interrupt</source>
+        <translation>zum Unterbrechen halten</translation>
+    </message>
+    <message>
+        <source>hold to talk</source>
+        <translation>zum Sprechen halten</translation>
+    </message>
+    <message>
+        <source>let go when you are done</source>
+        <translation>loslassen, wenn du fertig bist</translation>
+    </message>
+    <message>
+        <source>nothing you say is heard</source>
+        <translation>nichts, was du sagst, wird gehört</translation>
+    </message>
+    <message>
+        <source>or hold the space bar</source>
+        <translation>oder Leertaste halten</translation>
+    </message>
+    <message>
+        <source>or press the space bar</source>
+        <translation>oder Leertaste drücken</translation>
+    </message>
+    <message>
+        <source>press again when you are done</source>
+        <translation>noch einmal, wenn du fertig bist</translation>
+    </message>
+    <message>
+        <source>press to go on</source>
+        <translation>zum Fortsetzen drücken</translation>
+    </message>
+    <message>
+        <source>press to interrupt</source>
+        <translation>zum Unterbrechen drücken</translation>
+    </message>
+    <message>
+        <source>press to talk</source>
+        <translation>zum Sprechen drücken</translation>
+    </message>
+    <message>
+        <source>speak when you like</source>
+        <translation>sprich, wann du magst</translation>
+    </message>
+    <message>
+        <source>the talk hears nothing meanwhile</source>
+        <translation>das Gespräch hört solange nichts</translation>
+    </message>
+    <message>
+        <source>you are muted</source>
+        <translation>du bist stumm</translation>
+    </message>
+</context>
+<context>
+    <name>TalkKeys</name>
+    <message>
+        <source>Full duplex is on, so there is no button to press: just talk.</source>
+        <translation>Vollduplex ist an, also ist keine Taste zu drücken: Sprich einfach.</translation>
+    </message>
+    <message>
+        <source>No talk is running. Start a new one in KAME&apos;s window.</source>
+        <translation>Es läuft kein Gespräch. Beginne ein neues im Fenster von KAME.</translation>
+    </message>
+    <message>
+        <source>The talk is still getting ready. Try again in a moment.</source>
+        <translation>Das Gespräch wird noch vorbereitet. Versuch es gleich noch einmal.</translation>
+    </message>
+</context>
+<context>
+    <name>TalkMenu</name>
+    <message>
+        <source>&amp;About KAME</source>
+        <translation>Über &amp;KAME</translation>
+    </message>
+    <message>
+        <source>&amp;Copy</source>
+        <translation>&amp;Kopieren</translation>
+    </message>
+    <message>
+        <source>&amp;Demo</source>
+        <translation>&amp;Demo</translation>
+    </message>
+    <message>
+        <source>&amp;Edit</source>
+        <translation>&amp;Bearbeiten</translation>
+    </message>
+    <message>
+        <source>&amp;Export this conversation…</source>
+        <translation>Diese Unterhaltung &amp;exportieren…</translation>
+    </message>
+    <message>
+        <source>&amp;Find in the conversation…</source>
+        <translation>In der Unterhaltung &amp;suchen…</translation>
+    </message>
+    <message>
+        <source>&amp;Hand over</source>
+        <translation>&amp;Übergeben</translation>
+    </message>
+    <message>
+        <source>&amp;Help</source>
+        <translation>&amp;Hilfe</translation>
+    </message>
+    <message>
+        <source>&amp;Import a conversation…</source>
+        <translation>Unterhaltung &amp;importieren…</translation>
+    </message>
+    <message>
+        <source>&amp;Keep the sound of new talks</source>
+        <translation>Ton neuer Gespräche &amp;aufnehmen</translation>
+    </message>
+    <message>
+        <source>&amp;Key, connection, models…</source>
+        <translation>&amp;Schlüssel, Verbindung, Modelle…</translation>
+    </message>
+    <message>
+        <source>&amp;Latency…</source>
+        <translation>&amp;Latenz…</translation>
+    </message>
+    <message>
+        <source>&amp;Log and diagnostics…</source>
+        <translation>&amp;Protokoll und Diagnose…</translation>
+    </message>
+    <message>
+        <source>&amp;Models…</source>
+        <translation>&amp;Modelle…</translation>
+    </message>
+    <message>
+        <source>&amp;Mute the microphone</source>
+        <translation>&amp;Mikrofon stummschalten</translation>
+    </message>
+    <message>
+        <source>&amp;New talk</source>
+        <translation>&amp;Neues Gespräch</translation>
+    </message>
+    <message>
+        <source>&amp;Quiet oracle</source>
+        <translation>&amp;Ruhiges Orakel</translation>
+    </message>
+    <message>
+        <source>&amp;Quit</source>
+        <translation>&amp;Beenden</translation>
+    </message>
+    <message>
+        <source>&amp;Set up again…</source>
+        <translation>Neu &amp;einrichten…</translation>
+    </message>
+    <message>
+        <source>&amp;Settings…</source>
+        <translation>&amp;Einstellungen…</translation>
+    </message>
+    <message>
+        <source>&amp;Side by side…</source>
+        <translation>&amp;Nebeneinander…</translation>
+    </message>
+    <message>
+        <source>&amp;Stop</source>
+        <translation>&amp;Stopp</translation>
+    </message>
+    <message>
+        <source>&amp;Talk</source>
+        <translation>&amp;Gespräch</translation>
+    </message>
+    <message>
+        <source>&amp;View</source>
+        <translation>&amp;Ansicht</translation>
+    </message>
+    <message>
+        <source>B&amp;rain</source>
+        <translation>&amp;Sprachmodell</translation>
+    </message>
+    <message>
+        <source>By kind of &amp;question…</source>
+        <translation>Je nach &amp;Art der Frage…</translation>
+    </message>
+    <message>
+        <source>Menus</source>
+        <translation>Menüs</translation>
+    </message>
+    <message>
+        <source>S&amp;ound…</source>
+        <translation>&amp;Ton…</translation>
+    </message>
+    <message>
+        <source>St&amp;yle and tools…</source>
+        <translation>Stil und &amp;Werkzeuge…</translation>
+    </message>
+</context>
+<context>
+    <name>TalkPage</name>
+    <message>
+        <source>All of this can be changed later, above the talk and in the settings.</source>
+        <translation>All das lässt sich später ändern, über dem Gespräch und in den Einstellungen.</translation>
+    </message>
+    <message>
+        <source>Brain</source>
+        <translation>Sprachmodell</translation>
+    </message>
+    <message>
+        <source>Hold the talk button or the space bar while you talk, and let go.</source>
+        <translation>Halte die Sprechtaste oder die Leertaste, während du sprichst, und lass dann los.</translation>
+    </message>
+    <message>
+        <source>How to talk</source>
+        <translation>So sprichst du</translation>
+    </message>
+    <message>
+        <source>Just talk: your voice alone begins your turn, and ends it.</source>
+        <translation>Sprich einfach: Deine Stimme allein beginnt deinen Redebeitrag und beendet ihn.</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>Tasten</translation>
+    </message>
+    <message>
+        <source>Microphone</source>
+        <translation>Mikrofon</translation>
+    </message>
+    <message>
+        <source>Press the talk button or the space bar, talk, and press it once more.</source>
+        <translation>Drücke die Sprechtaste oder die Leertaste, sprich und drücke sie noch einmal.</translation>
+    </message>
+    <message>
+        <source>Ready to talk</source>
+        <translation>Bereit zum Gespräch</translation>
+    </message>
+    <message>
+        <source>Tell me something about the moon.</source>
+        <translation>Erzähl mir etwas über den Mond.</translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation>Stimme</translation>
+    </message>
+    <message>
+        <source>What can I cook with eggs and rice?</source>
+        <translation>Was kann ich mit Eiern und Reis kochen?</translation>
+    </message>
+    <message>
+        <source>While another window has the keyboard, {0} does the same.</source>
+        <translation>Während ein anderes Fenster die Tastatur hat, tut {0} dasselbe.</translation>
+    </message>
+    <message>
+        <source>Why is the sky blue?</source>
+        <translation>Warum ist der Himmel blau?</translation>
+    </message>
+    <message>
+        <source>You could ask</source>
+        <translation>Du könntest fragen</translation>
+    </message>
+    <message>
+        <source>“{0}”</source>
+        <translation>„{0}“</translation>
+    </message>
+</context>
+<context>
+    <name>TimelinePane</name>
+    <message>
+        <source>+</source>
+        <translation>+</translation>
+    </message>
+    <message>
+        <source>Back to the last half minute, and follows it.</source>
+        <translation>Zurück zur letzten halben Minute, und folgt ihr.</translation>
+    </message>
+    <message>
+        <source>Back to the present moment (P or End).</source>
+        <translation>Zurück zur Gegenwart (P oder Ende).</translation>
+    </message>
+    <message>
+        <source>Brains by colour</source>
+        <translation>Sprachmodelle nach Farbe</translation>
+    </message>
+    <message>
+        <source>Export image</source>
+        <translation>Bild exportieren</translation>
+    </message>
+    <message>
+        <source>Export image…</source>
+        <translation>Bild exportieren…</translation>
+    </message>
+    <message>
+        <source>Export the timeline as an image</source>
+        <translation>Die Zeitleiste als Bild exportieren</translation>
+    </message>
+    <message>
+        <source>Follow</source>
+        <translation>Folgen</translation>
+    </message>
+    <message>
+        <source>Follow the talk again</source>
+        <translation>Dem Gespräch wieder folgen</translation>
+    </message>
+    <message>
+        <source>Holds the picture still; the talk goes on (P).</source>
+        <translation>Hält das Bild an; das Gespräch geht weiter (P).</translation>
+    </message>
+    <message>
+        <source>Last 30 s</source>
+        <translation>Letzte 30 s</translation>
+    </message>
+    <message>
+        <source>Last 30 seconds</source>
+        <translation>Letzte 30 Sekunden</translation>
+    </message>
+    <message>
+        <source>PNG image (*.png)</source>
+        <translation>PNG-Bild (*.png)</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>Anhalten</translation>
+    </message>
+    <message>
+        <source>Pause the timeline</source>
+        <translation>Zeitleiste anhalten</translation>
+    </message>
+    <message>
+        <source>SVG drawing (*.svg)</source>
+        <translation>SVG-Zeichnung (*.svg)</translation>
+    </message>
+    <message>
+        <source>Saves what is in view.</source>
+        <translation>Speichert, was zu sehen ist.</translation>
+    </message>
+    <message>
+        <source>Shows less of the talk, larger (+).</source>
+        <translation>Zeigt weniger vom Gespräch, größer (+).</translation>
+    </message>
+    <message>
+        <source>Shows more of the talk (−).</source>
+        <translation>Zeigt mehr vom Gespräch (−).</translation>
+    </message>
+    <message>
+        <source>The image could not be saved ({0}). Choose another folder.</source>
+        <translation>Das Bild konnte nicht gespeichert werden ({0}). Wähle einen anderen Ordner.</translation>
+    </message>
+    <message>
+        <source>The timeline can&apos;t be drawn ({0}). The talk goes on without it.</source>
+        <translation>Die Zeitleiste lässt sich nicht zeichnen ({0}). Das Gespräch geht ohne sie weiter.</translation>
+    </message>
+    <message>
+        <source>The timeline is being loaded.</source>
+        <translation>Die Zeitleiste wird geladen.</translation>
+    </message>
+    <message>
+        <source>Timeline</source>
+        <translation>Zeitleiste</translation>
+    </message>
+    <message>
+        <source>What is under the mouse</source>
+        <translation>Was unter der Maus ist</translation>
+    </message>
+    <message>
+        <source>Zoom in</source>
+        <translation>Vergrößern</translation>
+    </message>
+    <message>
+        <source>Zoom out</source>
+        <translation>Verkleinern</translation>
+    </message>
+    <message>
+        <source>timeline</source>
+        <translation>zeitleiste</translation>
+    </message>
+    <message>
+        <source>−</source>
+        <translation>−</translation>
+    </message>
+</context>
+<context>
+    <name>TimelineView</name>
+    <message>
+        <source>KAME&apos;s timeline</source>
+        <translation>Zeitleiste von KAME</translation>
+    </message>
+    <message>
+        <source>Left and Right walk through what happened. P pauses and follows, plus and minus zoom, Home and End go to the start and to the present moment.</source>
+        <translation>Links und Rechts gehen durch, was geschah. P hält an und folgt, Plus und Minus vergrößern und verkleinern, Pos1 und Ende gehen zum Anfang und zur Gegenwart.</translation>
+    </message>
+    <message>
+        <source>Timeline</source>
+        <translation>Zeitleiste</translation>
+    </message>
+    <message>
+        <source>interrupted</source>
+        <translation>unterbrochen</translation>
+    </message>
+</context>
+<context>
+    <name>TimelineWords</name>
+    <message>
+        <source>1 word</source>
+        <translation>1 Wort</translation>
+    </message>
+    <message>
+        <source>At the side: {0}</source>
+        <translation>Daneben: {0}</translation>
+    </message>
+    <message>
+        <source>Beside</source>
+        <translation>Daneben</translation>
+    </message>
+    <message>
+        <source>Brain</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>KAME</source>
+        <translation>KAME</translation>
+    </message>
+    <message>
+        <source>KAME said from {0} to {1}: “{2}”</source>
+        <translation>KAME sagte von {0} bis {1}: „{2}“</translation>
+    </message>
+    <message>
+        <source>KAME speaks since {0}</source>
+        <translation>KAME spricht seit {0}</translation>
+    </message>
+    <message>
+        <source>KAME speaks since {0}: “{1}”</source>
+        <translation>KAME spricht seit {0}: „{1}“</translation>
+    </message>
+    <message>
+        <source>KAME spoke from {0} to {1}</source>
+        <translation>KAME sprach von {0} bis {1}</translation>
+    </message>
+    <message>
+        <source>Oracle</source>
+        <translation>Orakel</translation>
+    </message>
+    <message>
+        <source>Revision {0}, {1}: asked on 1 word at {2}</source>
+        <translation>Fassung {0}, {1}: um {2} mit 1 Wort gefragt</translation>
+    </message>
+    <message>
+        <source>Revision {0}, {1}: asked on the complete turn at {2}</source>
+        <translation>Fassung {0}, {1}: um {2} mit dem ganzen Redebeitrag gefragt</translation>
+    </message>
+    <message>
+        <source>Revision {0}, {1}: asked on {3} words at {2}</source>
+        <translation>Fassung {0}, {1}: um {2} mit {3} Wörtern gefragt</translation>
+    </message>
+    <message>
+        <source>Settled at {0}: “{1}”</source>
+        <translation>Um {0} endgültig: „{1}“</translation>
+    </message>
+    <message>
+        <source>Trouble</source>
+        <translation>Probleme</translation>
+    </message>
+    <message>
+        <source>Understood by {0}: “{1}”</source>
+        <translation>Bis {0} verstanden: „{1}“</translation>
+    </message>
+    <message>
+        <source>Understood by {0}: “{1}”; “{2}” may still change</source>
+        <translation>Bis {0} verstanden: „{1}“; „{2}“ kann sich noch ändern</translation>
+    </message>
+    <message>
+        <source>Understood by {0}: “{2}”, which may still change</source>
+        <translation>Bis {0} verstanden: „{2}“, das sich noch ändern kann</translation>
+    </message>
+    <message>
+        <source>Words</source>
+        <translation>Worte</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <translation>Du</translation>
+    </message>
+    <message>
+        <source>You said from {0} to {1}: “{2}”</source>
+        <translation>Du sagtest von {0} bis {1}: „{2}“</translation>
+    </message>
+    <message>
+        <source>You speak since {0}</source>
+        <translation>Du sprichst seit {0}</translation>
+    </message>
+    <message>
+        <source>You speak since {0}: “{1}”</source>
+        <translation>Du sprichst seit {0}: „{1}“</translation>
+    </message>
+    <message>
+        <source>You spoke from {0} to {1}</source>
+        <translation>Du sprachst von {0} bis {1}</translation>
+    </message>
+    <message>
+        <source>You typed at {0}: “{1}”</source>
+        <translation>Du hast um {0} getippt: „{1}“</translation>
+    </message>
+    <message>
+        <source>You, in passing, at {0}: “{1}”</source>
+        <translation>Du, nebenbei, um {0}: „{1}“</translation>
+    </message>
+    <message>
+        <source>chosen by the router</source>
+        <translation>vom Router gewählt</translation>
+    </message>
+    <message>
+        <source>complete after {0}</source>
+        <translation>vollständig nach {0}</translation>
+    </message>
+    <message>
+        <source>corrected by revision {0} at {1}</source>
+        <translation>um {1} von Fassung {0} berichtigt</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>fehlgeschlagen</translation>
+    </message>
+    <message>
+        <source>first words after {0}</source>
+        <translation>erste Worte nach {0}</translation>
+    </message>
+    <message>
+        <source>given up for a newer one</source>
+        <translation>zugunsten einer neueren aufgegeben</translation>
+    </message>
+    <message>
+        <source>handed over as revision {0}</source>
+        <translation>übergeben als Fassung {0}</translation>
+    </message>
+    <message>
+        <source>handed over from revision {0}</source>
+        <translation>übernommen von Fassung {0}</translation>
+    </message>
+    <message>
+        <source>it paused to hear you</source>
+        <translation>es hielt inne, um dich zu hören</translation>
+    </message>
+    <message>
+        <source>no words</source>
+        <translation>keine Worte</translation>
+    </message>
+    <message>
+        <source>no words yet after {0}</source>
+        <translation>noch keine Worte nach {0}</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>abgebrochen</translation>
+    </message>
+    <message>
+        <source>superseded by {0} at {1}</source>
+        <translation>um {1} von {0} überholt</translation>
+    </message>
+    <message>
+        <source>went on with revision {0} at {1}</source>
+        <translation>um {1} mit Fassung {0} weitergegangen</translation>
+    </message>
+    <message>
+        <source>you interrupted it</source>
+        <translation>du hast es unterbrochen</translation>
+    </message>
+    <message>
+        <source>{0} words</source>
+        <translation>{0} Wörter</translation>
+    </message>
+    <message>
+        <source>{0}: 1 frame was dropped, to catch up with the microphone</source>
+        <translation>{0}: 1 Frame wurde ausgelassen, um zum Mikrofon aufzuschließen</translation>
+    </message>
+    <message>
+        <source>{0}: 1 word of revision {1} went into the voice, after {2} ms</source>
+        <translation>{0}: 1 Wort von Fassung {1} ging nach {2} ms in die Stimme</translation>
+    </message>
+    <message>
+        <source>{0}: a frame was late by {1} ms</source>
+        <translation>{0}: ein Frame kam {1} ms zu spät</translation>
+    </message>
+    <message>
+        <source>{0}: a gap in the sound, the loudspeaker ran dry</source>
+        <translation>{0}: ein Aussetzer im Ton, der Lautsprecher lief leer</translation>
+    </message>
+    <message>
+        <source>{0}: from here on the front-end {1} hears and speaks</source>
+        <translation>{0}: von hier an hört und spricht das Front-end {1}</translation>
+    </message>
+    <message>
+        <source>{0}: from here on {1} thinks</source>
+        <translation>{0}: von hier an denkt {1}</translation>
+    </message>
+    <message>
+        <source>{0}: handed over to {1}</source>
+        <translation>{0}: an {1} übergeben</translation>
+    </message>
+    <message>
+        <source>{0}: the ears were too slow and skipped 1 look at the sound</source>
+        <translation>{0}: die Spracherkennung war zu langsam und ließ 1 Durchgang aus</translation>
+    </message>
+    <message>
+        <source>{0}: the ears were too slow and skipped {1} looks at the sound</source>
+        <translation>{0}: die Spracherkennung war zu langsam und ließ {1} Durchgänge aus</translation>
+    </message>
+    <message>
+        <source>{0}: the microphone lost 1 frame of sound</source>
+        <translation>{0}: das Mikrofon verlor 1 Frame Ton</translation>
+    </message>
+    <message>
+        <source>{0}: the microphone lost {1} frames of sound</source>
+        <translation>{0}: das Mikrofon verlor {1} Frames Ton</translation>
+    </message>
+    <message>
+        <source>{0}: the voice took token {1} of revision {2}, {3} are waiting</source>
+        <translation>{0}: die Stimme nahm Token {1} von Fassung {2}, {3} warten</translation>
+    </message>
+    <message>
+        <source>{0}: you at {1} dB, KAME at {2} dB</source>
+        <translation>{0}: du bei {1} dB, KAME bei {2} dB</translation>
+    </message>
+    <message>
+        <source>{0}: {1}</source>
+        <translation>{0}: {1}</translation>
+    </message>
+    <message>
+        <source>{0}: {1} frames were dropped, to catch up with the microphone</source>
+        <translation>{0}: {1} Frames wurden ausgelassen, um zum Mikrofon aufzuschließen</translation>
+    </message>
+    <message>
+        <source>{0}: {1} gaps in the sound, the loudspeaker ran dry</source>
+        <translation>{0}: {1} Aussetzer im Ton, der Lautsprecher lief leer</translation>
+    </message>
+    <message>
+        <source>{0}: {1} takes over from the one that failed</source>
+        <translation>{0}: {1} übernimmt von dem, das ausfiel</translation>
+    </message>
+    <message>
+        <source>{0}: {3} words of revision {1} went into the voice, after {2} ms</source>
+        <translation>{0}: {3} Wörter von Fassung {1} gingen nach {2} ms in die Stimme</translation>
+    </message>
+</context>
+<context>
+    <name>ToolsBox</name>
+    <message>
+        <source>&amp;Remove</source>
+        <translation>Ent&amp;fernen</translation>
+    </message>
+    <message>
+        <source>A folder that may be read</source>
+        <translation>Ein Ordner, der gelesen werden darf</translation>
+    </message>
+    <message>
+        <source>A server of tools.</source>
+        <translation>Ein Werkzeugserver.</translation>
+    </message>
+    <message>
+        <source>Add a folder</source>
+        <translation>Ordner hinzufügen</translation>
+    </message>
+    <message>
+        <source>Add fol&amp;der…</source>
+        <translation>Ordner &amp;hinzufügen…</translation>
+    </message>
+    <message>
+        <source>Add, test and remove servers that bring tools of their own (MCP).</source>
+        <translation>Server, die eigene Werkzeuge mitbringen (MCP), hinzufügen, testen und entfernen.</translation>
+    </message>
+    <message>
+        <source>C&amp;alculator</source>
+        <translation>Taschen&amp;rechner</translation>
+    </message>
+    <message>
+        <source>Cloc&amp;k</source>
+        <translation>&amp;Uhr</translation>
+    </message>
+    <message>
+        <source>F&amp;iles</source>
+        <translation>&amp;Dateien</translation>
+    </message>
+    <message>
+        <source>Folders that may be read</source>
+        <translation>Ordner, die gelesen werden dürfen</translation>
+    </message>
+    <message>
+        <source>It may read what is in these folders:</source>
+        <translation>Es darf lesen, was in diesen Ordnern ist:</translation>
+    </message>
+    <message>
+        <source>Reads files in the folders that you allow; it changes none.</source>
+        <translation>Liest Dateien in den Ordnern, die du erlaubst; es ändert keine.</translation>
+    </message>
+    <message>
+        <source>Remove the folder</source>
+        <translation>Ordner entfernen</translation>
+    </message>
+    <message>
+        <source>Ser&amp;vers of tools…</source>
+        <translation>Werkzeu&amp;gserver…</translation>
+    </message>
+    <message>
+        <source>Servers of tools</source>
+        <translation>Werkzeugserver</translation>
+    </message>
+    <message>
+        <source>Tells the time and the date.</source>
+        <translation>Sagt Uhrzeit und Datum.</translation>
+    </message>
+    <message>
+        <source>The list of servers does not have it, or not as it can be used: switch it off, or add it.</source>
+        <translation>Die Liste der Server hat ihn nicht, oder nicht so, dass er sich benutzen lässt: Schalte ihn ab oder füge ihn hinzu.</translation>
+    </message>
+    <message>
+        <source>Tool: {0}</source>
+        <translation>Werkzeug: {0}</translation>
+    </message>
+    <message>
+        <source>Works sums out.</source>
+        <translation>Rechnet Aufgaben aus.</translation>
+    </message>
+    <message>
+        <source>{0} (MCP)</source>
+        <translation>{0} (MCP)</translation>
+    </message>
+    <message>
+        <source>{0} (MCP, not listed)</source>
+        <translation>{0} (MCP, nicht gelistet)</translation>
+    </message>
+</context>
+<context>
+    <name>TranscriptHeader</name>
+    <message>
+        <source>Conversation</source>
+        <translation>Unterhaltung</translation>
+    </message>
+    <message>
+        <source>How it is held</source>
+        <translation>Wie sie geführt wird</translation>
+    </message>
+    <message>
+        <source>St&amp;yle and tools…</source>
+        <translation>Stil und Werk&amp;zeuge…</translation>
+    </message>
+    <message>
+        <source>Style and tools of the conversation</source>
+        <translation>Stil und Werkzeuge der Unterhaltung</translation>
+    </message>
+    <message>
+        <source>Who answers, how long, with which tools, and for how much at most.</source>
+        <translation>Wer antwortet, wie lang, mit welchen Werkzeugen und für höchstens wie viel.</translation>
+    </message>
+    <message>
+        <source>at most {0}</source>
+        <translation>höchstens {0}</translation>
+    </message>
+    <message>
+        <source>long answers</source>
+        <translation>lange Antworten</translation>
+    </message>
+    <message>
+        <source>own persona</source>
+        <translation>eigene Persona</translation>
+    </message>
+    <message>
+        <source>short answers</source>
+        <translation>kurze Antworten</translation>
+    </message>
+    <message>
+        <source>temperature {0}</source>
+        <translation>Temperatur {0}</translation>
+    </message>
+</context>
+<context>
+    <name>TranscriptPane</name>
+    <message>
+        <source>   interrupted</source>
+        <translation>   unterbrochen</translation>
+    </message>
+    <message>
+        <source>   typed</source>
+        <translation>   getippt</translation>
+    </message>
+    <message>
+        <source>&amp;Ask this again</source>
+        <translation>&amp;Erneut fragen</translation>
+    </message>
+    <message>
+        <source>&amp;Copy the selection</source>
+        <translation>&amp;Auswahl kopieren</translation>
+    </message>
+    <message>
+        <source>&amp;Find…</source>
+        <translation>&amp;Suchen…</translation>
+    </message>
+    <message>
+        <source>&amp;Hear it again</source>
+        <translation>Noch einmal an&amp;hören</translation>
+    </message>
+    <message>
+        <source>(nothing understood)</source>
+        <translation>(nichts verstanden)</translation>
+    </message>
+    <message>
+        <source>Conversation</source>
+        <translation>Unterhaltung</translation>
+    </message>
+    <message>
+        <source>Copy the &amp;whole conversation</source>
+        <translation>Ganze &amp;Unterhaltung kopieren</translation>
+    </message>
+    <message>
+        <source>Copy this &amp;turn</source>
+        <translation>&amp;Redebeitrag kopieren</translation>
+    </message>
+    <message>
+        <source>Goes on, {0}</source>
+        <translation>Fortgesetzt, {0}</translation>
+    </message>
+    <message>
+        <source>Handed over to {0}</source>
+        <translation>An {0} übergeben</translation>
+    </message>
+    <message>
+        <source>KAME</source>
+        <translation>KAME</translation>
+    </message>
+    <message>
+        <source>New talk, {0}</source>
+        <translation>Neues Gespräch, {0}</translation>
+    </message>
+    <message>
+        <source>Now thinking: {0}</source>
+        <translation>Jetzt denkt: {0}</translation>
+    </message>
+    <message>
+        <source>What you and KAME say appears here.</source>
+        <translation>Was du und KAME sagen, erscheint hier.</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <translation>Du</translation>
+    </message>
+    <message>
+        <source>You, in passing</source>
+        <translation>Du, nebenbei</translation>
+    </message>
+    <message>
+        <source>{0} takes over</source>
+        <translation>{0} übernimmt</translation>
+    </message>
+    <message>
+        <source>{0} takes over again</source>
+        <translation>{0} übernimmt wieder</translation>
+    </message>
+</context>
+<context>
+    <name>TypeBox</name>
+    <message>
+        <source>Or type here, and press Enter</source>
+        <translation>Oder hier tippen und Eingabe drücken</translation>
+    </message>
+    <message>
+        <source>Or type here, and press Enter: the talk goes on</source>
+        <translation>Oder hier tippen und Eingabe drücken: Das Gespräch geht weiter</translation>
+    </message>
+    <message>
+        <source>Sen&amp;d</source>
+        <translation>Sen&amp;den</translation>
+    </message>
+    <message>
+        <source>Send what you typed</source>
+        <translation>Getipptes senden</translation>
+    </message>
+    <message>
+        <source>Sent once KAME is ready</source>
+        <translation>Wird gesendet, sobald KAME bereit ist</translation>
+    </message>
+    <message>
+        <source>Type instead of talking</source>
+        <translation>Tippen statt sprechen</translation>
+    </message>
+</context>
+<context>
+    <name>UndoBar</name>
+    <message>
+        <source>Undo</source>
+        <translation>Rückgängig</translation>
+    </message>
+    <message>
+        <source>Undo the removal</source>
+        <translation>Löschen rückgängig machen</translation>
+    </message>
+    <message>
+        <source>{0} conversations removed.</source>
+        <translation>{0} Unterhaltungen gelöscht.</translation>
+    </message>
+    <message>
+        <source>“{0}” removed.</source>
+        <translation>„{0}“ gelöscht.</translation>
+    </message>
+</context>
+<context>
+    <name>VoiceCard</name>
+    <message>
+        <source>Precision</source>
+        <translation>Genauigkeit</translation>
+    </message>
+    <message>
+        <source>Precision of {0}</source>
+        <translation>Genauigkeit von {0}</translation>
+    </message>
+    <message>
+        <source>Still looking at this machine …</source>
+        <translation>Dieser Rechner wird noch geprüft …</translation>
+    </message>
+    <message>
+        <source>This machine could not be looked at. Go back and look again.</source>
+        <translation>Dieser Rechner konnte nicht geprüft werden. Geh zurück und prüfe erneut.</translation>
+    </message>
+    <message>
+        <source>bf16 (best)</source>
+        <translation>bf16 (am besten)</translation>
+    </message>
+    <message>
+        <source>int4 (least memory)</source>
+        <translation>int4 (am wenigsten Speicher)</translation>
+    </message>
+    <message>
+        <source>int8 (half the memory)</source>
+        <translation>int8 (halber Speicher)</translation>
+    </message>
+</context>
+<context>
+    <name>VoicePage</name>
+    <message>
+        <source>Embedded voice</source>
+        <translation>Eingebaute Stimme</translation>
+    </message>
+    <message>
+        <source>KAME</source>
+        <translation>KAME</translation>
+    </message>
+    <message>
+        <source>Moshi</source>
+        <translation>Moshi</translation>
+    </message>
+    <message>
+        <source>Reads the brain&apos;s answer aloud, on any machine. It is here already.</source>
+        <translation>Liest die Antwort des Sprachmodells vor, auf jedem Rechner. Sie ist schon da.</translation>
+    </message>
+    <message>
+        <source>Speaks at once, while the brain still thinks, and takes up its thoughts as they come.</source>
+        <translation>Spricht sofort, während das Sprachmodell noch denkt, und nimmt dessen Gedanken auf, wie sie kommen.</translation>
+    </message>
+    <message>
+        <source>Talks by itself, without a brain: quick, and knows little.</source>
+        <translation>Spricht für sich, ohne Sprachmodell: schnell, und weiß wenig.</translation>
+    </message>
+    <message>
+        <source>The voice</source>
+        <translation>Die Stimme</translation>
+    </message>
+    <message>
+        <source>What hears you and speaks. You can change it at any time above the talk.</source>
+        <translation>Was dich hört und spricht. Du kannst es jederzeit über dem Gespräch ändern.</translation>
+    </message>
+    <message>
+        <source>{0} in {1}</source>
+        <translation>{0} in {1}</translation>
+    </message>
+</context>
+<context>
+    <name>WindowsHotkeys</name>
+    <message>
+        <source>Windows refuses “{0}” as a hotkey (error {1}). Choose another.</source>
+        <translation>Windows verweigert „{0}“ als Tastenkürzel (Fehler {1}). Wähle ein anderes.</translation>
+    </message>
+    <message>
+        <source>Your keyboard&apos;s layout has no “{0}”, so it can&apos;t be a hotkey. Choose another.</source>
+        <translation>Deine Tastaturbelegung hat kein „{0}“, deshalb eignet es sich nicht als Tastenkürzel. Wähle ein anderes.</translation>
+    </message>
+    <message>
+        <source>“{0}” is another program&apos;s hotkey already, so it can&apos;t be had. Choose another.</source>
+        <translation>„{0}“ ist schon das Tastenkürzel eines anderen Programms und deshalb nicht zu haben. Wähle ein anderes.</translation>
+    </message>
+    <message>
+        <source>“{0}” writes a character on your keyboard (AltGr). Choose other keys.</source>
+        <translation>„{0}“ schreibt auf deiner Tastatur ein Zeichen (AltGr). Wähle andere Tasten.</translation>
+    </message>
+</context>
+<context>
+    <name>X11Hotkeys</name>
+    <message>
+        <source>The X server can&apos;t be asked for hotkeys ({0}), so they don&apos;t work.</source>
+        <translation>Der X-Server lässt sich nicht um Tastenkürzel bitten ({0}), deshalb wirken sie nicht.</translation>
+    </message>
+    <message>
+        <source>Your keyboard&apos;s layout has no “{0}”, so it can&apos;t be a hotkey. Choose another.</source>
+        <translation>Deine Tastaturbelegung hat kein „{0}“, deshalb eignet es sich nicht als Tastenkürzel. Wähle ein anderes.</translation>
+    </message>
+    <message>
+        <source>“{0}” is another program&apos;s hotkey already, so it can&apos;t be had. Choose another.</source>
+        <translation>„{0}“ ist schon das Tastenkürzel eines anderen Programms und deshalb nicht zu haben. Wähle ein anderes.</translation>
+    </message>
+</context>
+<context>
+    <name>_BrainQuestion</name>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Say first where the server is.</source>
+        <translation>Gib zuerst an, wo der Server ist.</translation>
+    </message>
+</context>
+<context>
+    <name>_TableView</name>
+    <message>
+        <source>The table&apos;s columns</source>
+        <translation>Die Spalten der Tabelle</translation>
+    </message>
+</context>
+</TS>
