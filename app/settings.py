@@ -141,7 +141,9 @@ class Settings:
     )  # fmt: skip
     language: str = _setting(
         "en", tr("Language"),
-        tr("What you speak, and are answered in. KAME and Moshi speak English only."), "talk", effect="talk",
+        tr("What you speak, and are answered in. KAME and Moshi speak English only. Only in English do your words tell "
+           "when you have finished; in other languages the sound and the silence do."),
+        "talk", effect="talk",
         words={
             "en": tr("English"), "de": tr("German"), "es": tr("Spanish"), "fr": tr("French"), "it": tr("Italian"),
             "auto": tr("What is heard"),

@@ -20,7 +20,7 @@ class Revision:
     """One answer of a back-end as it grows: `asked` for the words of `turn` that were known then.
 
     `complete`: these were all of them. `wanted`: the user has chosen this brain in mid-answer. `done`: `text` is whole.
-    `paused`: the user was silent when it was asked for.
+    `paused`: the user was silent when it was asked for. `language`: of the words, by its two letters.
     """
 
     number: int
@@ -31,6 +31,7 @@ class Revision:
     text: str = ""
     done: bool = False
     paused: bool = True
+    language: str = "en"
 
     @property
     def clauses(self) -> list[str]:
@@ -39,10 +40,11 @@ class Revision:
 
     @property
     def may_stay(self) -> bool:
-        """Whether the words that it answers may be all of the turn: the user paused behind them, or they don't break
-        off in mid-sentence.
+        """Whether the words that it answers may be all of the turn: the user paused behind them, or they are English
+        and don't break off in mid-sentence.
         """
-        return self.complete or self.paused or completeness(self.asked) != "open"
+        told = self.language == "en" and completeness(self.asked) != "open"
+        return self.complete or self.paused or told
 
     @property
     def beginning(self) -> tuple[str, ...]:
@@ -64,7 +66,7 @@ def is_stable(revision: Revision, revisions: Iterable[Revision], ended: TakeFloo
     if ended.heard:
         if not same_words(ended.heard, revision.asked):
             return False
-        if completeness(revision.asked) in ("short", "request", "question"):
+        if completeness(revision.asked, revision.language) in ("short", "request", "question"):
             return True
     before = max((other for other in others if fold(other.text)), key=lambda other: other.number, default=None)
     return before is not None and revision.beginning != () and revision.beginning == before.beginning

@@ -40,6 +40,15 @@ class CountingDecoder:
         self._decoder = decoder
         self.looks, self.seconds = 0, 0.0
 
+    @property
+    def language(self) -> str:
+        """See `Decoder.language`."""
+        return self._decoder.language
+
+    def close(self) -> None:
+        """See `Decoder.close`."""
+        self._decoder.close()
+
     def decode(self, samples: np.ndarray) -> str:
         """See `Decoder.decode`."""
         began = time.process_time()

@@ -21,7 +21,7 @@ from app.conversation.turn import FloorCommand
 class OracleAsked:
     """Revision `revision` is on its way for `turn`, asked for on `words` of the user's; `complete` tells that these
     were all of the turn's. `wanted`: the user has chosen this brain while another one's answer is being spoken, and
-    waits to hear it. `paused`: the user was silent then, so that the words may be all.
+    waits to hear it. `paused`: the user was silent then, so that the words may be all. `language`: of the words.
     """
 
     revision: int
@@ -30,6 +30,7 @@ class OracleAsked:
     wanted: bool = False
     words: str = ""
     paused: bool = True
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)

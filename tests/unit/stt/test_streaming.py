@@ -22,11 +22,16 @@ class Counting:
     more than so many words.
     """
 
+    language = "en"
+
     def __init__(self) -> None:
         self.lengths: list[float] = []
         self.gate: threading.Event | None = None
         self.broken = False
         self.deaf_behind = 1000
+
+    def close(self) -> None:
+        self.closed = True
 
     def decode(self, samples: np.ndarray) -> str:
         if self.gate is not None:
