@@ -70,7 +70,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     talk.add_argument("--no-openings", action="store_true",
                       help="keep silent until the answer is there, without a “Let me think.”")  # fmt: skip
     talk.add_argument("--recogniser", default="", metavar="MODEL",
-                      help="what hears you: a model of “models list --kind stt” (default: the app's choice)")  # fmt: skip
+                      help="what hears you: a model of “models list” (default: the app's choice)")  # fmt: skip
     talk.add_argument("--language", default="en", metavar="XX",
                       help="what you speak: en, de, es …, or auto for what is heard (default: en); the words tell when "
                       "you have finished in English only, in other languages the sound and the silence")  # fmt: skip

@@ -6,16 +6,21 @@ import importlib
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 
 from app.installed import packages_command
+from app.models.entry import Model
 from app.models.places import default_model, model_path
 from app.stt.base import Transcriber, TranscriberError
 from app.stt.choose import choose_recogniser
+from app.stt.streaming import Decoder
 
 
 @dataclass(frozen=True, slots=True)
 class EarsSpec:
-    """How an engine is run: `module`'s `make(model, judge, call_soon, language)`; `needs` names its extra, if any."""
+    """How an engine is run: `module`'s `make(model, judge, call_soon, language)` and `open_decoder(model, language)`;
+    `needs` names its extra, if any.
+    """
 
     label: str
     module: str
@@ -36,11 +41,20 @@ def make_transcriber(
     Raises TranscriberError when there is none, or it can't be run.
     """
     model = choose_recogniser(key, language)
+    make = _module(model).make
+    return make(model_path(model.key), default_model("endpointing"), call_soon, language)
+
+
+def open_decoder(model: Model, language: str = "en") -> Decoder:
+    """What turns sound to words with a recogniser of the catalogue, loaded. Raises TranscriberError."""
+    return _module(model).open_decoder(model_path(model.key), language)
+
+
+def _module(model: Model) -> ModuleType:
     spec = ENGINES[model.engine]
     if spec.needs and importlib.util.find_spec(spec.needs) is None:
         raise TranscriberError(
             f"{spec.label} is not installed (package {spec.needs}). Set the app up again: "
             f"{packages_command()}."
         )
-    make = importlib.import_module(spec.module).make
-    return make(model_path(model.key), default_model("endpointing"), call_soon, language)
+    return importlib.import_module(spec.module)

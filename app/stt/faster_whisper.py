@@ -11,6 +11,18 @@ from app.stt.choose import AUTOMATIC
 from app.stt.streaming import Decoder, StreamingTranscriber
 
 
+def open_decoder(model: Path, language: str = "en") -> Decoder:
+    """The decoder over the CTranslate2 folder `model`. Raises TranscriberError for a language that it can't hear."""
+    from app.stt.whisper_decoder import WhisperDecoder
+
+    try:
+        return WhisperDecoder(model, language=language)
+    except ValueError as error:
+        raise TranscriberError(
+            f"Whisper doesn't know the language “{language}”. Name one by its two letters, as en or de."
+        ) from error
+
+
 def make(
     model: Path, judge: Path, call_soon: Callable[[Callable[[], None]], object], language: str = "en"
 ) -> StreamingTranscriber:
@@ -21,15 +33,8 @@ def make(
 
     def load() -> tuple[Decoder, EndOfTurn | None]:
         from app.stt.smart_turn import SmartTurn
-        from app.stt.whisper_decoder import WhisperDecoder
 
-        try:
-            decoder = WhisperDecoder(model, language=language)
-        except ValueError as error:
-            raise TranscriberError(
-                f"Whisper doesn't know the language “{language}”. Name one by its two letters, as en or de."
-            ) from error
-        return decoder, SmartTurn(judge) if judge.is_file() else None
+        return open_decoder(model, language), SmartTurn(judge) if judge.is_file() else None
 
     load_words = finished_words.load if language in ("en", AUTOMATIC) else lambda: None
     return StreamingTranscriber(f"whisper {_name(model)}", load, call_soon, load_words)

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 
 from app.models.catalogue import models_of
 
-FIRST = 0.5
-"""Probability from which a language is taken while none is known: it is likelier than all others together."""
-CLEARLY = 0.9
-"""Probability from which another language takes the place of the known one."""
-LEAST_SECONDS = 1.0
-"""Less speech tells little: until then the likeliest language is taken for the words, and not kept."""
+FIRST, CLEARLY = 0.8, 0.9
+"""Probability from which a language is kept for the talk, and from which another one takes its place. Whisper base on
+the first two seconds of 34 sentences of people in English, 16 in German and 22 in Spanish by synthetic voices: 0.89 or
+more for English, never 0.06 for another language; 3 of the others are taken for a third language with 0.8 or more. On
+three seconds none is."""
+LEAST_SECONDS = 1.4
+"""So much voice stands in two seconds of speech. On the first second one in three Spanish sentences and two in three
+German ones are taken for another language: until then the likeliest is taken for the words, and not kept."""
 
 
 def answerable() -> frozenset[str]:
@@ -27,7 +29,7 @@ class HeardLanguage:
         self._languages = languages
 
     def hear(self, probabilities: Mapping[str, float], seconds: float) -> str:
-        """Take in what a look at `seconds` of speech makes likely, and return the language to write its words in."""
+        """Take in what a look at sound with `seconds` of voice makes likely; return the language to write it in."""
         among = {language: p for language, p in probabilities.items() if language in self._languages}
         total = sum(among.values())
         if total <= 0.0:

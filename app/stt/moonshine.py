@@ -31,13 +31,15 @@ FAILED = (
 class MoonshineDecoder:
     """`weights`: the folder of the weights, inside the package that has the library. Loads when it is made.
 
-    `cpu_seconds`: the processor time of all looks so far. Not safe for two threads at once. Raises TranscriberError.
+    `child_seconds`: the processor time of all looks so far; `child_bytes`: the memory of the child. Not safe for two
+    threads at once. Raises TranscriberError.
     """
 
     language = "en"
 
     def __init__(self, weights: Path) -> None:
-        self.cpu_seconds = 0.0
+        self.child_seconds = 0.0
+        self.child_bytes = 0
         self._command = python_module_command("app.stt.moonshine_worker", str(weights))
         self._child = self._start()
 
@@ -55,7 +57,7 @@ class MoonshineDecoder:
             answer = self._ask(raw)
         if "error" in answer:
             raise RuntimeError(answer["error"])
-        self.cpu_seconds += answer["seconds"]
+        self.child_seconds += answer["seconds"]
         return without_loops(without_sounds(answer["text"]), seconds)
 
     def close(self) -> None:
@@ -71,6 +73,7 @@ class MoonshineDecoder:
         if not ready:
             end_child(child)
             raise TranscriberError(FAILED)
+        self.child_bytes = json.loads(ready)["memory"]
         return child
 
     def _ask(self, raw: bytes) -> dict:
@@ -78,6 +81,11 @@ class MoonshineDecoder:
         self._child.stdin.write(len(raw).to_bytes(4, "little") + raw)
         self._child.stdin.flush()
         return json.loads(self._child.stdout.readline())
+
+
+def open_decoder(model: Path, language: str = "en") -> MoonshineDecoder:
+    """The decoder over the weights in `model`; it hears English whatever is spoken. Raises TranscriberError."""
+    return MoonshineDecoder(model)
 
 
 def make(
@@ -88,6 +96,6 @@ def make(
     def load() -> tuple[Decoder, EndOfTurn | None]:
         from app.stt.smart_turn import SmartTurn
 
-        return MoonshineDecoder(model), SmartTurn(judge) if judge.is_file() else None
+        return open_decoder(model), SmartTurn(judge) if judge.is_file() else None
 
     return StreamingTranscriber("moonshine tiny.en", load, call_soon, finished_words.load)

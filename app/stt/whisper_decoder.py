@@ -22,6 +22,7 @@ import numpy as np
 from app.stt.hallucinations import spoken_words
 from app.stt.heard_language import HeardLanguage, answerable
 from app.stt.level import levelled
+from app.stt.quiet import voiced_seconds
 from app.stt.sound_marks import CLOSINGS, OPENINGS, names_speech, without_sounds
 from app.stt.whisper_library import faster_whisper
 
@@ -70,7 +71,7 @@ class WhisperDecoder:
         encoded = self._encode(levelled(samples))
         if self._heard is not None:
             found = self._whisper.model.detect_language(encoded)[0]
-            language = self._heard.hear({token[2:-2]: p for token, p in found}, seconds)
+            language = self._heard.hear({token[2:-2]: p for token, p in found}, voiced_seconds(samples))
         else:
             language = self.language
         if language != "en":
