@@ -98,6 +98,14 @@ def build_parser() -> argparse.ArgumentParser:
     hearing.add_argument("--peak", type=float, default=None, metavar="LEVEL", help="make all as loud as this (0 to 1)")
     hearing.add_argument("--answering", action="store_true", help="the app answers: who goes on speaks over it")
     hearing.add_argument("--cases", type=cli_talk.frames, default=0, metavar="N", help="how many (default: all)")
+    recognisers = bench.add_parser("recognisers", parents=[common], help="the recognisers of speech that are here")
+    recognisers.add_argument("--people", default="", metavar="FOLDER",
+                             help="real speakers, as for “hearing”; only those that nothing was fitted to")  # fmt: skip
+    recognisers.add_argument("--recordings", default="", metavar="FOLDER",
+                             help="other recordings, as for “hearing”, in place of ten synthetic questions")  # fmt: skip
+    recognisers.add_argument("--only", action="append", default=[], metavar="MODEL", help="may be given again")
+    recognisers.add_argument("--language", default="en", metavar="XX", help="what is spoken (default: en)")
+    recognisers.add_argument("--cases", type=cli_talk.frames, default=0, metavar="N", help="how many (default: all)")
     sounds = bench.add_parser("sounds", parents=[common], help="laughter and other sounds that are no turn")
     sounds.add_argument("--folder", required=True, metavar="FOLDER", help="recordings of such sounds")
     sounds.add_argument("--speech", default="", metavar="FOLDER", help="recordings of speech, which is to interrupt")
@@ -146,6 +154,7 @@ def main(argv: list[str]) -> int:
             "audio": lambda: _bench_audio(args, terminal),
             "turns": lambda: _bench_turns(args, terminal),
             "hearing": lambda: _bench_hearing(args, terminal),
+            "recognisers": lambda: _bench_recognisers(args, terminal),
             "sounds": lambda: _bench_sounds(args, terminal),
             "overlap": lambda: _bench_overlap(args, terminal),
             "startup": lambda: _bench_startup(args, terminal),
@@ -316,6 +325,23 @@ def _bench_hearing(args: argparse.Namespace, terminal: Terminal) -> int:
         result = run_hearing(
             Path(args.recordings), part=args.part, peak=args.peak, cases=args.cases, answers=args.answering,
             progress=terminal.progress,
+        )  # fmt: skip
+    except compose.USER_ERRORS as error:
+        raise UserError(str(error)) from error
+    terminal.say(result.table())
+    terminal.document({"ok": True, **result.document()})
+    return 0
+
+
+def _bench_recognisers(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app import main as compose
+    from app.evaluation.recognisers import run_recognisers
+
+    try:
+        result = run_recognisers(
+            people=Path(args.people) if args.people else None,
+            folder=Path(args.recordings) if args.recordings else None,
+            keys=args.only, language=args.language, cases=args.cases, progress=terminal.progress,
         )  # fmt: skip
     except compose.USER_ERRORS as error:
         raise UserError(str(error)) from error

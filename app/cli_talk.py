@@ -24,7 +24,7 @@ from app.conversation.stages import Stages
 from app.conversation.tally import Tally
 from app.conversation.transcript import Transcript
 from app.models.fit import PRECISIONS
-from app.session.control import ROUTER, BackendChoice, ModelChoice, SessionChoice, Style, ToolChoice
+from app.session.control import ROUTER, BackendChoice, ModelChoice, SessionChoice, SpeechChoice, Style, ToolChoice
 from app.session.errors import UserError
 from app.settings import echoes_path, patience_of
 from app.terminal import Terminal
@@ -69,6 +69,11 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
                       help="how long your pauses are waited out: 0 (shortest) to 10, default 5")  # fmt: skip
     talk.add_argument("--no-openings", action="store_true",
                       help="keep silent until the answer is there, without a “Let me think.”")  # fmt: skip
+    talk.add_argument("--recogniser", default="", metavar="MODEL",
+                      help="what hears you: a model of “models list” (default: the app's choice)")  # fmt: skip
+    talk.add_argument("--language", default="en", metavar="XX",
+                      help="what you speak: en, de, es …, or auto for what is heard (default: en); the words tell when "
+                      "you have finished in English only, in other languages the sound and the silence")  # fmt: skip
     talk.add_argument("--realtime", action="store_true", help="play the file at the pace of sound")
     talk.add_argument("--record", default="", metavar="FOLDER", help="keep events.jsonl and both sides' sound")
     talk.add_argument("--microphone", default="", metavar="NAME", help="an input device by name")
@@ -353,6 +358,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
         tools=ToolChoice(tuple(args.tool), tuple(args.folder)),
         cap=args.cap,
         model=ModelChoice(args.weights, args.precision, args.device, args.context, args.delay_ms, args.lead_ms),
+        speech=SpeechChoice(args.language, args.recogniser),
         manner=args.manner,
         patience=args.patience,
         openings=not args.no_openings,

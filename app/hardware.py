@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 
 def memory_bytes() -> int:
@@ -18,3 +19,22 @@ def memory_bytes() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError):
         return 0
+
+
+def resident_bytes() -> int:
+    """What this process holds of the machine's memory now; 0 where that can't be told."""
+    if sys.platform == "linux":
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    if sys.platform == "win32":
+        import ctypes
+        from ctypes import wintypes
+
+        class Counters(ctypes.Structure):
+            _fields_ = [("size", wintypes.DWORD), ("faults", wintypes.DWORD), ("peak", ctypes.c_size_t),
+                        ("resident", ctypes.c_size_t), ("rest", ctypes.c_size_t * 6)]  # fmt: skip
+
+        counters = Counters(size=ctypes.sizeof(Counters))
+        process = ctypes.c_void_p(ctypes.windll.kernel32.GetCurrentProcess())
+        if ctypes.windll.psapi.GetProcessMemoryInfo(process, ctypes.byref(counters), counters.size):
+            return counters.resident
+    return 0

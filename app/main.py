@@ -92,9 +92,7 @@ def session(
 
     parts = SessionParts(
         frontend=made_frontend or frontend(choice),
-        transcriber=make_transcriber(
-            "whisper", default_model("stt"), default_model("endpointing"), loop.call_soon_threadsafe
-        ),
+        transcriber=make_transcriber(choice.speech.recogniser, choice.speech.language, loop.call_soon_threadsafe),
         voice_activity=voice_activity,
         backend=backend or brains.brain(choice.backend),
         source=source,

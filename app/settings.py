@@ -152,7 +152,9 @@ class Settings:
 
     language: str = _setting(
         "en", tr("Language"),
-        tr("What you speak, and are answered in. KAME and Moshi speak English only."), "speech", effect="talk",
+        tr("What you speak, and are answered in. KAME and Moshi speak English only. Only in English do your words tell "
+           "when you have finished; in other languages the sound and the silence do."),
+        "speech", effect="talk",
         words={
             "en": tr("English"), "de": tr("German"), "es": tr("Spanish"), "fr": tr("French"), "it": tr("Italian"),
             "auto": tr("What is heard"),

@@ -62,8 +62,12 @@ _SENTENCE_START = re.compile(r"(?<=[.?!…]) (?=[A-Z\"“])")
 """A full stop before a small letter is the recogniser's, between two stretches of one sentence."""
 
 
-def completeness(words: str) -> Completeness:
-    """See `Completeness`. `words`: the whole turn so far, as the recogniser writes it."""
+def completeness(words: str, language: str = "en") -> Completeness:
+    """See `Completeness`. `words`: the whole turn so far, as the recogniser writes it. In other languages than English
+    nothing is known of them, and all are a statement.
+    """
+    if language != "en":
+        return "statement"
     sentences = [part for part in _SENTENCE_START.split(words.strip()) if fold(part)]
     if not sentences:
         return "open"

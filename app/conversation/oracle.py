@@ -34,7 +34,8 @@ class OraclePolicy:
     to 0.5); `new_words` the least growth of the transcript (KAME's server: 2), of which a pause needs
     only one. Words that ask a whole question may be the last ones: they need one, and half the interval. A request that
     has not spoken yet is never overtaken by a partial transcript: a back-end slower than the interval still gets its
-    say. `partials` off waits for complete turns only; `sparing` asks at pauses and ends alone.
+    say. `partials` off waits for complete turns only; `sparing` asks at pauses and ends alone. `language` is that of
+    the words.
     """
 
     def __init__(self, *, interval: float = 0.4, new_words: int = 2, partials: bool = True) -> None:
@@ -42,6 +43,7 @@ class OraclePolicy:
         self.new_words = new_words
         self.partials = partials
         self.sparing = False
+        self.language = "en"
         self._newest: _Request | None = None
 
     def decide(self, turn: int, text: str, at: float, *, final: bool, paused: bool = False) -> Decision:
@@ -65,7 +67,7 @@ class OraclePolicy:
             return "keep"
         if paused:
             return "start"
-        whole = completeness(text) in ("request", "question")
+        whole = completeness(text, self.language) in ("request", "question")
         interval, growth = (self.interval / 2, 1) if whole else (self.interval, self.new_words)
         return "keep" if at - newest.at < interval or _growth(newest.words, words) < growth else "start"
 

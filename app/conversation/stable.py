@@ -21,6 +21,7 @@ class Revision:
 
     `complete`: these were all of them. `wanted`: the user has chosen this brain in mid-answer. `done`: `text` is whole.
     `paused`: the user was silent when it was asked for. `due`: the second at which its first clause is expected.
+    `language`: of the words, by its two letters.
     """
 
     number: int
@@ -32,6 +33,7 @@ class Revision:
     done: bool = False
     paused: bool = True
     due: float = 0.0
+    language: str = "en"
 
     @property
     def clauses(self) -> list[str]:
@@ -40,10 +42,11 @@ class Revision:
 
     @property
     def may_stay(self) -> bool:
-        """Whether the words that it answers may be all of the turn: the user paused behind them, or they don't break
-        off in mid-sentence.
+        """Whether the words that it answers may be all of the turn: the user paused behind them, or they are English
+        and don't break off in mid-sentence.
         """
-        return self.complete or self.paused or completeness(self.asked) != "open"
+        told = self.language == "en" and completeness(self.asked) != "open"
+        return self.complete or self.paused or told
 
     @property
     def beginning(self) -> tuple[str, ...]:
@@ -65,7 +68,7 @@ def is_stable(revision: Revision, revisions: Iterable[Revision], ended: TakeFloo
     if ended.heard:
         if not same_words(ended.heard, revision.asked):
             return False
-        if completeness(revision.asked) in ("short", "request", "question"):
+        if completeness(revision.asked, revision.language) in ("short", "request", "question"):
             return True
     before = max((other for other in others if fold(other.text)), key=lambda other: other.number, default=None)
     return before is not None and revision.beginning != () and revision.beginning == before.beginning

@@ -34,18 +34,32 @@ ROOM_QUANTILE = 0.05
 
 
 class CountingDecoder:
-    """Counts the looks of a decoder and the processor time they take."""
+    """Counts the looks of a decoder and the processor time they take; `last`: of the last look."""
 
     def __init__(self, decoder: Decoder) -> None:
         self._decoder = decoder
-        self.looks, self.seconds = 0, 0.0
+        self.looks, self.seconds, self.last = 0, 0.0, 0.0
+
+    @property
+    def language(self) -> str:
+        """See `Decoder.language`."""
+        return self._decoder.language
+
+    def close(self) -> None:
+        """See `Decoder.close`."""
+        self._decoder.close()
 
     def decode(self, samples: np.ndarray) -> str:
         """See `Decoder.decode`."""
-        began = time.process_time()
+        began = self._spent()
         words = self._decoder.decode(samples)
-        self.looks, self.seconds = self.looks + 1, self.seconds + time.process_time() - began
+        self.last = self._spent() - began
+        self.looks, self.seconds = self.looks + 1, self.seconds + self.last
         return words
+
+    def _spent(self) -> float:
+        # A decoder that works in a child process counts what that spends.
+        return time.process_time() + getattr(self._decoder, "child_seconds", 0.0)
 
 
 def load_recordings(folder: Path, *, part: int | None = None, peak: float | None = None) -> list[Recording]:

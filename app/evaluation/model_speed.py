@@ -87,9 +87,10 @@ def _voice(model: Model) -> Speed:
 
 def _recogniser(model: Model) -> Speed:
     from app.evaluation.spoken import load_questions
-    from app.stt.whisper_decoder import RATE, WhisperDecoder
+    from app.stt import open_decoder
+    from app.stt.streaming import RATE
 
-    decoder = WhisperDecoder(model_path(model.key))
+    decoder = open_decoder(model)
     sound = soxr.resample(np.concatenate([q.samples for q in load_questions()[:2]]), SAMPLE_RATE, RATE)
     sound = sound[: int(LOOK_SECONDS * RATE)].astype(np.float32)
     decoder.decode(sound)
@@ -98,5 +99,6 @@ def _recogniser(model: Model) -> Speed:
         began = time.perf_counter()
         decoder.decode(sound)
         times.append(time.perf_counter() - began)
+    decoder.close()
     look = float(np.median(times))
     return Speed(round(look, 3), round(len(sound) / RATE / look, 2))

@@ -24,34 +24,50 @@ WORDS_SECONDS = 0.03
 
 
 class _TimedWorker:
-    """Works at once, and gives its results out when they would have come: one piece of work after another."""
+    """Works at once, and gives its results out when they would have come: one piece of work after another.
 
-    def __init__(self, transcriber: TimedTranscriber, seconds: float) -> None:
+    `seconds`: how long the piece took that was just done.
+    """
+
+    def __init__(self, transcriber: TimedTranscriber, seconds: Callable[[], float]) -> None:
         self._transcriber = transcriber
         self._seconds = seconds
         self._free_at = 0.0
 
     def submit(self, work: Callable[..., Any], *args: object) -> Future[Any]:
-        self._free_at = max(self._free_at, self._transcriber.now) + self._seconds
-        self._transcriber.due = self._free_at
+        self._free_at = max(self._free_at, self._transcriber.now)
+        self._transcriber.working = self
         work(*args)
         return Future()
+
+    def finish(self) -> float:
+        """When the piece is done that was begun last."""
+        self._free_at += self._seconds()
+        return self._free_at
 
 
 class TimedTranscriber(StreamingTranscriber):
     """A `StreamingTranscriber` without threads, over models that are loaded already. What is due is given out by
-    `deliver`, and with each frame.
+    `deliver`, and with each frame. `decode_seconds` tells how long the look took that was just done.
     """
 
-    def __init__(self, decoder: Decoder, judge: EndOfTurn, words: WordsJudge | None = None) -> None:
+    working: _TimedWorker
+
+    def __init__(
+        self,
+        decoder: Decoder,
+        judge: EndOfTurn,
+        words: WordsJudge | None = None,
+        decode_seconds: Callable[[], float] = lambda: DECODE_SECONDS,
+    ) -> None:
         super().__init__("timed", lambda: (decoder, judge), self._keep)
-        self.now = self.due = 0.0
+        self.now = 0.0
         self._answers: list[tuple[float, int, Callable[[], None]]] = []
         self._count = 0
         self._decoder, self._judge, self._words_judge = decoder, judge, words
-        self._worker = _TimedWorker(self, DECODE_SECONDS)  # type: ignore[assignment]
-        self._judge_worker = _TimedWorker(self, JUDGE_SECONDS)  # type: ignore[assignment]
-        self._words_worker = _TimedWorker(self, WORDS_SECONDS)  # type: ignore[assignment]
+        self._worker = _TimedWorker(self, decode_seconds)  # type: ignore[assignment]
+        self._judge_worker = _TimedWorker(self, lambda: JUDGE_SECONDS)  # type: ignore[assignment]
+        self._words_worker = _TimedWorker(self, lambda: WORDS_SECONDS)  # type: ignore[assignment]
 
     def __enter__(self) -> Self:
         return self
@@ -74,4 +90,4 @@ class TimedTranscriber(StreamingTranscriber):
 
     def _keep(self, answer: Callable[[], None]) -> None:
         self._count += 1
-        heapq.heappush(self._answers, (self.due, self._count, answer))
+        heapq.heappush(self._answers, (self.working.finish(), self._count, answer))

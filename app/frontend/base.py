@@ -22,7 +22,7 @@ class OracleAsked:
     """Revision `revision` is on its way for `turn`, asked for on `words` of the user's; `complete` tells that these
     were all of the turn's. `wanted`: the user has chosen this brain while another one's answer is being spoken, and
     waits to hear it. `paused`: the user was silent then, so that the words may be all. `expected`: seconds until its
-    first clause, as this brain's earlier answers took; 0: not known.
+    first clause, as this brain's earlier answers took; 0: not known. `language`: of the words, by its two letters.
     """
 
     revision: int
@@ -32,6 +32,7 @@ class OracleAsked:
     words: str = ""
     paused: bool = True
     expected: float = 0.0
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)

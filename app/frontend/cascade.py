@@ -203,9 +203,11 @@ class CascadeFrontEnd:
     def _take(self, item: FrontEndInput) -> bool:
         """Takes one input in; returns whether what was given out must be thrown away."""
         match item:
-            case OracleAsked(number, turn, complete, wanted, words, paused, expected):
+            case OracleAsked(number, turn, complete, wanted, words, paused, expected, language):
                 due = self._at + expected
-                self._revisions[number] = Revision(number, turn, complete, wanted, words, paused=paused, due=due)
+                self._revisions[number] = Revision(
+                    number, turn, complete, wanted, words, paused=paused, due=due, language=language
+                )
                 if complete and self._forsaken:
                     self._take_floor(floor.TakeFloor(turn))  # somebody else answers what nobody has answered
                 for old in [n for n in self._revisions if n < number - 8]:

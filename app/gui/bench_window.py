@@ -31,6 +31,7 @@ from app.gui.timeline_clock import LiveEdge
 from app.gui.timeline_replay import ReplayClock
 from app.gui.timeline_view import TICK_MS
 from app.gui.window import MainWindow, WindowChoices
+from app.hardware import resident_bytes
 from app.session.control import SessionChoice
 from app.settings import Settings
 
@@ -112,27 +113,6 @@ def spread(values: Sequence[float]) -> dict[str, float]:
             "count": len(values)}  # fmt: skip
 
 
-def resident_mb() -> float:
-    """What this process holds of the machine's memory now; 0.0 where that can't be told."""
-    if sys.platform == "linux":
-        import resource
-
-        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
-    if sys.platform == "win32":
-        import ctypes
-        from ctypes import wintypes
-
-        class Counters(ctypes.Structure):
-            _fields_ = [("size", wintypes.DWORD), ("faults", wintypes.DWORD), ("peak", ctypes.c_size_t),
-                        ("resident", ctypes.c_size_t), ("rest", ctypes.c_size_t * 6)]  # fmt: skip
-
-        counters = Counters(size=ctypes.sizeof(Counters))
-        process = ctypes.c_void_p(ctypes.windll.kernel32.GetCurrentProcess())
-        if ctypes.windll.psapi.GetProcessMemoryInfo(process, ctypes.byref(counters), counters.size):
-            return counters.resident / 1e6
-    return 0.0
-
-
 class Bench:
     """The window on the screen, with a talk that is about to begin."""
 
@@ -193,7 +173,7 @@ class Bench:
                 whole_ms.append((end - start) * 1000)
             paint_ms.append((end - applied) * 1000)
             if number % max(1, batches // MEMORY_POINTS) == 0:
-                memory.append((round(clock.now, 1), round(resident_mb(), 1)))
+                memory.append((round(clock.now, 1), round(resident_bytes() / 1e6, 1)))
                 await asyncio.sleep(0)
         took = time.perf_counter() - began
         warm = memory[len(memory) // 2 :]

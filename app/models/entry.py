@@ -70,8 +70,8 @@ class Model:
 
     @property
     def bytes(self) -> int:
-        """What its download brings: exactly, where the files are known."""
-        return sum(file.bytes for file in self.files) or self.size
+        """What its download brings: exactly, but for packages with code."""
+        return self.size or sum(file.bytes for file in self.files)
 
     def speaks(self, language: str) -> bool:
         """Whether it can be used in a language, given by its two letters."""

@@ -62,6 +62,8 @@ class Mind:
         now: Callable[[], float],
     ) -> None:
         self.parts = parts
+        self.language = "en"
+        """What the user speaks, by its two letters; empty while that is to be found out and not heard yet."""
         self._transcript = transcript
         self._post = post
         self._tell = emit
@@ -152,7 +154,7 @@ class Mind:
         if self._group is None:
             return  # the talk is over
         for runner in self._runners:
-            runner.transcript(turn, words, final=final, settled=settled)
+            runner.transcript(turn, words, final=final, settled=settled, language=self.language)
 
     def abandon(self, turn: int) -> None:
         """The answer to `turn` is not wanted any more."""

@@ -72,8 +72,9 @@ class OracleRunner:
             backend in (s.backend, s.chosen) for s in self._streams.values()
         )
 
-    def transcript(self, turn: int, words: str, *, final: bool, settled: bool) -> None:
+    def transcript(self, turn: int, words: str, *, final: bool, settled: bool, language: str = "en") -> None:
         """The user's turn `turn` reads `words` now. `settled`: they are silent; `final`: it is over."""
+        self.policy.language = language
         if self._closed or (not final and is_backchannel(words)):
             return  # "mhm" asks for nothing, and must not end the answer that it is said over
         self._latest = (turn, words, final, settled)
@@ -189,8 +190,8 @@ class OracleRunner:
         self._post(
             OracleAsked(
                 stream.revision, stream.turn, stream.final, wanted=True, words=stream.words, paused=not stream.brief,
-                expected=self._host.pace(stream.backend).first_clause,
-            )
+                expected=self._host.pace(stream.backend).first_clause, language=self.policy.language,
+            )  # fmt: skip
         )
         self._drop_past(stream, before)
         if stream.text and self._track.accept(stream.revision, stream.text):
@@ -247,8 +248,12 @@ class OracleRunner:
         self._emit(
             e.OracleRequested(now, revision, turn, backend.name, backend.model, words, final, self.aside)
         )
-        expected = self._host.pace(backend).first_clause
-        self._post(OracleAsked(revision, turn, final, wanted, words, paused=not brief, expected=expected))
+        self._post(
+            OracleAsked(
+                revision, turn, final, wanted, words, paused=not brief,
+                expected=self._host.pace(backend).first_clause, language=self.policy.language,
+            )
+        )  # fmt: skip
         self._drop_past(stream, before)
         stream.task = self._host.group.create_task(run(stream, self._host), name=f"oracle-{revision}")
 

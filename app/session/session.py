@@ -393,6 +393,7 @@ class Session:
             self.mailbox.post(floor.Interrupt(user_speaks=False))
             return
         self.mailbox.post(WordsHint(turn, words, update.heard_until))
+        self.mind.language = update.language
         if self.parts.frontend.hears_oracle:
             self.mind.ask(turn, words, final=update.final, settled=update.settled)
 

@@ -1,40 +1,60 @@
-"""The ears, by name. Adapters are imported when they are wanted."""
+"""The recognisers, by the engine that runs them. Adapters are imported when they are wanted."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from types import ModuleType
 
 from app.installed import packages_command
+from app.models.entry import Model
+from app.models.places import default_model, model_path
 from app.stt.base import Transcriber, TranscriberError
+from app.stt.choose import choose_recogniser
+from app.stt.streaming import Decoder
 
 
 @dataclass(frozen=True, slots=True)
 class EarsSpec:
-    """How to make a transcriber: `module`'s `make(model, judge_model, call_soon)`; `needs` names its extra."""
+    """How an engine is run: `module`'s `make(model, judge, call_soon, language)` and `open_decoder(model, language)`;
+    `needs` names its extra, if any.
+    """
 
     label: str
     module: str
-    needs: str
+    needs: str = ""
 
 
-PROVIDERS = {
+ENGINES = {
     "whisper": EarsSpec("Whisper (this machine)", "app.stt.faster_whisper", "faster_whisper"),
+    "moonshine": EarsSpec("Moonshine (this machine)", "app.stt.moonshine"),
 }
 
 
 def make_transcriber(
-    name: str, model: Path, judge: Path, call_soon: Callable[[Callable[[], None]], object]
+    key: str, language: str, call_soon: Callable[[Callable[[], None]], object]
 ) -> Transcriber:
-    """The transcriber `name`. Raises TranscriberError when it is unknown or not installed."""
-    spec = PROVIDERS.get(name)
-    if spec is None:
-        raise TranscriberError(f"There are no ears called “{name}”. There are: {', '.join(PROVIDERS)}.")
-    if importlib.util.find_spec(spec.needs) is None:
+    """A transcriber with the recogniser `key`, or with the app's choice if it is empty, for `language` or "auto".
+
+    Raises TranscriberError when there is none, or it can't be run.
+    """
+    model = choose_recogniser(key, language)
+    make = _module(model).make
+    return make(model_path(model.key), default_model("endpointing"), call_soon, language)
+
+
+def open_decoder(model: Model, language: str = "en") -> Decoder:
+    """What turns sound to words with a recogniser of the catalogue, loaded. Raises TranscriberError."""
+    return _module(model).open_decoder(model_path(model.key), language)
+
+
+def _module(model: Model) -> ModuleType:
+    spec = ENGINES[model.engine]
+    if spec.needs and importlib.util.find_spec(spec.needs) is None:
         raise TranscriberError(
             f"{spec.label} is not installed (package {spec.needs}). Set the app up again: "
             f"{packages_command()}."
         )
-    return importlib.import_module(spec.module).make(model, judge, call_soon)
+    return importlib.import_module(spec.module)

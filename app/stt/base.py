@@ -17,7 +17,8 @@ from app.conversation.voice import VoiceWindow
 class TranscriptUpdate:
     """The words of a turn so far; see `TranscriptPartial`. `settled`: the user was silent at its end.
 
-    `final`: the answer to `Transcriber.end`; nothing more of this turn comes unless it is resumed.
+    `final`: the answer to `Transcriber.end`; nothing more of this turn comes unless it is resumed. `language`: its two
+    letters; empty while it is to be found out and not heard yet.
     """
 
     turn: int
@@ -26,6 +27,7 @@ class TranscriptUpdate:
     heard_until: float
     settled: bool = False
     final: bool = False
+    language: str = "en"
 
 
 class TranscriberError(Exception):

@@ -1,4 +1,4 @@
-"""Whether words make a whole turn: what a small language model expects behind them.
+"""Whether English words make a whole turn: what a small language model expects behind them.
 
 A model that has learned to answer knows where a user's turn ends. Asked what comes behind the words, it tells how
 likely a closing mark or the turn's end is, and how likely the turn's end is behind that mark. This is how detectors
@@ -62,13 +62,24 @@ def probability(text: str, odds: WordOdds | None, sound: float) -> float:
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
 
+def probability_by_sound(sound: float) -> float:
+    """That a turn ends here, in [0, 1], by the judge of the sound alone: for languages whose words aren't judged."""
+    weights = word_weights("sound alone")
+    return 1 / (1 + math.exp(-weights["always"] - weights["sound"] * sound_clue(sound)))
+
+
+def sound_clue(sound: float) -> float:
+    """The log-odds of what the judge of the sound said, bounded."""
+    sound = min(0.99, max(0.01, sound))
+    return math.log(sound / (1 - sound))
+
+
 def clues(text: str, odds: WordOdds | None, sound: float) -> dict[str, float]:
     """What the regression looks at, by name."""
     kind, words = completeness(text), fold(text)
-    sound = min(0.99, max(0.01, sound))
     told = {
         "always": 1.0,
-        "sound": math.log(sound / (1 - sound)),
+        "sound": sound_clue(sound),
         "open": float(kind == "open"),
         "tail": float(ends_open(text)),
         "statement": float(kind == "statement"),

@@ -25,15 +25,20 @@ _OFTEN = {
     ("thank", "you"), ("thank", "you", "very", "much"), ("thanks", "for", "watching"), ("thanks",), ("you",), ("bye",),
     ("the",), ("okay",), ("yeah",), ("yes",), ("oh",), ("so",), ("all", "right"), ("i'm", "sorry"),
 }  # fmt: skip
-"""What is made of noise so often that the model finds it likely."""
+"""What is made of noise in English so often that the model finds it likely."""
 
 
-def spoken_words(text: str, seconds: float, no_speech: float, log_probability: float) -> str:
-    """`text` without what nobody said: as decoded from `seconds` of sound, with Whisper's own two doubts."""
+def spoken_words(
+    text: str, seconds: float, no_speech: float, log_probability: float, *, english: bool = True
+) -> str:
+    """`text` without what nobody said: as decoded from `seconds` of sound, with Whisper's own two doubts.
+
+    What is often made of noise is known of `english` alone.
+    """
     words = fold(text)
     if not words or no_speech > NO_SPEECH_ALONE:
         return ""
-    if no_speech > NO_SPEECH and (log_probability < LEAST_LOG_PROBABILITY or words in _OFTEN):
+    if no_speech > NO_SPEECH and (log_probability < LEAST_LOG_PROBABILITY or (english and words in _OFTEN)):
         return ""
     return without_loops(text, seconds)
 

@@ -18,6 +18,12 @@ def loudness(samples: np.ndarray) -> np.ndarray:
     return 10 * np.log10(np.square(steps).mean(axis=1) + 1e-10)
 
 
+def voiced_seconds(samples: np.ndarray) -> float:
+    """How much of `samples` stands out from its quietest tenth, in seconds."""
+    db = loudness(samples)
+    return float((db > np.quantile(db, 0.1) + SOFT_DB).sum()) * STEP / 16_000 if len(db) else 0.0
+
+
 def quietest(samples: np.ndarray) -> int:
     """The middle of the quietest tenth of a second."""
     db = loudness(samples)

@@ -3,6 +3,8 @@
 A look takes in the whole turn. Of a turn longer than `WINDOW_SECONDS` it takes in a window, which overlaps the one
 before and is joined to it by the words that both have, so that a look costs the same however long the turn or the
 talk. One worker thread; the newest sound wins: a look that is overtaken is skipped and counted, never queued.
+
+Whether a turn is finished is judged by its sound and, where it is English, by its words.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import soxr
 from app.conversation.frame import SAMPLE_RATE, Frame
 from app.conversation.words import same_words
 from app.stt.base import EndOfTurn, TranscriptUpdate
-from app.stt.finished_words import WordOdds, probability
+from app.stt.finished_words import WordOdds, probability, probability_by_sound
 from app.stt.hallucinations import without_masked_end
 from app.stt.overlap import joined
 from app.stt.quiet import quiet_before, quietest
@@ -57,13 +59,20 @@ COVERED_SECONDS = 0.16
 class Decoder(Protocol):
     """Sound to words; see `WhisperDecoder`."""
 
+    language: str
+    """Of the words, by its two letters; empty while it is to be found out and not heard yet."""
+
     def decode(self, samples: np.ndarray) -> str:
         """The words of `samples`: float32 at 16 kHz."""
         ...
 
+    def close(self) -> None:
+        """Frees what it holds; nothing is decoded afterwards."""
+        ...
+
 
 class WordsJudge(Protocol):
-    """Tells from the words whether they make a whole turn; see `FinishedWords`."""
+    """Tells from English words whether they make a whole turn; see `FinishedWords`."""
 
     def odds(self, text: str) -> WordOdds | None:
         """None: it can't tell."""
@@ -129,6 +138,7 @@ class StreamingTranscriber:
         self._judging = 0
         self._due_skipped = False
         self._words_judge: WordsJudge | None = None
+        self._language = ""  # of the words of the last look
         self._text, self._text_until = "", -1e9  # the turn's words by the last look, and the sound they account for
         self._odds: tuple[str, WordOdds | None] = ("", None)  # the newest judgement of words: on which, and what
         self._weighing = ""  # the words that are being judged; the newest are next
@@ -163,6 +173,7 @@ class StreamingTranscriber:
         if self._words_judge is not None:
             self._words_judge.close()  # before its worker is waited for, which waits for it
         self._end_workers()
+        self._decoder.close()
 
     def _end_workers(self, words: Future[WordsJudge | None] | None = None) -> None:
         """Waits for them. `words`: the judge that one of them is loading, and that is not wanted any more."""
@@ -354,18 +365,19 @@ class StreamingTranscriber:
 
     def _run(self, samples: np.ndarray, take: Callable[[str], None]) -> None:
         """On the worker: looks, and hands the words to the loop."""
-        words, problem = "", ""
+        words, language, problem = "", self._language, ""
         try:
             words = self._decoder.decode(samples)
+            language = self._decoder.language
         except Exception as error:
             problem = (
                 f"The ears failed ({type(error).__name__}), so some words may be missing from the transcript. "
                 "If it happens again, start the talk anew."
             )
-        self._call_soon(lambda: self._done(words, problem, take))
+        self._call_soon(lambda: self._done(words, language, problem, take))
 
-    def _done(self, words: str, problem: str, take: Callable[[str], None]) -> None:
-        self._job = None
+    def _done(self, words: str, language: str, problem: str, take: Callable[[str], None]) -> None:
+        self._job, self._language = None, language
         if problem:
             self.on_failure(problem)
         following, self._next = self._next, None
@@ -390,7 +402,7 @@ class StreamingTranscriber:
 
     def _weigh(self, text: str) -> None:
         """Has the words judged as they come, so that what is said of them is known when the pause begins."""
-        if self._words_judge is None or self._weighing or text in ("", self._odds[0]):
+        if self._words_judge is None or not self._english or self._weighing or text in ("", self._odds[0]):
             return
         self._weighing = text
         self._words_worker.submit(self._run_words, text)
@@ -411,13 +423,22 @@ class StreamingTranscriber:
         pause = self._pause
         if pause is None or self._heard is None or self._heard[0] != pause:
             return
-        text = self._words_covering(pause)
-        if text is None or (self._words_judge is not None and self._odds[0] != text):
-            return
-        told = (pause, probability(text, self._odds[1] if self._words_judge is not None else None, self._heard[1]))
+        sound = self._heard[1]
+        if self._english:
+            text = self._words_covering(pause)
+            if text is None or (self._words_judge is not None and self._odds[0] != text):
+                return
+            told = (pause, probability(text, self._odds[1] if self._words_judge is not None else None, sound))
+        else:
+            told = (pause, probability_by_sound(sound))
         if told != self._told:
             self._told = told
             self.on_finished(self._turn, told[1], pause)
+
+    @property
+    def _english(self) -> bool:
+        """Whether the app can judge the words."""
+        return self._language == "en"
 
     def _words_covering(self, pause: float) -> str | None:
         """The words so far, if they account for the sound up to `pause`."""
@@ -430,7 +451,7 @@ class StreamingTranscriber:
             stable, unstable = self._words.all, ""
         if final:
             until, self._wants_final = self._now, None
-        self.on_update(TranscriptUpdate(self._turn, stable, unstable, until, settled or final, final))
+        self.on_update(TranscriptUpdate(self._turn, stable, unstable, until, settled or final, final, self._language))
         if not final:
             self._text, self._text_until = " ".join(part for part in (stable, unstable) if part), until
             self._weigh(self._text)

@@ -11,7 +11,9 @@ from app.resources import resource
 
 @cache
 def word_weights(kind: str) -> dict[str, float]:
-    """Weights of what words and sound tell, by name. `kind`: "words", or "words alone" without a language model."""
+    """Weights of what words and sound tell, by name. `kind`: "words"; "words alone" without a language model;
+    "sound alone" where the words aren't judged.
+    """
     return _weights()[kind]
 
 

@@ -8,7 +8,8 @@ processor time (0.61 where the sound breaks off, as in a look at somebody who sp
 6.6 %.
 
 Whisper may write down laughter and other sounds as subtitles do: of 302 sentences of 78 callers on the telephone that
-changes no word, and a laugh is no longer heard as some words.
+changes no word, and a laugh is no longer heard as some words. What it writes is known of English alone; in other
+languages it is kept from doing so, as is Whisper's default.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from typing import Any, Literal
 import numpy as np
 
 from app.stt.hallucinations import spoken_words
+from app.stt.heard_language import HeardLanguage, answerable
 from app.stt.level import levelled
+from app.stt.quiet import voiced_seconds
 from app.stt.sound_marks import CLOSINGS, OPENINGS, names_speech, without_sounds
 from app.stt.whisper_library import faster_whisper
 
@@ -32,22 +35,30 @@ ENCODED_PER_SECOND = 50
 """Whisper's encoder gives out one vector for 20 ms."""
 LONGEST_SECONDS = 22
 """Longest stretch that leaves room for the silence within Whisper's 30 s."""
+LARGE_BYTES = 200_000_000
+"""Models beyond Whisper base (145 MB) run on a graphics card where there is one."""
+TOKENS_PER_SECOND = {"en": 8}
+"""People speak at most some 6 tokens of English a second: what is longer repeats itself."""
+TOKENS_PER_SECOND_ELSEWHERE = 12
+"""Other languages have shorter tokens."""
 
 
 class WhisperDecoder:
-    """`model`: a folder with a CTranslate2 Whisper model. Not safe for two threads at once."""
+    """`model`: a folder with a CTranslate2 Whisper model. Not safe for two threads at once.
+
+    `language`: its two letters, or "auto" for the one that is heard; afterwards that of the last words, or empty. A
+    model of English alone hears English. Raises ValueError for a language that Whisper doesn't know.
+    """
 
     def __init__(self, model: Path, *, language: str = "en", threads: int = 1) -> None:
-        # One thread: it's faster than two on two cores, and leaves one to everything else.
-        make = faster_whisper().WhisperModel
-        self._whisper = make(str(model), device="cpu", compute_type="int8", cpu_threads=threads)
+        self._whisper, self._silence = _load(model, threads)
         multilingual = self._whisper.model.is_multilingual
-        self._tokenizer = faster_whisper("tokenizer").Tokenizer(
-            self._whisper.hf_tokenizer, multilingual, task="transcribe", language=language
-        )
-        words_only = faster_whisper("transcribe").get_suppressed_tokens(self._tokenizer, [-1])
-        marks = {self._tokenizer.encode(mark)[-1] for mark in (*OPENINGS, *CLOSINGS)}
-        self._silence = np.asarray(self._whisper.encode(self._features(np.zeros(RATE * 30, np.float32))))
+        self._heard = HeardLanguage(answerable()) if multilingual and language == "auto" else None
+        self.language = "" if self._heard is not None else language if multilingual else "en"
+        self._prompts: dict[str, list[int]] = {}
+        tokenizer = self._tokenizer = self._make_tokenizer(self.language or "en")
+        words_only = faster_whisper("transcribe").get_suppressed_tokens(tokenizer, [-1])
+        marks = {tokenizer.encode(mark)[-1] for mark in (*OPENINGS, *CLOSINGS)}
         self._suppressed = {"words": list(words_only), "sounds": [t for t in words_only if t not in marks]}
 
     def decode(self, samples: np.ndarray) -> str:
@@ -57,34 +68,54 @@ class WhisperDecoder:
         """
         samples = samples[-RATE * LONGEST_SECONDS :]
         seconds = len(samples) / RATE
-        prompt = self._whisper.get_prompt(self._tokenizer, [], without_timestamps=True)
         encoded = self._encode(levelled(samples))
-        text = self._generate(encoded, prompt, seconds, "sounds")
-        if names_speech(text):
-            text = self._generate(encoded, prompt, seconds, "words")  # it is to try its best
-        return without_sounds(text)
+        if self._heard is not None:
+            found = self._whisper.model.detect_language(encoded)[0]
+            language = self._heard.hear({token[2:-2]: p for token, p in found}, voiced_seconds(samples))
+        else:
+            language = self.language
+        if language != "en":
+            text = self._generate(encoded, language, seconds, "words")
+        else:
+            text = self._generate(encoded, language, seconds, "sounds")
+            if names_speech(text):
+                text = self._generate(encoded, language, seconds, "words")  # it is to try its best
+            text = without_sounds(text)
+        self.language = language if self._heard is None else self._heard.known
+        return text
 
-    def _features(self, samples: np.ndarray) -> np.ndarray:
-        return self._whisper.feature_extractor(samples.astype(np.float32), padding=0)
+    def close(self) -> None:
+        """Lets the model go."""
+        self._whisper.model.unload_model()
+
+    def _make_tokenizer(self, language: str) -> Any:
+        return faster_whisper("tokenizer").Tokenizer(
+            self._whisper.hf_tokenizer, self._whisper.model.is_multilingual, task="transcribe", language=language
+        )
+
+    def _prompt(self, language: str) -> list[int]:
+        if language not in self._prompts:
+            tokenizer = self._make_tokenizer(language)
+            self._prompts[language] = self._whisper.get_prompt(tokenizer, [], without_timestamps=True)
+        return self._prompts[language]
 
     def _encode(self, samples: np.ndarray) -> Any:
         """`samples` as the model's encoder gives them out, with silence behind them, which also stands where it would
         if it were encoded with them.
         """
-        sound = self._whisper.encode(self._features(np.pad(samples, (0, RATE * PADDING_SECONDS))))
-        encoded = np.asarray(sound)
+        encoded = _encoded(self._whisper, np.pad(samples, (0, RATE * PADDING_SECONDS)))
         count = encoded.shape[1]
         silence = self._silence[:, count : count + SILENCE_SECONDS * ENCODED_PER_SECOND]
-        return type(sound).from_array(np.ascontiguousarray(np.concatenate([encoded, silence], axis=1)))
+        return _stored(np.concatenate([encoded, silence], axis=1))
 
-    def _generate(self, encoded: Any, prompt: list[int], seconds: float, what: Literal["words", "sounds"]) -> str:
+    def _generate(self, encoded: Any, language: str, seconds: float, what: Literal["words", "sounds"]) -> str:
         """The text of what was encoded; "sounds": it may name sounds that are no words."""
+        prompt = self._prompt(language)
         result = self._whisper.model.generate(
             encoded,
             [prompt],
             beam_size=1,
-            # People speak at most some 6 tokens a second: what is longer repeats itself.
-            max_length=len(prompt) + 12 + int(seconds * 8),
+            max_length=len(prompt) + 12 + int(seconds * TOKENS_PER_SECOND.get(language, TOKENS_PER_SECOND_ELSEWHERE)),
             suppress_blank=True,
             suppress_tokens=self._suppressed[what],
             return_scores=True,
@@ -92,4 +123,37 @@ class WhisperDecoder:
         )[0]
         tokens = [token for token in result.sequences_ids[0] if token < self._tokenizer.eot]
         text = self._tokenizer.decode(tokens)
-        return spoken_words(text, seconds, result.no_speech_prob, result.scores[0])
+        return spoken_words(text, seconds, result.no_speech_prob, result.scores[0], english=language == "en")
+
+
+def _load(model: Path, threads: int) -> tuple[Any, np.ndarray]:
+    """The model, and what its encoder makes of 30 s of silence: on a graphics card if it is large and there is one that
+    CTranslate2 can use, else on the processor.
+    """
+    import ctranslate2
+
+    places = [("cpu", "int8")]
+    if (model / "model.bin").stat().st_size > LARGE_BYTES and ctranslate2.get_cuda_device_count() > 0:
+        places.insert(0, ("cuda", "float16"))
+    for device, precision in places:
+        try:
+            # One thread: it's faster than two on two cores, and leaves one to everything else.
+            whisper = faster_whisper().WhisperModel(
+                str(model), device=device, compute_type=precision, cpu_threads=threads
+            )
+            return whisper, _encoded(whisper, np.zeros(RATE * 30, np.float32))
+        except RuntimeError:  # also where CUDA's libraries are missing, which shows at the first use
+            if device == "cpu":
+                raise
+    raise AssertionError
+
+
+def _encoded(whisper: Any, samples: np.ndarray) -> np.ndarray:
+    features = whisper.feature_extractor(samples.astype(np.float32), padding=0)
+    return np.asarray(whisper.model.encode(_stored(features[None]), to_cpu=True))
+
+
+def _stored(array: np.ndarray) -> Any:
+    from ctranslate2 import StorageView
+
+    return StorageView.from_array(np.ascontiguousarray(array))

@@ -58,12 +58,18 @@ class Utterance:
 
 
 class CachedDecoder:
-    """A decoder whose answers are kept in `folder`, by the sound."""
+    """A decoder of English whose answers are kept in `folder`, by the sound."""
+
+    language = "en"
 
     def __init__(self, decoder: Decoder, folder: Path) -> None:
         self._decoder = decoder
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
+
+    def close(self) -> None:
+        """See `Decoder.close`."""
+        self._decoder.close()
 
     def decode(self, samples: np.ndarray) -> str:
         """The words of `samples`: float32 at 16 kHz."""

@@ -3,11 +3,11 @@
 `python -m app.training.turn_ends --people FOLDER [--recordings FOLDER] --cache FOLDER [--check]`
 
 Two logistic regressions with a ridge. The first gives the probability that a turn is finished from its words and its
-sound (`app.stt.finished_words.clues`), with the language model and without it. The second adds the silence so far and
-the speaker's own pauses (`app.conversation.turn_end`). Both are fitted to the pauses of real callers (two of the three
-parts in `app.evaluation.people`) and of synthetic questions (the first two of the three in `app.evaluation.pauses`)
-together, each kind weighing as much as the other. The bound, and a factor on the first, cut off fewest while in
-cross-validation by speaker the waits stay within `MEDIAN_WAIT` and `LATE_WAIT`.
+sound (`app.stt.finished_words.clues`), with the language model and without it, and from its sound alone. The second adds the
+silence so far and the speaker's own pauses (`app.conversation.turn_end`). Both are fitted to the pauses of real callers
+(two of the three parts in `app.evaluation.people`) and of synthetic questions (the first two of the three in
+`app.evaluation.pauses`) together, each kind weighing as much as the other. The bound, and a factor on the first, cut
+off fewest while in cross-validation by speaker the waits stay within `MEDIAN_WAIT` and `LATE_WAIT`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from app.conversation.turn_end import EndWeights, PauseLengths
 from app.evaluation.listening import FIRST_SOUND_SECONDS
 from app.evaluation.people import part_of
 from app.resources import resource
-from app.stt.finished_words import clues
+from app.stt.finished_words import clues, sound_clue
 from app.training.pause_samples import CachedDecoder, Look, Pause, Utterance, listen
 
 Policy = tuple[float, float]
@@ -84,6 +84,7 @@ def fit(utterances: Sequence[Utterance]) -> dict[str, dict[str, float]]:
         names = list(rows[0])
         found = logistic(np.array([[row[n] for n in names] for row in rows]), np.array(ends, float), np.array(weights))
         out[name] = {n: round(float(value), 4) for n, value in zip(names, found, strict=True)}
+    out["sound alone"] = _fit_sound(utterances)
     rows, ends, weights = [], [], []
     for pause, weight in _counted(utterances):
         for look in pause.looks:
@@ -97,6 +98,19 @@ def fit(utterances: Sequence[Utterance]) -> dict[str, dict[str, float]]:
     values = (*(round(float(value), 4) for value in found), 0.0, round(share, 3))
     out["silence"] = dict(zip(EndWeights.__dataclass_fields__, values, strict=True))
     return out
+
+
+def _fit_sound(utterances: Sequence[Utterance]) -> dict[str, float]:
+    """The regression on the judge of the sound alone, for languages whose words the app can't judge."""
+    rows, ends, weights = [], [], []
+    for pause, weight in _counted(utterances):
+        looks = [look for look in pause.looks if look.sound is not None]
+        for look in looks:
+            rows.append([1.0, sound_clue(look.sound)])
+            ends.append(pause.resumes is None)
+            weights.append(weight / len(looks))
+    found = logistic(np.array(rows), np.array(ends, float), np.array(weights))
+    return {n: round(float(value), 4) for n, value in zip(("always", "sound"), found, strict=True)}
 
 
 def _counted(utterances: Iterable[Utterance]) -> list[tuple[Pause, float]]:

@@ -15,7 +15,6 @@ from app.conversation.words import fold
 from app.evaluation.latency import word_distance
 from app.evaluation.spoken import VOICE_FLOOR
 from app.frontend.cascade import CascadeFrontEnd
-from app.models.places import default_model
 from app.session.mailbox import TalkButton
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
@@ -72,9 +71,7 @@ async def heard(late: float, *, deaf_before: bool = False) -> str:
     loop = asyncio.get_running_loop()
     parts = SessionParts(
         frontend=CascadeFrontEnd(ScriptedVoice(), "thinking"),
-        transcriber=make_transcriber(
-            "whisper", default_model("stt"), default_model("endpointing"), loop.call_soon_threadsafe
-        ),
+        transcriber=make_transcriber("whisper-tiny.en", "en", loop.call_soon_threadsafe),
         voice_activity=SileroVoiceActivity(),
         backend=ScriptedBackend(lambda request: answer("Yes.")),
         source=source,

@@ -11,7 +11,7 @@ import numpy as np
 
 from app.conversation.frame import FRAME_SAMPLES, Frame
 from app.stt.base import TranscriptUpdate
-from app.stt.finished_words import WordOdds, probability
+from app.stt.finished_words import WordOdds, probability, probability_by_sound
 from app.stt.hallucinations import without_loops
 from app.stt.stable import StableWords
 from app.stt.streaming import LONGEST_PREROLL_SECONDS, RATE, WINDOW_SECONDS, StreamingTranscriber
@@ -22,11 +22,16 @@ class Counting:
     more than so many words.
     """
 
+    language = "en"
+
     def __init__(self) -> None:
         self.lengths: list[float] = []
         self.gate: threading.Event | None = None
         self.broken = False
         self.deaf_behind = 1000
+
+    def close(self) -> None:
+        self.closed = True
 
     def decode(self, samples: np.ndarray) -> str:
         if self.gate is not None:
@@ -126,6 +131,23 @@ def test_the_final_is_there_at_once_when_the_pause_has_settled_it() -> None:
         ears.stt.end(1, end)
         assert ears.updates[-1].final and ears.updates[-1].stable == "w0 w1 w2 w3"
         assert len(ears.decoder.lengths) == looks  # no look was needed
+
+
+def test_in_another_language_the_sound_alone_tells_whether_a_turn_is_finished() -> None:
+    judge = Weighing()
+    ears = Ears(judge)
+    ears.decoder.language = "de"
+    with ears.stt:
+        ears.stt.begin(1, ears.at)
+        ears.hear(2.0, voiced=True)
+        end = ears.at
+        ears.hear(0.08, voiced=False)
+        ears.stt.pause(1, end)
+        ears.settle()
+        assert ears.finished == [(1, probability_by_sound(0.5), end)] and not judge.asked
+        ears.stt.end(1, end)
+        ears.settle()
+    assert {update.language for update in ears.updates} == {"de"}
 
 
 def test_the_final_comes_without_a_pause_too() -> None:

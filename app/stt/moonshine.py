@@ -1,0 +1,101 @@
+"""Moonshine on this machine: English, in a child process (see `moonshine_worker`).
+
+Its encoder takes sound of any length, so a look costs what the sound is long, without Whisper's silence behind it.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from app.childprocess import end_child, killed_after, python_module_command, quiet_child
+from app.stt import finished_words
+from app.stt.base import EndOfTurn, TranscriberError
+from app.stt.hallucinations import without_loops
+from app.stt.level import levelled
+from app.stt.sound_marks import without_sounds
+from app.stt.streaming import RATE, Decoder, StreamingTranscriber
+
+LEAST_SECONDS = 0.1
+"""Less sound holds no word, and the model fails on next to none."""
+FAILED = (
+    "Moonshine, the speech recognition, could not be started, so nothing can be heard. Get it again: “models remove "
+    "moonshine-tiny.en”, then “models get moonshine-tiny.en”. Or choose another one."
+)
+
+
+class MoonshineDecoder:
+    """`weights`: the folder of the weights, inside the package that has the library. Loads when it is made.
+
+    `child_seconds`: the processor time of all looks so far; `child_bytes`: the memory of the child. Not safe for two
+    threads at once. Raises TranscriberError.
+    """
+
+    language = "en"
+
+    def __init__(self, weights: Path) -> None:
+        self.child_seconds = 0.0
+        self.child_bytes = 0
+        self._command = python_module_command("app.stt.moonshine_worker", str(weights))
+        self._child = self._start()
+
+    def decode(self, samples: np.ndarray) -> str:
+        """The words of `samples`: float32, 16 kHz. A child that died is started once more."""
+        seconds = len(samples) / RATE
+        if seconds < LEAST_SECONDS:
+            return ""
+        raw = levelled(samples).astype("<f4").tobytes()
+        try:
+            answer = self._ask(raw)
+        except (OSError, ValueError):
+            self.close()
+            self._child = self._start()
+            answer = self._ask(raw)
+        if "error" in answer:
+            raise RuntimeError(answer["error"])
+        self.child_seconds += answer["seconds"]
+        return without_loops(without_sounds(answer["text"]), seconds)
+
+    def close(self) -> None:
+        """Ends the child."""
+        end_child(self._child)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        child = subprocess.Popen(
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **quiet_child()
+        )
+        with killed_after(child):
+            ready = child.stdout.readline()  # type: ignore[union-attr]
+        if not ready:
+            end_child(child)
+            raise TranscriberError(FAILED)
+        self.child_bytes = json.loads(ready)["memory"]
+        return child
+
+    def _ask(self, raw: bytes) -> dict:
+        assert self._child.stdin is not None and self._child.stdout is not None
+        self._child.stdin.write(len(raw).to_bytes(4, "little") + raw)
+        self._child.stdin.flush()
+        return json.loads(self._child.stdout.readline())
+
+
+def open_decoder(model: Path, language: str = "en") -> MoonshineDecoder:
+    """The decoder over the weights in `model`; it hears English whatever is spoken. Raises TranscriberError."""
+    return MoonshineDecoder(model)
+
+
+def make(
+    model: Path, judge: Path, call_soon: Callable[[Callable[[], None]], object], language: str = "en"
+) -> StreamingTranscriber:
+    """`model`: see `MoonshineDecoder`. `judge`: Smart Turn's ONNX file; without it silence alone decides."""
+
+    def load() -> tuple[Decoder, EndOfTurn | None]:
+        from app.stt.smart_turn import SmartTurn
+
+        return open_decoder(model), SmartTurn(judge) if judge.is_file() else None
+
+    return StreamingTranscriber("moonshine tiny.en", load, call_soon, finished_words.load)

@@ -1,0 +1,65 @@
+"""The child process that recognises speech with Moonshine's own library, until its input ends.
+
+The library comes with its weights in one package, which the user has fetched, and brings an ONNX Runtime of its own:
+in a process of its own neither meets the app's. Speaks to its parent through standard input and output only: four
+bytes with a length, and so many bytes of float32 at 16 kHz; back comes `{"text": …, "seconds": …}`, the words and the
+processor time, or `{"error": …}`, a line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from app.hardware import resident_bytes
+
+RATE = 16_000
+OPTIONS = {
+    "vad_threshold": "0",  # where a turn begins and ends is the app's to say
+    "return_audio_data": "false",
+    "identify_speakers": "false",
+}
+
+
+def main(argv: list[str]) -> int:
+    """Loads the weights in the folder `argv[0]`, which lies in the library's package, and serves."""
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever the library prints must not get among the answers
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(2)  # behind the frame loop, which must never be late
+    weights = Path(argv[0]).absolute()
+    transcriber = _open(weights)
+    transcriber.transcribe_without_streaming([0.0] * RATE, RATE)  # the first one is slow: have it before it matters
+    print(json.dumps({"memory": resident_bytes()}), file=out, flush=True)
+    while head := sys.stdin.buffer.read(4):
+        raw = sys.stdin.buffer.read(int.from_bytes(head, "little"))
+        began = time.process_time()
+        try:
+            lines = transcriber.transcribe_without_streaming(np.frombuffer(raw, "<f4").tolist(), RATE).lines
+            text = " ".join(line.text.strip() for line in lines)
+            answer = {"text": text, "seconds": time.process_time() - began}
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), file=out, flush=True)
+    return 0
+
+
+def _open(weights: Path):  # noqa: ANN202 - a class of a package that the app doesn't install
+    # Importing the package itself would import what it downloads with.
+    package = ModuleType("moonshine_voice")
+    package.__path__ = [str(weights.parents[1])]
+    sys.modules["moonshine_voice"] = package
+    architecture = importlib.import_module("moonshine_voice.moonshine_api").ModelArch.TINY
+    return importlib.import_module("moonshine_voice.transcriber").Transcriber(weights, architecture, options=OPTIONS)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

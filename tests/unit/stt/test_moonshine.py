@@ -1,0 +1,90 @@
+"""Moonshine's child process, over a small library that stands where Moonshine's own lies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.models.places import is_here
+from app.stt import make_transcriber
+from app.stt.base import TranscriberError
+from app.stt.moonshine import MoonshineDecoder
+from app.stt.streaming import RATE
+from tests.support.sounds import question
+
+API = """
+class ModelArch:
+    TINY = 0
+"""
+TRANSCRIBER = """
+import os, types
+
+class Transcriber:
+    def __init__(self, path, arch, options):
+        assert path.name == "tiny-en" and options["vad_threshold"] == "0"
+        print("what a library prints")
+
+    def transcribe_without_streaming(self, samples, rate):
+        seconds = len(samples) / rate
+        if seconds == 4:
+            raise ValueError("too much")
+        if seconds == 5:
+            os._exit(3)
+        return types.SimpleNamespace(lines=[types.SimpleNamespace(text=f" {seconds:.0f} seconds (laughs)")])
+"""
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> Path:
+    place = tmp_path / "moonshine_voice" / "assets" / "tiny-en"
+    place.mkdir(parents=True)
+    (tmp_path / "moonshine_voice" / "__init__.py").write_text("import requests_that_nobody_has")
+    (tmp_path / "moonshine_voice" / "moonshine_api.py").write_text(API)
+    (tmp_path / "moonshine_voice" / "transcriber.py").write_text(TRANSCRIBER)
+    return place
+
+
+@pytest.fixture
+def decoder(weights: Path) -> Iterator[MoonshineDecoder]:
+    made = MoonshineDecoder(weights)
+    yield made
+    made.close()
+
+
+def test_words_and_faults_come_from_the_child_and_one_that_died_is_started_again(decoder: MoonshineDecoder) -> None:
+    def heard(seconds: int) -> str:
+        return decoder.decode(np.zeros(seconds * RATE, np.float32))
+
+    assert heard(3) == "3 seconds" and decoder.child_seconds >= 0
+    with pytest.raises(RuntimeError, match="too much"):
+        heard(4)
+    with pytest.raises((OSError, ValueError)):
+        heard(5)  # it dies of this sound, twice
+    assert heard(2) == "2 seconds"
+
+
+def test_a_library_that_can_not_be_loaded_is_said_in_a_sentence(weights: Path) -> None:
+    (weights.parents[1] / "moonshine_api.py").unlink()
+    with pytest.raises(TranscriberError, match="models get moonshine-tiny.en"):
+        MoonshineDecoder(weights)
+
+
+@pytest.mark.skipif(not is_here("moonshine-tiny.en"), reason="Moonshine is not fetched")
+def test_the_real_one_hears_a_question() -> None:
+    import soxr
+
+    from app.conversation.frame import SAMPLE_RATE
+    from app.conversation.words import fold
+    from app.models.catalogue import find_model
+    from app.stt import open_decoder
+
+    assert make_transcriber("moonshine-tiny.en", "en", lambda call: None).name == "moonshine tiny.en"
+    real = open_decoder(find_model("moonshine-tiny.en"))
+    try:
+        sound = soxr.resample(question("103_2"), SAMPLE_RATE, RATE).astype(np.float32)
+        assert fold(real.decode(sound)) == fold("Can you explain why the above question is interesting?")
+    finally:
+        real.close()
