@@ -102,7 +102,7 @@ def build_parser() -> argparse.ArgumentParser:
     recognisers.add_argument("--people", default="", metavar="FOLDER",
                              help="real speakers, as for “hearing”; only those that nothing was fitted to")  # fmt: skip
     recognisers.add_argument("--recordings", default="", metavar="FOLDER",
-                             help="other recordings, as for “hearing”, in place of ten synthetic questions")  # fmt: skip
+                             help="other recordings, in place of ten synthetic questions")  # fmt: skip
     recognisers.add_argument("--only", action="append", default=[], metavar="MODEL", help="may be given again")
     recognisers.add_argument("--language", default="en", metavar="XX", help="what is spoken (default: en)")
     recognisers.add_argument("--cases", type=cli_talk.frames, default=0, metavar="N", help="how many (default: all)")

@@ -8,9 +8,11 @@ only where it holds the very same words; otherwise it is taken up with a whole s
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from app.conversation.languages import ENGLISH, language
 from app.conversation.words import fold
 
 SAME = 0.6
@@ -29,7 +31,7 @@ _STARTERS = frozenset(
     "unlike like instead however first second next finally let take think imagine".split()
 )
 """Words that begin a sentence and are no names: behind a bridge they lose their capital."""
-BRIDGES = ("Or rather,", "No, wait:", "Let me put that right:")
+BRIDGES = language(ENGLISH).bridges
 _CLOSING = "\"'”’»)]"
 _STAKES = re.compile(
     r"\d.*|no|not|never|nor|none|nobody|nothing|neither|without|.+n't|two|three|four|five|six|seven|eight|nine|ten|eleven|"
@@ -61,12 +63,15 @@ class _Sentence:
     whole: bool
 
 
-def mend(said: str, clauses: list[str], *, complete: bool, corrections: int = 0, resumed: bool = False) -> Mend:
+def mend(
+    said: str, clauses: list[str], *, complete: bool, corrections: int = 0, resumed: bool = False,
+    bridges: Sequence[str] = BRIDGES,
+) -> Mend:  # fmt: skip
     """Joins a newer revision to what was said.
 
     `clauses` are the revision's closed clauses so far, `complete` tells that no more will come, `corrections` counts
     the bridges already spoken in this turn. `resumed`: the user has spoken since, so that a new sentence begins, and
-    nothing is corrected.
+    nothing is corrected. `bridges`: the phrases that correct, in the answer's language.
     """
     spoken = fold(said)
     if not spoken:
@@ -88,7 +93,7 @@ def mend(said: str, clauses: list[str], *, complete: bool, corrections: int = 0,
     agrees = ends_sentence(said) and first.place > 0 and all(_is_told_by(one, after) for one in before)
     if agrees or resumed:
         return Mend("continue", first.place)
-    return Mend("correct", first.place, bridge=BRIDGES[corrections % len(BRIDGES)])
+    return Mend("correct", first.place, bridge=bridges[corrections % len(bridges)])
 
 
 def after_bridge(clause: str) -> str:

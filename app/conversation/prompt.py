@@ -10,24 +10,14 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Literal
 
+from app.conversation.languages import ENGLISH, language
 from app.conversation.transcript import Turn
 
 Length = Literal["short", "medium", "long"]
 """Of answers: a sentence or two, a few, or as many as it takes."""
 
-ASSISTANT = "You are a friendly voice assistant."
-SPOKEN = (
-    "Your answer is read aloud by a voice, so write as people speak: plain words in whole sentences, no lists, no "
-    "headings, no symbols, no emoji, no code, no links. Write numbers, units and formulas as they are said. The "
-    "question was heard by a machine and may hold misheard words or break off: answer what was meant. Answer first, "
-    "then explain."
-)
-LENGTHS: dict[Length, str] = {
-    "short": "Say one or two short sentences.",
-    "medium": "Say one to three short sentences.",
-    "long": "Say as much as the question needs, at most a dozen sentences.",
-}
-PERSONA = f"{ASSISTANT} {SPOKEN} {LENGTHS['medium']}"
+_ENGLISH = language(ENGLISH)
+PERSONA = f"{_ENGLISH.persona} {_ENGLISH.spoken} {_ENGLISH.lengths['medium']}"
 """The default system prompt."""
 
 HISTORY_WORDS = 600
@@ -50,17 +40,21 @@ class ChatMessage:
     content: str
 
 
-def system_prompt(own: str, persona: str = "", length: Length = "medium") -> str:
-    """The system prompt of a brain whose default is `own`, with the user's persona and the length of answers.
+def system_prompt(own: str, persona: str = "", length: Length = "medium", code: str = ENGLISH) -> str:
+    """The system prompt of a brain whose default is `own`, with the user's persona and the length of answers, in the
+    language of that code.
 
     A brain with a default of its own is a small one: it is told as little as possible.
     """
-    persona = " ".join(persona.split())
+    one, persona = language(code), " ".join(persona.split())
+    if persona and code != ENGLISH:
+        persona = f"{persona} {one.answer_in}"
     if own == PERSONA:
-        return f"{persona or ASSISTANT} {SPOKEN} {LENGTHS[length]}"
+        return f"{persona or one.persona} {one.spoken} {one.lengths[length]}"
+    own = own if code == ENGLISH else one.small_persona
     parts = [persona, own] if persona else [own]
     if length != "medium":
-        parts.append(LENGTHS[length])
+        parts.append(one.lengths[length])
     return " ".join(parts)
 
 

@@ -151,6 +151,7 @@ class TurnTracker:
         self.echoes = 0
         """How often its own words came back and were let pass."""
         self._words = ""
+        self._language = "en"  # of the words
         self._words_until = 0.0
         self._finished: float | None = None
         self._asked = 0  # how often the judge was asked again in this pause
@@ -185,11 +186,11 @@ class TurnTracker:
             return None
         return statistics.median(self._own_levels) - LEVEL_FADES_DB * (at - self._own_level_at)
 
-    def hint_words(self, turn: int, text: str, heard_until: float) -> None:
-        """The words of `turn` as far as they are known."""
+    def hint_words(self, turn: int, text: str, heard_until: float, language: str = "en") -> None:
+        """The words of `turn` as far as they are known, and their language."""
         if turn == self.turn:
-            self._words, self._words_until = text, heard_until
-            self._worded = 0 if is_backchannel(text) else self._worded + 1
+            self._words, self._words_until, self._language = text, heard_until, language
+            self._worded = 0 if is_backchannel(text, language) else self._worded + 1
 
     def hint_finished(self, turn: int, probability: float, speech_end: float) -> None:
         """How surely the turn was finished, by its sound and its words, at the pause that began at `speech_end`."""
@@ -351,7 +352,7 @@ class TurnTracker:
     def _settle_hold(self, at: float, quiet: float, out: list[TurnEvent | FloorCommand]) -> None:
         """The user spoke briefly over the assistant: the words tell whether it goes on."""
         known = self._words_until >= self._last_voice - COVERED_SECONDS
-        if known and not is_backchannel(self._words):
+        if known and not is_backchannel(self._words, self._language):
             self._held = False
             out.append(Interrupt())
         elif (known and quiet >= 0.08) or quiet >= self.settings.hold_silence:
@@ -380,7 +381,7 @@ class TurnTracker:
         if self._held or self._wordless:
             self._held = self._wordless = False
             out.append(Interrupt())
-        if self._turn_levels and reason != "typed" and not is_backchannel(self._words):
+        if self._turn_levels and reason != "typed" and not is_backchannel(self._words, self._language):
             # Four fifths of a turn's windows are softer: pauses, consonants, unstressed vowels.
             self._own_levels.append(sorted(self._turn_levels)[len(self._turn_levels) * 4 // 5])
             self._own_level_at = at

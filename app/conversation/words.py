@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from app.conversation.languages import ENGLISH, language
+
 _WORD = re.compile(r"[^\W_]+(?:['’.,][^\W_]+)*")
 _HUM = re.compile(r"[mhn.]+|u+h+|o+h+|a+h+")
 """How recognisers write a hum: "MMMM", "M.H.M.", "Ohh"."""
-_BACKCHANNELS = {
-    "mhm", "mm", "mmm", "mmhmm", "mm hmm", "hmm", "hm", "uh huh", "uhhuh", "aha", "ah", "oh", "yeah", "yep", "yes",
-    "ok", "okay", "right", "sure", "i see", "got it", "good", "great", "nice", "wow", "really", "cool", "true", "mhmm",
-    "um", "uh", "huh", "alright", "all right", "exactly", "of course", "go on", "ooh", "mm mm", "you",
-}  # fmt: skip
 
 
 def fold(text: str) -> tuple[str, ...]:
@@ -26,16 +23,19 @@ def same_words(a: str, b: str) -> bool:
     return fold(a) == fold(b)
 
 
-def is_backchannel(text: str) -> bool:
-    """Whether `text` only tells the speaker to go on ("mhm", "okay, right"), or holds no word at all."""
+def is_backchannel(text: str, code: str = ENGLISH) -> bool:
+    """Whether `text` only tells the speaker to go on ("mhm", "okay, right") in the language of that code, or holds no
+    word at all.
+    """
+    known = language(code).backchannels
     words = fold(text.replace("-", " "))
     if len(words) > 4:
         return False
     place = 0
     while place < len(words):
-        if " ".join(words[place : place + 2]) in _BACKCHANNELS:
+        if " ".join(words[place : place + 2]) in known:
             place += 2
-        elif words[place] in _BACKCHANNELS or _HUM.fullmatch(words[place]):
+        elif words[place] in known or _HUM.fullmatch(words[place]):
             place += 1
         else:
             return False

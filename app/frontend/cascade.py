@@ -17,6 +17,7 @@ import numpy as np
 from app.conversation import turn as floor
 from app.conversation.events import Manner
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
+from app.conversation.languages import ENGLISH, language
 from app.conversation.mend import after_bridge, bridge_behind, ends_sentence, mend
 from app.conversation.stable import Revision, is_stable
 from app.conversation.words import fold, same_words
@@ -88,19 +89,19 @@ class _Playing:
 
 class CascadeFrontEnd:
     """Speaks through `voice`. See the module's docstring for the manners. `openings`: whether a wait is filled with
-    one; their order follows from `seed`.
+    one; their order follows from `seed`. `code`: the language that the talk begins in.
     """
 
     name = "cascade"
     hears_oracle = True
 
     def __init__(
-        self, voice: Voice, manner: Manner = "thinking", *, openings: bool = True, seed: int = 0
+        self, voice: Voice, manner: Manner = "thinking", *, openings: bool = True, seed: int = 0, code: str = ENGLISH
     ) -> None:
         self._voice = voice
         self._manner: Manner = manner
         self._opens = openings
-        self._openings = Openings(voice, seed)
+        self._openings = Openings(voice, seed, code)
         self._revisions: dict[int, Revision] = {}
         self._ended = floor.TakeFloor(0)  # how the user's turn has ended
         self._at = 0.0  # when the present step's frame ends
@@ -203,11 +204,12 @@ class CascadeFrontEnd:
     def _take(self, item: FrontEndInput) -> bool:
         """Takes one input in; returns whether what was given out must be thrown away."""
         match item:
-            case OracleAsked(number, turn, complete, wanted, words, paused, expected, language):
+            case OracleAsked(number, turn, complete, wanted, words, paused, expected, code):
                 due = self._at + expected
                 self._revisions[number] = Revision(
-                    number, turn, complete, wanted, words, paused=paused, due=due, language=language
+                    number, turn, complete, wanted, words, paused=paused, due=due, language=code
                 )
+                self._openings = self._openings.turn_to(code)
                 if complete and self._forsaken:
                     self._take_floor(floor.TakeFloor(turn))  # somebody else answers what nobody has answered
                 for old in [n for n in self._revisions if n < number - 8]:
@@ -414,7 +416,7 @@ class CascadeFrontEnd:
                 continue
             join = mend(
                 " ".join(said), clauses, complete=revision.done, corrections=self._corrections,
-                resumed=not self._source,
+                resumed=not self._source, bridges=language(revision.language).bridges,
             )  # fmt: skip
             if join.action == "wait" or join.next_clause >= len(clauses):
                 continue

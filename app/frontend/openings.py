@@ -8,30 +8,25 @@ from __future__ import annotations
 import random
 from concurrent.futures import Future
 
+from app.conversation.languages import ENGLISH, language
 from app.tts.base import Clip, Voice
-
-OPENINGS = (
-    "Let me think.",
-    "Let me see.",
-    "One moment.",
-    "Hmm, let me think.",
-    "Just a second.",
-    "Let me think about that.",
-    "Give me a moment.",
-    "Well, let me see.",
-    "One second.",
-    "Hmm, let me see.",
-)
 
 
 class Openings:
-    """Gives the openings one after the other, in an order that follows from `seed`, as clips of `voice`."""
+    """Gives a language's openings one after the other, in an order that follows from `seed`, as clips of `voice`."""
 
-    def __init__(self, voice: Voice, seed: int) -> None:
+    def __init__(self, voice: Voice, seed: int, code: str = ENGLISH) -> None:
+        self.code = code
         self._voice = voice
-        self._order = random.Random(seed).sample(OPENINGS, len(OPENINGS))
+        self._seed = seed
+        phrases = language(code).openings
+        self._order = random.Random(seed).sample(phrases, len(phrases))
         self._next = 0
         self._clips: dict[str, Future[Clip]] = {}
+
+    def turn_to(self, code: str) -> Openings:
+        """The openings of another language, by the same voice; these, if it is theirs."""
+        return self if code == self.code else Openings(self._voice, self._seed, code)
 
     @property
     def preparing(self) -> bool:

@@ -178,8 +178,8 @@ class FrameStepper:
                 case TypedWords(text):
                     self.tracker.typed()
                     typed.append(text)
-                case WordsHint(turn, text, until):
-                    self.tracker.hint_words(turn, text, until)
+                case WordsHint(turn, text, until, language):
+                    self.tracker.hint_words(turn, text, until, language)
                 case FinishedHint(turn, probability, speech_end):
                     self.tracker.hint_finished(turn, probability, speech_end)
                 case TalkButton(pressed):

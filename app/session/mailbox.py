@@ -18,6 +18,7 @@ class WordsHint:
     turn: int
     text: str
     heard_until: float
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)

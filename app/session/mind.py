@@ -18,6 +18,7 @@ from app.backend.base import MENDABLE, Backend, BackendError, ChatRequest, Fault
 from app.backend.tooling import stream_with_tools
 from app.conversation import events as e
 from app.conversation.budget import Budget
+from app.conversation.languages import ENGLISH
 from app.conversation.oracle import OraclePolicy
 from app.conversation.pace import Pace
 from app.conversation.prompt import ChatMessage, Length, build_prompt, system_prompt
@@ -216,7 +217,7 @@ class Mind:
             [*self._earlier, *self._transcript.turns],
             turn,
             words,
-            persona=system_prompt(traits.persona, style.persona, style.length),
+            persona=system_prompt(traits.persona, style.persona, style.length, self.language or ENGLISH),
             history_words=traits.history_words,
         )
         temperature = traits.temperature if style.temperature is None else style.temperature

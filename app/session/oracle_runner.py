@@ -75,7 +75,7 @@ class OracleRunner:
     def transcript(self, turn: int, words: str, *, final: bool, settled: bool, language: str = "en") -> None:
         """The user's turn `turn` reads `words` now. `settled`: they are silent; `final`: it is over."""
         self.policy.language = language
-        if self._closed or (not final and is_backchannel(words)):
+        if self._closed or (not final and is_backchannel(words, language)):
             return  # "mhm" asks for nothing, and must not end the answer that it is said over
         self._latest = (turn, words, final, settled)
         if turn == self._failed_turn and not final:
@@ -191,8 +191,8 @@ class OracleRunner:
             OracleAsked(
                 stream.revision, stream.turn, stream.final, wanted=True, words=stream.words, paused=not stream.brief,
                 expected=self._host.pace(stream.backend).first_clause, language=self.policy.language,
-            )  # fmt: skip
-        )
+            )
+        )  # fmt: skip
         self._drop_past(stream, before)
         if stream.text and self._track.accept(stream.revision, stream.text):
             self.policy.spoke()

@@ -392,7 +392,7 @@ class Session:
             # A cough, a door: nobody said anything, so there is nothing to answer.
             self.mailbox.post(floor.Interrupt(user_speaks=False))
             return
-        self.mailbox.post(WordsHint(turn, words, update.heard_until))
+        self.mailbox.post(WordsHint(turn, words, update.heard_until, update.language))
         self.mind.language = update.language
         if self.parts.frontend.hears_oracle:
             self.mind.ask(turn, words, final=update.final, settled=update.settled)

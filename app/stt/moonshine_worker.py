@@ -16,6 +16,7 @@ import sys
 import time
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +53,7 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _open(weights: Path):  # noqa: ANN202 - a class of a package that the app doesn't install
+def _open(weights: Path) -> Any:
     # Importing the package itself would import what it downloads with.
     package = ModuleType("moonshine_voice")
     package.__path__ = [str(weights.parents[1])]

@@ -3,11 +3,11 @@
 `python -m app.training.turn_ends --people FOLDER [--recordings FOLDER] --cache FOLDER [--check]`
 
 Two logistic regressions with a ridge. The first gives the probability that a turn is finished from its words and its
-sound (`app.stt.finished_words.clues`), with the language model and without it, and from its sound alone. The second adds the
-silence so far and the speaker's own pauses (`app.conversation.turn_end`). Both are fitted to the pauses of real callers
-(two of the three parts in `app.evaluation.people`) and of synthetic questions (the first two of the three in
-`app.evaluation.pauses`) together, each kind weighing as much as the other. The bound, and a factor on the first, cut
-off fewest while in cross-validation by speaker the waits stay within `MEDIAN_WAIT` and `LATE_WAIT`.
+sound (`app.stt.finished_words.clues`), with the language model and without it, and from its sound alone. The second
+adds the silence so far and the speaker's own pauses (`app.conversation.turn_end`). Both are fitted to the pauses of
+real callers (two of the three parts in `app.evaluation.people`) and of synthetic questions (the first two of the
+three in `app.evaluation.pauses`) together, each kind weighing as much as the other. The bound, and a factor on the
+first, cut off fewest while in cross-validation by speaker the waits stay within `MEDIAN_WAIT` and `LATE_WAIT`.
 """
 
 from __future__ import annotations

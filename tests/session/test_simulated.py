@@ -10,7 +10,7 @@ import pytest
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.conversation import events as e
-from app.frontend.openings import OPENINGS
+from app.conversation.languages import language
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
 from app.session.replay import Replay
 from app.session.session import Session
@@ -79,7 +79,7 @@ def test_a_wait_is_filled_with_an_opening_that_is_heard_and_never_told_to_the_br
     assert len(talk.of(e.AssistantOpened)) == 2
     said = [talk.said(turn) for turn in (1, 2)]
     openings = [one.removesuffix(answered).strip() for one in said]
-    assert all(text.endswith(answered) for text in said) and len(set(openings)) == 2 and set(openings) <= set(OPENINGS)
+    assert all(text.endswith(answered) for text in said) and len(set(openings)) == 2 and set(openings) <= set(language("en").openings)
     first = talk.of(e.AssistantStarted)[0].at
     assert 3.6 <= first <= 3.76 and talk.speaker.sounding(3.7, 3.9), "three quarters of a second, and no more"
     assert talk.transcript.turns[1].text == said[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,26 +13,23 @@ NUMBER = r"(?<![\w.,])(\d+(?:[.,]\d+)*)"
 class Language:
     """A language of talks.
 
-    `persona` and `small_persona`: the system prompt's first sentence, for a model of any size and for a small one.
-    `spoken`: how an answer that is read aloud is written. `lengths`: what is asked of an answer's length. `openings`:
-    short phrases that fill a wait, and commit to nothing. `bridges`: phrases that take back what was said.
-    `backchannels`: words that only tell the speaker to go on. `readings`: what a voice misreads and what it is to say,
-    as pairs of a regular expression and its replacement.
+    `persona` and `small_persona`: the system prompt's first sentence, for a model of any size and for a small one;
+    `answer_in` asks for the language behind a persona of the user's own. `spoken`: how an answer that is read aloud
+    is written. `lengths`: what is asked of an answer's length. `openings`: short phrases that fill a wait, and commit
+    to nothing. `bridges`: phrases that take back what was said. `backchannels`: words that only tell the speaker to
+    go on. `link`: what is said for one. `readings`: what a voice misreads and what it is to say, as pairs of a
+    regular expression and its replacement.
     """
 
     code: str
     name: str
     persona: str
     small_persona: str
+    answer_in: str
     spoken: str
     lengths: Mapping[str, str]
     openings: tuple[str, ...]
     bridges: tuple[str, ...]
     backchannels: frozenset[str]
+    link: str
     readings: tuple[tuple[str, str], ...]
-
-    def read(self, text: str) -> str:
-        """Return `text` with its signs, units and money as the language says them."""
-        for pattern, replacement in self.readings:
-            text = re.sub(pattern, replacement, text)
-        return text

@@ -9,12 +9,14 @@ LANGUAGE = Language(
     code="fr",
     name="French",
     persona="Tu es un assistant vocal aimable et tu réponds en français.",
-    small_persona="Tu réponds à des questions orales, brièvement et correctement, avec des mots simples et en français.",
+    small_persona="Tu réponds à des questions orales, brièvement et correctement, en mots simples et en français.",
+    answer_in="Réponds en français.",
     spoken=(
-        "Ta réponse est lue à voix haute, alors écris comme on parle : des mots simples dans des phrases entières, sans "
-        "listes, sans titres, sans symboles, sans emojis, sans code, sans liens. Écris les nombres, les unités et les "
-        "formules comme on les dit. La question a été entendue par une machine et peut contenir des mots mal compris ou "
-        "s'interrompre : réponds à ce qui était voulu. Réponds d'abord, explique ensuite."
+        "Ta réponse est lue à voix haute, alors écris comme on parle : des mots simples dans des phrases "
+        "entières, sans listes, sans titres, sans symboles, sans emojis, sans code, sans liens. Écris les "
+        "nombres, les unités et les formules comme on les dit. La question a été entendue par une machine et peut "
+        "contenir des mots mal compris ou s'interrompre : réponds à ce qui était voulu. Réponds d'abord, explique "
+        "ensuite."
     ),
     lengths={
         "short": "Dis une ou deux phrases courtes.",
@@ -27,6 +29,7 @@ LANGUAGE = Language(
         "mhm", "hm", "hmm", "ah", "oh", "oui", "ouais", "ok", "okay", "d'accord", "bien", "bon", "voilà", "exact",
         "je vois", "bien sûr", "euh", "super", "vraiment", "c'est vrai",
     }),
+    link="un lien",
     readings=(
         (rf"€\s?{N}", r"\1 euros"), (rf"{N}\s?€", r"\1 euros"), (rf"\$\s?{N}", r"\1 dollars"),
         (rf"£\s?{N}", r"\1 livres"), (rf"{N}\s?%", r"\1 pour cent"), (r"\s?°\s?C\b", " degrés Celsius"),
@@ -34,8 +37,8 @@ LANGUAGE = Language(
         (r"(?<=\d)\s?m²", " mètres carrés"), (r"(?<=\d)\s?km\b", " kilomètres"), (r"(?<=\d)\s?cm\b", " centimètres"),
         (r"(?<=\d)\s?kg\b", " kilos"), (r"²", " au carré"), (r"³", " au cube"),
         (r"(?<=\d)\s*[*×·]\s*(?=\d)", " fois "), (r"(?<=\d)\s*÷\s*(?=\d)|(?<=\d)\s/\s(?=\d)", " divisé par "),
-        (r"(?<=\d)\s+[-−]\s+(?=\d)", " moins "), (r"(?<=\w)\s*\+\s*(?=\w)", " plus "), (r"(?<=\w)\s*=\s*(?=\w)", " égale "),
+        (r"(?<=\d)\s+[-−]\s+(?=\d)", " moins "), (r"(?<=\w)\s*\+\s*(?=\w)", " plus "),
+        (r"(?<=\w)\s*=\s*(?=\w)", " égale "),
         (r"\s*≈\s*", " environ "), (r"(?<=\w)\s*&\s*(?=\w)", " et "), (r"\bp\.\s?ex\.", "par exemple"),
-        (r"https?://\S+", "un lien"),
     ),
 )  # fmt: skip

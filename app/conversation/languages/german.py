@@ -10,11 +10,13 @@ LANGUAGE = Language(
     name="German",
     persona="Du bist ein freundlicher Sprachassistent und antwortest auf Deutsch.",
     small_persona="Du beantwortest gesprochene Fragen kurz und richtig, in einfachen Worten und auf Deutsch.",
+    answer_in="Antworte auf Deutsch.",
     spoken=(
-        "Deine Antwort wird vorgelesen, also schreibe, wie man spricht: einfache Wörter in ganzen Sätzen, keine Listen, "
-        "keine Überschriften, keine Symbole, keine Emojis, kein Code, keine Links. Schreibe Zahlen, Einheiten und "
-        "Formeln so, wie man sie sagt. Die Frage wurde von einer Maschine gehört und kann falsch verstandene Wörter "
-        "enthalten oder abbrechen: Beantworte, was gemeint war. Antworte zuerst, erkläre danach."
+        "Deine Antwort wird vorgelesen, also schreibe, wie man spricht: einfache Wörter in ganzen Sätzen, keine "
+        "Listen, keine Überschriften, keine Symbole, keine Emojis, kein Code, keine Links. Schreibe Zahlen, "
+        "Einheiten und Formeln so, wie man sie sagt. Die Frage wurde von einer Maschine gehört und kann falsch "
+        "verstandene Wörter enthalten oder abbrechen: Beantworte, was gemeint war. Antworte zuerst, erkläre "
+        "danach."
     ),
     lengths={
         "short": "Sage ein oder zwei kurze Sätze.",
@@ -30,8 +32,10 @@ LANGUAGE = Language(
         "mhm", "hm", "hmm", "aha", "ah", "oh", "ja", "jaja", "genau", "ok", "okay", "gut", "stimmt", "klar", "richtig",
         "verstehe", "ach so", "alles klar", "na gut", "super", "toll", "echt", "wirklich", "äh", "ähm", "naja", "na ja",
     }),
+    link="ein Link",
     readings=(
-        (rf"€\s?{N}", r"\1 Euro"), (rf"{N}\s?€", r"\1 Euro"), (rf"\$\s?{N}", r"\1 Dollar"), (rf"{N}\s?\$", r"\1 Dollar"),
+        (rf"€\s?{N}", r"\1 Euro"), (rf"{N}\s?€", r"\1 Euro"), (rf"\$\s?{N}", r"\1 Dollar"),
+        (rf"{N}\s?\$", r"\1 Dollar"),
         (rf"£\s?{N}", r"\1 Pfund"), (rf"{N}\s?%", r"\1 Prozent"), (r"\s?°\s?C\b", " Grad Celsius"),
         (r"\s?°\s?F\b", " Grad Fahrenheit"), (r"\s?°", " Grad"), (r"(?<=\d)\s?km/h\b", " Kilometer pro Stunde"),
         (r"(?<=\d)\s?m/s\b", " Meter pro Sekunde"), (r"(?<=\d)\s?km²", " Quadratkilometer"),
@@ -39,9 +43,11 @@ LANGUAGE = Language(
         (r"(?<=\d)\s?cm\b", " Zentimeter"), (r"(?<=\d)\s?mm\b", " Millimeter"), (r"(?<=\d)\s?kg\b", " Kilogramm"),
         (r"(?<=\w)\s*\^\s*2\b|²", " hoch zwei"), (r"(?<=\w)\s*\^\s*3\b|³", " hoch drei"),
         (r"(?<=\d)\s*[*×·]\s*(?=\d)", " mal "), (r"(?<=\d)\s*÷\s*(?=\d)|(?<=\d)\s/\s(?=\d)", " geteilt durch "),
-        (r"(?<=\d)\s+[-−]\s+(?=\d)", " minus "), (r"(?<=\w)\s*\+\s*(?=\w)", " plus "), (r"(?<=\w)\s*=\s*(?=\w)", " ist "),
+        (r"(?<=\d)\s+[-−]\s+(?=\d)", " minus "), (r"(?<=\w)\s*\+\s*(?=\w)", " plus "),
+        (r"(?<=\w)\s*=\s*(?=\w)", " ist "),
         (r"\s*≈\s*", " ist etwa "), (r"√\s*(?=\w)", "die Wurzel aus "), (r"(?<=\w)\s*&\s*(?=\w)", " und "),
-        (r"\bz\.\s?B\.", "zum Beispiel"), (r"\bd\.\s?h\.", "das heißt"), (r"\bca\.", "circa"), (r"\busw\.", "und so weiter"),
-        (r"\bbzw\.", "beziehungsweise"), (r"https?://\S+", "ein Link"),
+        (r"\bz\.\s?B\.", "zum Beispiel"), (r"\bd\.\s?h\.", "das heißt"), (r"\bca\.", "circa"),
+        (r"\busw\.", "und so weiter"),
+        (r"\bbzw\.", "beziehungsweise"),
     ),
 )  # fmt: skip

@@ -10,11 +10,12 @@ LANGUAGE = Language(
     name="Italian",
     persona="Sei un assistente vocale gentile e rispondi in italiano.",
     small_persona="Rispondi a domande parlate in modo breve e corretto, con parole semplici e in italiano.",
+    answer_in="Rispondi in italiano.",
     spoken=(
-        "La tua risposta viene letta ad alta voce, quindi scrivi come si parla: parole semplici in frasi intere, niente "
-        "elenchi, niente titoli, niente simboli, niente emoji, niente codice, niente link. Scrivi numeri, unità e "
-        "formule come si dicono. La domanda è stata sentita da una macchina e può contenere parole capite male o "
-        "interrompersi: rispondi a ciò che si intendeva. Prima rispondi, poi spiega."
+        "La tua risposta viene letta ad alta voce, quindi scrivi come si parla: parole semplici in frasi intere, "
+        "niente elenchi, niente titoli, niente simboli, niente emoji, niente codice, niente link. Scrivi numeri, "
+        "unità e formule come si dicono. La domanda è stata sentita da una macchina e può contenere parole capite "
+        "male o interrompersi: rispondi a ciò che si intendeva. Prima rispondi, poi spiega."
     ),
     lengths={
         "short": "Di' una o due frasi brevi.",
@@ -27,6 +28,7 @@ LANGUAGE = Language(
         "mhm", "hm", "hmm", "ah", "oh", "sì", "si", "ok", "okay", "va bene", "bene", "certo", "esatto", "giusto",
         "capisco", "eh", "davvero", "d'accordo", "bello",
     }),
+    link="un link",
     readings=(
         (rf"€\s?{N}", r"\1 euro"), (rf"{N}\s?€", r"\1 euro"), (rf"\$\s?{N}", r"\1 dollari"),
         (rf"£\s?{N}", r"\1 sterline"), (rf"{N}\s?%", r"\1 per cento"), (r"\s?°\s?C\b", " gradi Celsius"),
@@ -34,8 +36,8 @@ LANGUAGE = Language(
         (r"(?<=\d)\s?m²", " metri quadrati"), (r"(?<=\d)\s?km\b", " chilometri"), (r"(?<=\d)\s?cm\b", " centimetri"),
         (r"(?<=\d)\s?kg\b", " chili"), (r"²", " al quadrato"), (r"³", " al cubo"),
         (r"(?<=\d)\s*[*×·]\s*(?=\d)", " per "), (r"(?<=\d)\s*÷\s*(?=\d)|(?<=\d)\s/\s(?=\d)", " diviso "),
-        (r"(?<=\d)\s+[-−]\s+(?=\d)", " meno "), (r"(?<=\w)\s*\+\s*(?=\w)", " più "), (r"(?<=\w)\s*=\s*(?=\w)", " è uguale a "),
+        (r"(?<=\d)\s+[-−]\s+(?=\d)", " meno "), (r"(?<=\w)\s*\+\s*(?=\w)", " più "),
+        (r"(?<=\w)\s*=\s*(?=\w)", " è uguale a "),
         (r"\s*≈\s*", " è circa "), (r"(?<=\w)\s*&\s*(?=\w)", " e "), (r"\bad\s?es\.", "ad esempio"),
-        (r"https?://\S+", "un link"),
     ),
 )  # fmt: skip

@@ -10,11 +10,12 @@ LANGUAGE = Language(
     name="Spanish",
     persona="Eres un asistente de voz amable y respondes en español.",
     small_persona="Respondes preguntas habladas de forma breve y correcta, con palabras sencillas y en español.",
+    answer_in="Responde en español.",
     spoken=(
-        "Tu respuesta se lee en voz alta, así que escribe como se habla: palabras sencillas en frases completas, sin "
-        "listas, sin títulos, sin símbolos, sin emojis, sin código, sin enlaces. Escribe los números, las unidades y las "
-        "fórmulas como se dicen. La pregunta la oyó una máquina y puede tener palabras mal entendidas o cortarse: "
-        "responde a lo que se quiso decir. Primero responde, luego explica."
+        "Tu respuesta se lee en voz alta, así que escribe como se habla: palabras sencillas en frases completas, "
+        "sin listas, sin títulos, sin símbolos, sin emojis, sin código, sin enlaces. Escribe los números, las "
+        "unidades y las fórmulas como se dicen. La pregunta la oyó una máquina y puede tener palabras mal "
+        "entendidas o cortarse: responde a lo que se quiso decir. Primero responde, luego explica."
     ),
     lengths={
         "short": "Di una o dos frases cortas.",
@@ -26,20 +27,24 @@ LANGUAGE = Language(
     ),
     bridges=("O mejor dicho,", "No, espera:", "Déjame corregirlo:"),
     backchannels=frozenset({
-        "mhm", "hm", "hmm", "ajá", "ah", "oh", "sí", "si", "ya", "ok", "okay", "vale", "claro", "bueno", "bien", "exacto",
+        "mhm", "hm", "hmm", "ajá", "ah", "oh", "sí", "si", "ya", "ok", "okay", "vale", "claro", "bueno", "bien",
+        "exacto",
         "de acuerdo", "ya veo", "entiendo", "por supuesto", "eh", "este", "genial", "vaya", "en serio",
     }),
+    link="un enlace",
     readings=(
         (rf"€\s?{N}", r"\1 euros"), (rf"{N}\s?€", r"\1 euros"), (rf"\$\s?{N}", r"\1 dólares"),
         (rf"£\s?{N}", r"\1 libras"), (rf"{N}\s?%", r"\1 por ciento"), (r"\s?°\s?C\b", " grados Celsius"),
         (r"\s?°\s?F\b", " grados Fahrenheit"), (r"\s?°", " grados"), (r"(?<=\d)\s?km/h\b", " kilómetros por hora"),
         (r"(?<=\d)\s?m/s\b", " metros por segundo"), (r"(?<=\d)\s?km²", " kilómetros cuadrados"),
-        (r"(?<=\d)\s?m²", " metros cuadrados"), (r"(?<=\d)\s?m³", " metros cúbicos"), (r"(?<=\d)\s?km\b", " kilómetros"),
+        (r"(?<=\d)\s?m²", " metros cuadrados"), (r"(?<=\d)\s?m³", " metros cúbicos"),
+        (r"(?<=\d)\s?km\b", " kilómetros"),
         (r"(?<=\d)\s?cm\b", " centímetros"), (r"(?<=\d)\s?mm\b", " milímetros"), (r"(?<=\d)\s?kg\b", " kilos"),
         (r"(?<=\w)\s*\^\s*2\b|²", " al cuadrado"), (r"(?<=\w)\s*\^\s*3\b|³", " al cubo"),
         (r"(?<=\d)\s*[*×·]\s*(?=\d)", " por "), (r"(?<=\d)\s*÷\s*(?=\d)|(?<=\d)\s/\s(?=\d)", " entre "),
-        (r"(?<=\d)\s+[-−]\s+(?=\d)", " menos "), (r"(?<=\w)\s*\+\s*(?=\w)", " más "), (r"(?<=\w)\s*=\s*(?=\w)", " es igual a "),
+        (r"(?<=\d)\s+[-−]\s+(?=\d)", " menos "), (r"(?<=\w)\s*\+\s*(?=\w)", " más "),
+        (r"(?<=\w)\s*=\s*(?=\w)", " es igual a "),
         (r"\s*≈\s*", " es aproximadamente "), (r"√\s*(?=\w)", "la raíz cuadrada de "), (r"(?<=\w)\s*&\s*(?=\w)", " y "),
-        (r"\bp\.\s?ej\.", "por ejemplo"), (r"\betc\.", "etcétera"), (r"https?://\S+", "un enlace"),
+        (r"\bp\.\s?ej\.", "por ejemplo"), (r"\betc\.", "etcétera"),
     ),
 )  # fmt: skip

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.conversation.frame import Frame, silence
+from app.conversation.languages import language
 from app.conversation.turn import GoOn, Hold, Interrupt, TakeFloor, Yield
 from app.frontend.base import (
     FrontEndInput,
@@ -23,7 +24,6 @@ from app.frontend.base import (
     SetOpenings,
 )
 from app.frontend.cascade import CascadeFrontEnd
-from app.frontend.openings import OPENINGS
 from app.tts.base import Clip
 from app.tts.scripted import ScriptedVoice
 
@@ -243,7 +243,7 @@ def test_an_opening_keeps_the_silence_short_and_is_no_part_of_the_answer(told: b
     rig.step(*_answer(1, "It is Paris.")[1:])
     rig.until_silent()
     opening = rig.said.removesuffix(" It is Paris.")
-    assert opening in OPENINGS and rig.marks == ["started", "opened", "ended"]
+    assert opening in language("en").openings and rig.marks == ["started", "opened", "ended"]
     assert {word.text: word.revision for step in rig.steps for word in step.said}["Paris."] == 1
     count = len(opening.split())
     assert [word.revision for step in rig.steps for word in step.said][: count + 1] == [0] * count + [1]
@@ -288,7 +288,7 @@ def test_openings_vary_and_follow_from_the_seed() -> None:
         return [" ".join(text.split()) for text in texts.split("/")[1:]]
 
     one, two = said(1), said(2)
-    assert one == said(1) and one != two and set(one) == set(OPENINGS) and len(one) == 12
+    assert one == said(1) and one != two and set(one) == set(language("en").openings) and len(one) == 12
     assert all(a != b for a, b in itertools.pairwise(one))
 
 

@@ -1,0 +1,84 @@
+"""English: the app's phrases, and how signs, units and money are read."""
+
+from __future__ import annotations
+
+from app.conversation.languages.form import Language
+
+N = r"(?<![\w.])(\d+(?:,\d{3})*(?:\.\d+)?)"
+"""A number that is no part of a word."""
+
+LANGUAGE = Language(
+    code="en",
+    name="English",
+    persona="You are a friendly voice assistant.",
+    small_persona="You answer spoken questions briefly and correctly, in plain words.",
+    answer_in="Answer in English.",
+    spoken=(
+        "Your answer is read aloud by a voice, so write as people speak: plain words in whole sentences, no lists, no "
+        "headings, no symbols, no emoji, no code, no links. Write numbers, units and formulas as they are said. The "
+        "question was heard by a machine and may hold misheard words or break off: answer what was meant. Answer "
+        "first, then explain."
+    ),
+    lengths={
+        "short": "Say one or two short sentences.",
+        "medium": "Say one to three short sentences.",
+        "long": "Say as much as the question needs, at most a dozen sentences.",
+    },
+    openings=(
+        "Let me think.",
+        "Let me see.",
+        "One moment.",
+        "Hmm, let me think.",
+        "Just a second.",
+        "Let me think about that.",
+        "Give me a moment.",
+        "Well, let me see.",
+        "One second.",
+        "Hmm, let me see.",
+    ),
+    bridges=("Or rather,", "No, wait:", "Let me put that right:"),
+    backchannels=frozenset({
+        "mhm", "mm", "mmm", "mmhmm", "mm hmm", "hmm", "hm", "uh huh", "uhhuh", "aha", "ah", "oh", "yeah", "yep", "yes",
+        "ok", "okay", "right", "sure", "i see", "got it", "good", "great", "nice", "wow", "really", "cool", "true",
+        "mhmm", "um", "uh", "huh", "alright", "all right", "exactly", "of course", "go on", "ooh", "mm mm", "you",
+    }),
+    link="a link",
+    readings=(
+        (r"(?<=[\w)²³])\s*\^\s*2\b|²", " squared"),
+        (r"(?<=[\w)])\s*\^\s*3\b|³", " cubed"),
+        (r"(?<=[\w)])\s*\^\s*(?=[\w(])", " to the power of "),
+        (r"(?<=\d)\s*[*×·]\s*(?=[\d(√π])", " times "),
+        (r"(?<=\d)\s*÷\s*(?=\d)|(?<=\d)\s/\s(?=\d)", " divided by "),
+        (r"(?<=[\d)])\s+-\s+(?=[\d(])|(?<=[\w)])\s*−\s*(?=[\d(])", " minus "),
+        (r"(?<=[\w)])\s*\+\s*(?=[\w(])", " plus "),
+        (r"(?<=[\w)])\s*=\s*(?=[\w(−-])", " equals "),
+        (r"\s*≈\s*", " is about "),
+        (r"\s*≤\s*", " is at most "),
+        (r"\s*≥\s*", " is at least "),
+        (r"√\s*(?=[\w(])", "the square root of "),
+        (r"\bπ|(?<=\d)π", " pi"),
+        (r"(?<![\d/])1/2(?![\d/])", "one half"),
+        (r"(?<![\d/])1/4(?![\d/])", "one quarter"),
+        (r"(?<![\d/])3/4(?![\d/])", "three quarters"),
+        (r"(?<![\d/])(\d+)/(\d+)(?![\d/])", r"\1 over \2"),
+        (rf"\$\s?{N}((?:\s(?:thousand|million|billion|trillion))?)", r"\1\2 dollars"),
+        (rf"€\s?{N}((?:\s(?:thousand|million|billion|trillion))?)", r"\1\2 euros"),
+        (rf"£\s?{N}((?:\s(?:thousand|million|billion|trillion))?)", r"\1\2 pounds"),
+        (rf"{N}\s?€", r"\1 euros"),
+        (rf"{N}\s?%", r"\1 percent"),
+        (r"\s?°\s?C\b", " degrees Celsius"),
+        (r"\s?°\s?F\b", " degrees Fahrenheit"),
+        (r"\s?°", " degrees"),
+        (r"(?<=\d)\s?km/h\b", " kilometres per hour"),
+        (r"(?<=\d)\s?m/s\b", " metres per second"),
+        (rf"{N}\s?(k?m|cm|mm)\s(squared|cubed)", r"\1 \3 \2"),
+        (r"\bsquared km\b", "square kilometres"),
+        (r"\bsquared m\b", "square metres"),
+        (r"\bsquared cm\b", "square centimetres"),
+        (r"\bcubed m\b", "cubic metres"),
+        (r"\bcubed cm\b", "cubic centimetres"),
+        (r"(?<=\w)\s*&\s*(?=\w)", " and "),
+        (r"\be\.g\.", "for example"),
+        (r"\bi\.e\.", "that is"),
+    ),
+)  # fmt: skip

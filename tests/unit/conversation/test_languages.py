@@ -1,0 +1,65 @@
+"""The languages of talks: what a voice is given to say, how a model is asked, and which words only say “go on”."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from app.conversation.languages import CODES, language
+from app.conversation.mend import mend
+from app.conversation.prompt import PERSONA, system_prompt
+from app.conversation.spoken import spoken
+from app.conversation.words import is_backchannel
+
+
+@pytest.mark.parametrize(
+    ("code", "written", "said"),
+    [
+        ("de", "Das kostet 5 €, also 20 % mehr.", "Das kostet 5 Euro, also 20 Prozent mehr."),
+        ("de", "17 + 25 = 42, z. B. bei 3 °C", "17 plus 25 ist 42, zum Beispiel bei 3 Grad Celsius"),
+        ("de", "Es sind 3.500 km² und 120 km/h.", "Es sind 3.500 Quadratkilometer und 120 Kilometer pro Stunde."),
+        ("es", "Cuesta 5 € y sube un 20 %.", "Cuesta 5 euros y sube un 20 por ciento."),
+        ("es", "6 × 7 = 42", "6 por 7 es igual a 42"),
+        ("fr", "Il fait 20 °C, soit 50 %.", "Il fait 20 degrés Celsius, soit 50 pour cent."),
+        ("it", "Costa 5 € & pesa 3 kg", "Costa 5 euro e pesa 3 chili"),
+        ("en", "It costs €5, that is 20% more.", "It costs 5 euros, that is 20 percent more."),
+        ("de", "**Fett**, siehe https://a.b/c", "Fett, siehe ein Link"),
+    ],
+)
+def test_signs_units_and_money_are_said_in_the_answers_language(code: str, written: str, said: str) -> None:
+    assert spoken(written, code) == said
+
+
+def test_a_model_is_asked_in_the_talks_language_and_keeps_a_persona_of_the_users() -> None:
+    assert "auf Deutsch" in system_prompt(PERSONA, code="de") and "You" not in system_prompt(PERSONA, code="de")
+    assert system_prompt("Small.", code="es") == language("es").small_persona
+    told = system_prompt(PERSONA, "Du bist ein Pirat.", "short", "de")
+    assert told.startswith("Du bist ein Pirat. Antworte auf Deutsch.")
+    assert told.endswith(language("de").lengths["short"])
+    assert system_prompt(PERSONA) == PERSONA and system_prompt("Small.") == "Small."
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "only"),
+    [("de", "Ja, genau", True), ("de", "Nein, warte", False), ("es", "ya veo", True), ("es", "espera", False),
+     ("en", "ja, genau", False), ("fr", "d'accord", True), ("it", "sì, certo", True)],
+)  # fmt: skip
+def test_words_that_only_say_go_on_are_those_of_the_language(code: str, words: str, only: bool) -> None:
+    assert is_backchannel(words, code) is only
+
+
+def test_a_correction_is_bridged_in_the_language() -> None:
+    join = mend("Die Antwort ist zwölf.", ["Es sind siebzehn.", "Ganz sicher."], complete=True,
+                bridges=language("de").bridges)  # fmt: skip
+    assert (join.action, join.bridge) == ("correct", "Oder besser gesagt:")
+
+
+def test_every_language_has_all_that_a_talk_needs() -> None:
+    for code in CODES:
+        one = language(code)
+        assert one.code == code and len(one.openings) >= 5 and len(one.bridges) == 3 and len(one.backchannels) > 15
+        assert set(one.lengths) == {"short", "medium", "long"}
+        for pattern, _ in one.readings:
+            re.compile(pattern)
+    assert language("pl") is language("en"), "there is no module for it"
