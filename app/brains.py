@@ -15,12 +15,15 @@ from app.backend.prices import (
     Prices,
     load_prices,
 )
+from app.conversation.languages import ENGLISH
 from app.conversation.pace import Pace
+from app.models.catalogue import find_model, models_of
 from app.models.choose import language_model_here
 from app.resources import resource
 from app.secrets import api_key
 from app.session.control import ROUTER, BackendChoice, ToolChoice
 from app.settings import Settings, prices_path, servers_path
+from app.stt.choose import AUTOMATIC
 from app.tools import (
     Toolbox,
     load_servers,
@@ -31,17 +34,33 @@ PACES: dict[tuple[str, str], Pace] = {}
 """What is known of the brains' speed, for all talks of this run."""
 
 
-def brain(choice: BackendChoice) -> Backend:
+def brain(choice: BackendChoice, language: str = ENGLISH) -> Backend:
     """The brain of a choice, not open yet. May block for the keyring. Raises BackendError."""
     if choice.provider == ROUTER:
         return router(read_routes(Settings.load().routes))
-    model = choice.model or (language_model_here() if choice.provider == "embedded" else "")
+    model = choice.model
+    if choice.provider == "embedded" and not model:
+        model = _embedded_model(language)
     return make_backend(choice.provider, model=model, base_url=choice.base_url, key=api_key)
 
 
-async def brain_off_loop(choice: BackendChoice) -> Backend:
+def _embedded_model(language: str) -> str:
+    """The best model here that runs in time and speaks the talk's language. Raises BackendError."""
+    spoken = ENGLISH if language == AUTOMATIC else language
+    key = language_model_here(spoken)
+    if not find_model(key).speaks(spoken):
+        names = ", ".join(model.key for model in models_of("llm") if model.speaks(spoken))
+        raise BackendError(
+            f"No language model for the talk's language ({spoken}) is on this machine. Get one on the page “Models” or "
+            f"with “models get NAME” ({names}), or choose another brain or English.",
+            "setup",
+        )
+    return key
+
+
+async def brain_off_loop(choice: BackendChoice, language: str = ENGLISH) -> Backend:
     """`brain` on a thread of its own, since the keyring and the imports take their time."""
-    return await asyncio.to_thread(brain, choice)
+    return await asyncio.to_thread(brain, choice, language)
 
 
 def read_routes(text: str) -> dict[str, BackendChoice]:

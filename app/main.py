@@ -35,6 +35,7 @@ from app.session.sound_memory import KEPT_SECONDS
 from app.settings import Settings, echoes_path, recordings_folder
 from app.stt import make_transcriber
 from app.stt.base import TranscriberError
+from app.stt.choose import AUTOMATIC
 from app.tts.base import VoiceError
 from app.user_pace import keep_pace, load_pace
 
@@ -94,12 +95,12 @@ def session(
         frontend=made_frontend or frontend(choice),
         transcriber=make_transcriber(choice.speech.recogniser, choice.speech.language, loop.call_soon_threadsafe),
         voice_activity=voice_activity,
-        backend=backend or brains.brain(choice.backend),
+        backend=backend or brains.brain(choice.backend, choice.speech.language),
         source=source,
         sink=sink,
         edge=edge,
         recorder=Recorder(Path(choice.record_folder), recording_failed) if choice.record_folder else None,
-        make_backend=brains.brain_off_loop,
+        make_backend=functools.partial(brains.brain_off_loop, language=choice.speech.language),
         make_tools=brains.tools,
         cost=brains.cost,
         paces=brains.PACES,
@@ -114,6 +115,7 @@ def session(
     config = SessionConfig(
         manner=choice.manner, settings=TurnSettings(patience=choice.patience), pauses=pauses, duplex=choice.duplex,
         pace=pace, end_with_input=end_with_input,
+        language="" if choice.speech.language == AUTOMATIC else choice.speech.language,
         choice=choice.backend, aside=choice.aside, style=choice.style, tools=choice.tools, cap=choice.cap,
         earlier=choice.earlier, remember_seconds=remember_seconds,
     )  # fmt: skip
@@ -136,7 +138,7 @@ async def device_session(choice: SessionChoice, progress: Callable[[str], None])
         )  # fmt: skip
         made = session(
             choice, edge.source, edge.sink, end_with_input=False,
-            backend=await brains.brain_off_loop(choice.backend), made_frontend=voice, edge=edge,
+            backend=await brains.brain_off_loop(choice.backend, choice.speech.language), made_frontend=voice, edge=edge,
             remember_seconds=KEPT_SECONDS,
         )  # fmt: skip
         await made.__aenter__()

@@ -58,10 +58,12 @@ class SessionConfig:
     """How a session behaves. `choice` says in words what `SessionParts.backend` is; `aside`, `style`, `tools`,
     `cap` and `earlier`: see `SessionChoice`. `end_with_input`: the session is over when the source is and everybody has
     finished. `remember_seconds`: how much of both sides' sound is kept in memory, for `Session.sound_of`.
-    `pauses`: what is known of how long this user pauses within turns, which the talk goes on learning.
+    `language`: of the talk, or empty while nobody knows it. `pauses`: what is known of how long this user pauses within
+    turns, which the talk goes on learning.
     """
 
     manner: e.Manner = "thinking"
+    language: str = "en"
     duplex: bool = True
     pace: Pace = "real"
     choice: BackendChoice = field(default_factory=BackendChoice)

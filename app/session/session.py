@@ -96,6 +96,7 @@ class Session:
             emit=self._emit,
             now=lambda: self.clock(),
         )  # fmt: skip
+        self.mind.language = config.language
         self._replacing: asyncio.Task[None] | None = None
         self._drops: list[tuple[float, int]] = []
         self._slow_told_at = -1e9
