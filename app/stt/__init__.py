@@ -7,13 +7,14 @@ import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from app.installed import packages_command
 from app.models.entry import Model
-from app.models.places import default_model, model_path
 from app.stt.base import Transcriber, TranscriberError
-from app.stt.choose import choose_recogniser
-from app.stt.streaming import Decoder
+
+if TYPE_CHECKING:
+    from app.stt.streaming import Decoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,9 @@ def make_transcriber(
 
     Raises TranscriberError when there is none, or it can't be run.
     """
+    from app.models.places import default_model, model_path
+    from app.stt.choose import choose_recogniser
+
     model = choose_recogniser(key, language)
     make = _module(model).make
     return make(model_path(model.key), default_model("endpointing"), call_soon, language)
@@ -47,6 +51,8 @@ def make_transcriber(
 
 def open_decoder(model: Model, language: str = "en") -> Decoder:
     """What turns sound to words with a recogniser of the catalogue, loaded. Raises TranscriberError."""
+    from app.models.places import model_path
+
     return _module(model).open_decoder(model_path(model.key), language)
 
 
