@@ -516,8 +516,8 @@
         <translation>Dein Mikrofon. Lässt sich mitten im Gespräch wechseln.</translation>
     </message>
     <message>
-        <source>What you speak, and are answered in. KAME and Moshi speak English only.</source>
-        <translation>Was du sprichst und worin du Antwort bekommst. KAME und Moshi sprechen nur Englisch.</translation>
+        <source>What you speak, and are answered in. KAME and Moshi speak English only. Only in English do your words tell when you have finished; in other languages the sound and the silence do.</source>
+        <translation>Was du sprichst und worin du Antwort bekommst. KAME und Moshi sprechen nur Englisch. Nur auf Englisch zeigen deine Worte, wann du fertig bist; in anderen Sprachen zeigen es Klang und Stille.</translation>
     </message>
     <message>
         <source>When the brain begins to work on the answer.</source>
