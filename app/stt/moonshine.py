@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from app.childprocess import end_child, killed_after, python_module_command, quiet_child
+from app.conversation.words import fold
 from app.stt import finished_words
 from app.stt.base import EndOfTurn, TranscriberError
 from app.stt.hallucinations import without_loops
@@ -22,6 +23,9 @@ from app.stt.streaming import RATE, Decoder, StreamingTranscriber
 
 LEAST_SECONDS = 0.1
 """Less sound holds no word, and the model fails on next to none."""
+OF_NOISE = ("you",)
+"""What the model makes of any sound without speech: of noise at -70 and -40 dBFS, keys, a thump and a breath alike. It
+gives no probability that nobody speaks, and nobody says this alone."""
 FAILED = (
     "Moonshine, the speech recognition, could not be started, so nothing can be heard. Get it again: “models remove "
     "moonshine-tiny.en”, then “models get moonshine-tiny.en”. Or choose another one."
@@ -58,7 +62,8 @@ class MoonshineDecoder:
         if "error" in answer:
             raise RuntimeError(answer["error"])
         self.child_seconds += answer["seconds"]
-        return without_loops(without_sounds(answer["text"]), seconds)
+        text = without_loops(without_sounds(answer["text"]), seconds)
+        return "" if fold(text) == OF_NOISE else text
 
     def close(self) -> None:
         """Ends the child."""

@@ -85,6 +85,7 @@ def test_the_real_one_hears_a_question() -> None:
     real = open_decoder(find_model("moonshine-tiny.en"))
     try:
         sound = soxr.resample(question("103_2"), SAMPLE_RATE, RATE).astype(np.float32)
+        assert real.decode((0.01 * np.random.default_rng(5).standard_normal(2 * RATE)).astype(np.float32)) == ""
         assert fold(real.decode(sound)) == fold("Can you explain why the above question is interesting?")
     finally:
         real.close()
