@@ -8,12 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.models.places import is_here
-from app.stt import make_transcriber
 from app.stt.base import TranscriberError
 from app.stt.moonshine import MoonshineDecoder
 from app.stt.streaming import RATE
-from tests.support.sounds import question
 
 API = """
 class ModelArch:
@@ -70,22 +67,3 @@ def test_a_library_that_can_not_be_loaded_is_said_in_a_sentence(weights: Path) -
     (weights.parents[1] / "moonshine_api.py").unlink()
     with pytest.raises(TranscriberError, match="models get moonshine"):
         MoonshineDecoder(weights)
-
-
-@pytest.mark.skipif(not is_here("moonshine-tiny.en"), reason="Moonshine is not fetched")
-def test_the_real_one_hears_a_question() -> None:
-    import soxr
-
-    from app.conversation.frame import SAMPLE_RATE
-    from app.conversation.words import fold
-    from app.models.catalogue import find_model
-    from app.stt import open_decoder
-
-    assert make_transcriber("moonshine-tiny.en", "en", lambda call: None).name == "moonshine tiny.en"
-    real = open_decoder(find_model("moonshine-tiny.en"))
-    try:
-        sound = soxr.resample(question("103_2"), SAMPLE_RATE, RATE).astype(np.float32)
-        assert real.decode((0.01 * np.random.default_rng(5).standard_normal(2 * RATE)).astype(np.float32)) == ""
-        assert fold(real.decode(sound)) == fold("Can you explain why the above question is interesting?")
-    finally:
-        real.close()
