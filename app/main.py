@@ -49,13 +49,16 @@ USER_ERRORS = (AudioError, BackendError, FrontEndError, RecorderError, Transcrib
 
 
 def frontend(choice: SessionChoice) -> FrontEnd:
-    """The front-end of a choice, not entered yet. Raises FrontEndError."""
-    model = choice.model
+    """The front-end of a choice, not entered yet. Raises FrontEndError and VoiceError."""
+    from app.tts.voices import make_voice
+
+    model, speech = choice.model, choice.speech
     weights = Path(model.weights) if model.weights else None
     if weights is None and choice.frontend in FRONTEND_WEIGHTS:
         weights = folder_of(find_model(choice.frontend))
     options = FrontEndOptions(
-        voice_model=default_model("tts"), manner=choice.manner, openings=choice.openings, weights=weights,
+        make_voice=functools.partial(make_voice, speech.voice, speech.language, speech.rate, speech.volume),
+        manner=choice.manner, openings=choice.openings, weights=weights,
         precision=model.precision, device=model.device, context=model.context, dials=SetDials(model.delay, model.lead),
     )  # fmt: skip
     return make_frontend(choice.frontend, options)

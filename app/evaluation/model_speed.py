@@ -72,9 +72,9 @@ async def _answer(key: str) -> Speed:
 
 
 def _voice(model: Model) -> Speed:
-    from app.tts.piper import PiperVoice
+    from app.tts.voices import make_voice
 
-    with PiperVoice(model_path(model.key)) as voice:
+    with make_voice(model.key, "auto") as voice:
         voice.synthesize(SENTENCE).result()
         began = time.perf_counter()
         voice.synthesize(SENTENCE.partition(",")[0] + ",").result()
