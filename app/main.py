@@ -23,7 +23,7 @@ from app.installed import completing_command
 from app.models.catalogue import DEFAULTS, FRONTEND_WEIGHTS, find_model, models_of
 from app.models.errors import ModelError
 from app.models.layout import read_layout
-from app.models.places import default_model, folder_of, is_here
+from app.models.places import folder_of, is_here
 from app.models.store import Report, get_model
 from app.secrets import api_key
 from app.session.control import ROUTER, BackendChoice, SessionChoice

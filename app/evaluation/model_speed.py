@@ -12,7 +12,7 @@ import soxr
 from app.conversation.frame import SAMPLE_RATE
 from app.models.entry import Model
 from app.models.errors import ModelError
-from app.models.places import is_here, model_path
+from app.models.places import is_here
 from app.models.speeds import Speed
 
 QUESTION = "Why does bread become hard when it lies open for some days?"
