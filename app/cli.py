@@ -114,6 +114,9 @@ def build_parser() -> argparse.ArgumentParser:
     overlap.add_argument("--recordings", default="", metavar="FOLDER",
                          help="spoken questions (.flac, .wav) in place of the bench's own ten")  # fmt: skip
     overlap.add_argument("--seed", type=int, default=0, help="of rooms, moments and the choice of recordings")
+    voices = bench.add_parser("voices", parents=[common], help="how quick, clear and loud the voices are that are here")
+    voices.add_argument("voice", nargs="*", metavar="VOICE", help="voices of “models list” (default: all here)")
+    voices.add_argument("--sentences", type=cli_talk.frames, default=20, metavar="N", help="the first so many, of 20")
     frame = bench.add_parser("frame", parents=[common], help="one step of the model, in parts, on this machine")
     frame.add_argument("--random-weights", action="store_true", required=True,
                        help="weights of the true shape; their values don't matter to the speed")  # fmt: skip
@@ -157,6 +160,7 @@ def main(argv: list[str]) -> int:
             "recognisers": lambda: _bench_recognisers(args, terminal),
             "sounds": lambda: _bench_sounds(args, terminal),
             "overlap": lambda: _bench_overlap(args, terminal),
+            "voices": lambda: _bench_voices(args, terminal),
             "startup": lambda: _bench_startup(args, terminal),
             "window": lambda: _bench_window(args, terminal),
         }[args.bench](),
@@ -391,6 +395,19 @@ def _bench_routing(args: argparse.Namespace, terminal: Terminal) -> int:
         ) from error
     terminal.say(result.table())
     terminal.document({"ok": True, **result.document()})
+    return 0
+
+
+def _bench_voices(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app import main as compose
+    from app.evaluation.voices import document, run_voices, table
+
+    try:
+        figures = run_voices(args.voice, max(1, args.sentences), terminal.progress)
+    except compose.USER_ERRORS as error:
+        raise UserError(str(error)) from error
+    terminal.say(table(figures))
+    terminal.document({"ok": True, **document(figures)})
     return 0
 
 

@@ -1,11 +1,12 @@
-"""The commands `models list`, `get`, `check`, `remove` and `bench`: the app's models, and those of its back-ends."""
+"""The commands `models list`, `get`, `check`, `remove`, `bench` and `sample`: the app's models and its back-ends'."""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 from typing import Any
 
-from app import cli_brains
+from app import cli_brains, cli_talk
 from app.session.errors import UserError
 from app.terminal import Terminal
 
@@ -35,6 +36,13 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     check.add_argument("name", metavar="NAME")
     check.add_argument("--folder", default="", help="where its weights are (default: the app's own folder)")
     models.add_parser("remove", parents=[common], help="delete one").add_argument("name", metavar="NAME")
+    sample = models.add_parser("sample", parents=[common], help="hear a voice")
+    sample.add_argument("name", metavar="VOICE", help="a voice, as “models list --kind tts” names it")
+    sample.add_argument("--output", default="", metavar="A.wav", help="a file for it, instead of the loudspeaker")
+    sample.add_argument("--rate", type=cli_talk.speaking_rate, default=1.0, metavar="R",
+                        help="how fast it speaks: 0.5 to 2")  # fmt: skip
+    sample.add_argument("--volume", type=cli_talk.speaking_volume, default=1.0, metavar="V",
+                        help="how loud it is: 0 to 2")  # fmt: skip
     bench = models.add_parser("bench", parents=[common], help="measure how fast those that are here are, and keep it")
     bench.add_argument("name", metavar="NAME", nargs="*", help="(default: all that are here)")
 
@@ -43,7 +51,9 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Runs one of the commands; the exit code. Raises UserError."""
     from app import main as compose
 
-    work = {"list": _list, "get": _get, "check": _check, "remove": _remove, "bench": _bench}[args.models]
+    work = {
+        "list": _list, "get": _get, "check": _check, "remove": _remove, "bench": _bench, "sample": _sample,
+    }[args.models]  # fmt: skip
     try:
         return work(args, terminal)
     except compose.USER_ERRORS as error:
@@ -53,7 +63,7 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
 def _list(args: argparse.Namespace, terminal: Terminal) -> int:
     if args.provider or args.base_url:
         return cli_brains.list_models(args, terminal)
-    from app.models.catalogue import catalogue
+    from app.models.catalogue import catalogue, find_model
     from app.models.speeds import load_speeds
     from app.models.store import model_rows
 
@@ -73,6 +83,9 @@ def _list(args: argparse.Namespace, terminal: Terminal) -> int:
                      f"{row['licence']}" + (f"; {known}" if known else ""))  # fmt: skip
         if row["note"]:
             terminal.say(f"  {'':22} {row['note']}")
+        voices = find_model(str(row["name"])).voices
+        if voices:
+            terminal.say(f"  {'':22} voices: " + ", ".join(f"{row['name']}/{v.name}" for v in voices))
     terminal.document({"ok": True, "models": rows})
     return 0
 
@@ -135,6 +148,26 @@ def _remove(args: argparse.Namespace, terminal: Terminal) -> int:
     freed = remove_model(args.name)
     terminal.say(f"{args.name} is removed; {freed / 1e9:.2f} GB are free again.")
     terminal.document({"ok": True, "freed": freed})
+    return 0
+
+
+def _sample(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.audio.wav import FileSink
+    from app.sound_desk import SoundBooth
+    from app.tts.child_voice import ChildVoice
+    from app.tts.voices import AUTO, SAMPLES, choose_voice, speaker_of
+
+    chosen = choose_voice(args.name, AUTO)
+    terminal.progress(f"{chosen.label} …")
+    with ChildVoice(speaker_of(chosen), args.rate, args.volume) as voice:
+        samples = voice.synthesize(SAMPLES[chosen.language]).result().samples
+    if args.output:
+        with FileSink(args.output) as sink:
+            sink.write(samples)
+    else:
+        asyncio.run(SoundBooth().play(samples, ""))
+    terminal.say(f"{chosen.label}: {args.output}" if args.output else chosen.label)
+    terminal.document({"ok": True, "voice": chosen.key, "output": args.output})
     return 0
 
 

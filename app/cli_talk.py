@@ -74,6 +74,10 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     talk.add_argument("--language", default="en", metavar="XX",
                       help="what you speak: en, de, es …, or auto for what is heard (default: en); the words tell when "
                       "you have finished in English only, in other languages the sound and the silence")  # fmt: skip
+    talk.add_argument("--voice", default="", metavar="VOICE",
+                      help="a voice of “models list” (default: the app's choice for the language)")  # fmt: skip
+    talk.add_argument("--rate", type=speaking_rate, default=1.0, metavar="R", help="how fast it speaks: 0.5 to 2")
+    talk.add_argument("--volume", type=speaking_volume, default=1.0, metavar="V", help="how loud it is: 0 to 2")
     talk.add_argument("--realtime", action="store_true", help="play the file at the pace of sound")
     talk.add_argument("--record", default="", metavar="FOLDER", help="keep events.jsonl and both sides' sound")
     talk.add_argument("--microphone", default="", metavar="NAME", help="an input device by name")
@@ -115,6 +119,23 @@ def patience(text: str) -> float:
     if not 0 <= steps <= 10:
         raise argparse.ArgumentTypeError("must be between 0 and 10")
     return patience_of(steps)
+
+
+def speaking_rate(text: str) -> float:
+    """How fast a voice speaks, 1 at its own pace."""
+    return _between(text, 0.5, 2.0)
+
+
+def speaking_volume(text: str) -> float:
+    """How loud a voice is, as a factor."""
+    return _between(text, 0.0, 2.0)
+
+
+def _between(text: str, least: float, most: float) -> float:
+    value = float(text)
+    if not least <= value <= most:
+        raise argparse.ArgumentTypeError(f"must be between {least:g} and {most:g}")
+    return value
 
 
 def brain(text: str) -> BackendChoice:
@@ -358,7 +379,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
         tools=ToolChoice(tuple(args.tool), tuple(args.folder)),
         cap=args.cap,
         model=ModelChoice(args.weights, args.precision, args.device, args.context, args.delay_ms, args.lead_ms),
-        speech=SpeechChoice(args.language, args.recogniser),
+        speech=SpeechChoice(args.language, args.recogniser, args.voice, args.rate, args.volume),
         manner=args.manner,
         patience=args.patience,
         openings=not args.no_openings,

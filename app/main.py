@@ -23,7 +23,7 @@ from app.installed import completing_command
 from app.models.catalogue import DEFAULTS, FRONTEND_WEIGHTS, find_model, models_of
 from app.models.errors import ModelError
 from app.models.layout import read_layout
-from app.models.places import default_model, folder_of, is_here
+from app.models.places import folder_of, is_here
 from app.models.store import Report, get_model
 from app.secrets import api_key
 from app.session.control import ROUTER, BackendChoice, SessionChoice
@@ -49,13 +49,16 @@ USER_ERRORS = (AudioError, BackendError, FrontEndError, RecorderError, Transcrib
 
 
 def frontend(choice: SessionChoice) -> FrontEnd:
-    """The front-end of a choice, not entered yet. Raises FrontEndError."""
-    model = choice.model
+    """The front-end of a choice, not entered yet. Raises FrontEndError and VoiceError."""
+    from app.tts.voices import make_voice
+
+    model, speech = choice.model, choice.speech
     weights = Path(model.weights) if model.weights else None
     if weights is None and choice.frontend in FRONTEND_WEIGHTS:
         weights = folder_of(find_model(choice.frontend))
     options = FrontEndOptions(
-        voice_model=default_model("tts"), manner=choice.manner, openings=choice.openings, weights=weights,
+        make_voice=functools.partial(make_voice, speech.voice, speech.language, speech.rate, speech.volume),
+        manner=choice.manner, openings=choice.openings, weights=weights,
         precision=model.precision, device=model.device, context=model.context, dials=SetDials(model.delay, model.lead),
     )  # fmt: skip
     return make_frontend(choice.frontend, options)

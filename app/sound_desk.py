@@ -110,10 +110,9 @@ def _detector() -> VoiceActivity:
 
 
 def _voice() -> Voice:
-    from app.models.places import default_model
-    from app.tts.piper import PiperVoice
+    from app.tts.voices import make_voice
 
-    return PiperVoice(default_model("tts"))
+    return make_voice()
 
 
 class _Job:

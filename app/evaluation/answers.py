@@ -29,7 +29,6 @@ from app.conversation.words import fold
 from app.evaluation.heard_answers import HeardAnswer, judge
 from app.evaluation.latency import machine, word_distance
 from app.evaluation.spoken import VOICE_FLOOR, MakeSession, PacedAsker, PacedListener, Question
-from app.models.places import default_model
 from app.resources import resource
 from app.session.control import SessionChoice
 from app.session.session import Session
@@ -130,11 +129,11 @@ def load_asked(count: int, recordings: Path | None) -> list[Asked]:
     """The first `count` questions as the app's own voice says them, and those of `recordings`, a folder VOICE/NN.wav
     with NN from 01 in the order of the questions. Raises TranscriberError and VoiceError.
     """
-    from app.tts.piper import PiperVoice
+    from app.tts.voices import make_voice
 
     entries = json.loads(resource("bench", "answers.json").read_text("utf-8"))[:count]
     out: list[Asked] = []
-    with PiperVoice(default_model("tts")) as voice:
+    with make_voice() as voice:
         for number, entry in enumerate(entries, 1):
             samples = voice.synthesize(entry["question"]).result().samples
             out.append(_asked(number, entry, samples, "the app's own"))

@@ -165,12 +165,12 @@ def _sound(add: Callable[[Finding], None]) -> None:
 def _embedded(add: Callable[[Finding], None], progress: Callable[[str], None]) -> bool | None:
     """How fast the ears and the voice of the embedded default are here; None when they can't be tried."""
     from app.tts.base import VoiceError
-    from app.tts.piper import PiperVoice
+    from app.tts.voices import make_voice
 
     progress("Trying the embedded ears and voice …")
     try:
         heard = _time_ears()
-        with PiperVoice(default_model("tts")) as voice:
+        with make_voice() as voice:
             voice.synthesize("One moment.").result(60)
             begun = time.perf_counter()
             clip = voice.synthesize("The capital of France is Paris.").result(60)

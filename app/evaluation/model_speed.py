@@ -12,7 +12,7 @@ import soxr
 from app.conversation.frame import SAMPLE_RATE
 from app.models.entry import Model
 from app.models.errors import ModelError
-from app.models.places import is_here, model_path
+from app.models.places import is_here
 from app.models.speeds import Speed
 
 QUESTION = "Why does bread become hard when it lies open for some days?"
@@ -72,9 +72,9 @@ async def _answer(key: str) -> Speed:
 
 
 def _voice(model: Model) -> Speed:
-    from app.tts.piper import PiperVoice
+    from app.tts.voices import make_voice
 
-    with PiperVoice(model_path(model.key)) as voice:
+    with make_voice(model.key, "auto") as voice:
         voice.synthesize(SENTENCE).result()
         began = time.perf_counter()
         voice.synthesize(SENTENCE.partition(",")[0] + ",").result()

@@ -28,7 +28,6 @@ from app.evaluation.room import Room
 from app.evaluation.speech_models import SpeechModels, speech_models
 from app.evaluation.spoken import load_questions
 from app.frontend.cascade import CascadeFrontEnd
-from app.models.places import default_model
 from app.session.clock import run_simulated
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
@@ -192,10 +191,10 @@ def run_overlap(
 
     Raises TranscriberError, VoiceError and AudioFileError.
     """
-    from app.tts.piper import PiperVoice
+    from app.tts.voices import make_voice
 
     result = OverlapResult()
-    with speech_models(words=False) as models, PiperVoice(default_model("tts")) as piper:
+    with speech_models(words=False) as models, make_voice() as piper:
         asked = read_questions(questions, recordings, models, seed)
         voice = SpokenBefore(piper)
         rng = np.random.default_rng((seed, 1))

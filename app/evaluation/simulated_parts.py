@@ -21,7 +21,6 @@ from app.evaluation.speech_models import SpeechModels, speech_models
 from app.evaluation.timed_transcriber import TimedTranscriber
 from app.frontend.cascade import CascadeFrontEnd
 from app.models.catalogue import DEFAULTS
-from app.models.places import default_model
 from app.models.speeds import Speed
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
@@ -166,11 +165,11 @@ class SimulatedParts:
         self._speeds = {DEFAULTS["llm"]: SMALLEST, **(speeds or {})}
 
     def __enter__(self) -> SimulatedParts:
-        from app.tts.piper import PiperVoice
+        from app.tts.voices import make_voice
 
         with ExitStack() as stack:
             self._models = stack.enter_context(speech_models())
-            self._voice = stack.enter_context(PiperVoice(default_model("tts")))
+            self._voice = stack.enter_context(make_voice())
             self._stack = stack.pop_all()
         return self
 

@@ -82,7 +82,7 @@ def run_turns(
 
 def _questions(models: SpeechModels, part: int, recordings: Path | None, most: int, left_out: list[str]) -> list[Case]:
     """The synthetic cases; to `left_out` goes a sentence on each kind that is missing."""
-    from app.tts.piper import PiperVoice
+    from app.tts.voices import make_voice
 
     found, uncut = bench_cases(models.transcribe, part)
     if recordings is not None:
@@ -95,7 +95,7 @@ def _questions(models: SpeechModels, part: int, recordings: Path | None, most: i
             raise TranscriberError(sentence) from error
         found, uncut = found + some, uncut + missing
     if default_model("tts").is_file():
-        with PiperVoice(default_model("tts")) as voice:
+        with make_voice() as voice:
             some, missing = spoken_cases(
                 lambda text: voice.synthesize(text).result().samples, models.transcribe, part, most=most
             )

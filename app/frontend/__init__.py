@@ -11,6 +11,7 @@ from pathlib import Path
 from app.conversation.events import Manner
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
 from app.installed import card_command
+from app.tts.base import Voice
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +36,11 @@ NO_DELAYS = SetDials()
 class FrontEndOptions:
     """What front-ends are made of; each takes what it knows.
 
-    `weights`: the folder of a model's weights. `precision`, `device`, `context`: see
-    `app.frontend.kame.build.prepare`. `openings`: see `app.frontend.cascade.CascadeFrontEnd`.
+    `make_voice`: gives the cascade's voice, not entered yet. `weights`: the folder of a model's weights. `precision`,
+    `device`, `context`: see `app.frontend.kame.build.prepare`. `openings`: see `app.frontend.cascade.CascadeFrontEnd`.
     """
 
-    voice_model: Path
+    make_voice: Callable[[], Voice]
     manner: Manner = "thinking"
     openings: bool = True
     weights: Path | None = None
@@ -56,10 +57,9 @@ def make_frontend(name: str, options: FrontEndOptions) -> FrontEnd:
     if PROVIDERS[name].weights:
         return _with_weights(name, options)
     from app.frontend.cascade import CascadeFrontEnd
-    from app.tts.piper import PiperVoice
 
     seed = random.randrange(2**32)  # each talk has its own order
-    return CascadeFrontEnd(PiperVoice(options.voice_model), options.manner, openings=options.openings, seed=seed)
+    return CascadeFrontEnd(options.make_voice(), options.manner, openings=options.openings, seed=seed)
 
 
 def _with_weights(name: str, options: FrontEndOptions) -> FrontEnd:

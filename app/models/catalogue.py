@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from app.models.entry import KINDS, Hub, Kind, Model, ModelFile, Packages
+from app.models.entry import KINDS, Hub, Kind, Model, ModelFile, ModelVoice, Packages
 from app.models.errors import ModelError
 from app.resources import resource
 
@@ -55,6 +55,7 @@ def _model(row: dict[str, Any]) -> Model:
         languages=tuple(row["languages"]), licence=row["licence"], source=source,
         files=tuple(_file(file) for file in row.get("file", ())), main=row.get("main", ""), size=row.get("size", 0),
         memory=row.get("memory", 0), right=row.get("right", 0), note=row.get("note", ""),
+        voices=tuple(ModelVoice(**voice) for voice in row.get("voice", ())),
     )  # fmt: skip
 
 

@@ -27,6 +27,21 @@ class ModelFile:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelVoice:
+    """One of several voices of a model, by the engine's name for it.
+
+    `language`: its two letters; `accent`: the language as the engine or espeak-ng is told it. `gain`: decibels that
+    make it as loud as the other voices.
+    """
+
+    name: str
+    label: str
+    language: str
+    accent: str
+    gain: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Packages:
     """Wheels of the package registry, pinned by hash in `packaging/locks/<lock>`.
 
@@ -51,7 +66,8 @@ class Model:
 
     `engine`: what runs it. `main`: the file that its engine is given; empty: the folder of all its files. `memory`:
     bytes that it takes when it is loaded. `right`: how many of the 120 questions of `bench facts` it answers rightly,
-    typed; 0: not measured. `note`: what else a user should know before choosing it.
+    typed; 0: not measured. `note`: what else a user should know before choosing it. `voices`: of a model that has
+    several.
     """
 
     key: str
@@ -67,6 +83,7 @@ class Model:
     memory: int = 0
     right: int = 0
     note: str = ""
+    voices: tuple[ModelVoice, ...] = ()
 
     @property
     def bytes(self) -> int:

@@ -230,8 +230,7 @@ def gather(people_in: Path, recordings: Path | None, cache: Path, progress: Call
     from app.evaluation.pauses import bench_cases, recorded_cases, spoken_cases
     from app.evaluation.people import people
     from app.evaluation.speech_models import speech_models
-    from app.models.places import default_model
-    from app.tts.piper import PiperVoice
+    from app.tts.voices import make_voice
 
     with speech_models() as loaded:
         if loaded.words is None:
@@ -242,7 +241,7 @@ def gather(people_in: Path, recordings: Path | None, cache: Path, progress: Call
             cases += bench_cases(models.transcribe, part)[0]
             if recordings is not None:
                 cases += recorded_cases(recordings, models.transcribe, part)[0]
-            with PiperVoice(default_model("tts")) as speaker:
+            with make_voice() as speaker:
                 cases += spoken_cases(
                     lambda text, say=speaker: say.synthesize(text).result().samples, models.transcribe, part
                 )[0]

@@ -1,7 +1,8 @@
-"""What a voice is: text in, a clip of sound out, later. Knows nothing of who plays it or when."""
+"""What a voice is: text in, a clip of sound out, later."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,7 +14,7 @@ from app.conversation.frame import SAMPLE_RATE
 
 @dataclass(frozen=True, slots=True)
 class SpokenWord:
-    """A word of a clip, from sample `start` up to sample `end`."""
+    """A word of a clip, from sample `start` up to sample `end`. A pause before it belongs to it."""
 
     text: str
     start: int
@@ -55,12 +56,17 @@ _TAIL_SECONDS = {".": 0.22, "!": 0.22, "?": 0.22, ",": 0.09, ";": 0.12, ":": 0.1
 """The pause behind a clause, by its last mark. Without one it is only a breath: the sentence goes on."""
 _BREATH_SECONDS = 0.02
 
+_LEVEL_SAMPLES = SAMPLE_RATE // 100
+_PAUSE_LEVEL = 0.02
+_PAUSE_SECONDS = 0.05
+"""Of a pause within a clause: its level against the loudest sample, and its least length. Chosen on 60 sentences of
+Pico in three languages."""
 
-def make_clip(samples: np.ndarray, text: str) -> Clip:
+
+def make_clip(samples: np.ndarray, text: str, word_ends: Sequence[int] | None = None) -> Clip:
     """Trims a voice's own silence to the pause that `text` ends with, and places its words.
 
-    The words' places are estimated: each takes a share of the sound in proportion to its letters, with
-    punctuation counted as the pause that it makes. Good to about a tenth of a second.
+    `word_ends`: the sample of `samples` behind each word. Where the voice doesn't tell, they are estimated.
     """
     loud = np.flatnonzero(np.abs(samples) > 0.01)
     if not len(loud):
@@ -72,23 +78,52 @@ def make_clip(samples: np.ndarray, text: str) -> Clip:
     rest = samples[int(loud[-1]) + 1 :][: len(tail)]
     tail[: len(rest)] = rest
     out = np.concatenate([voiced, tail]).astype(np.float32)
-    return Clip(out, place_words(text, len(voiced)))
-
-
-def place_words(text: str, samples: int) -> tuple[SpokenWord, ...]:
-    """Spreads the words of `text` over `samples` samples by their length."""
     words = text.split()
+    if not word_ends or len(word_ends) != len(words):
+        return Clip(out, place_words(text, len(voiced), find_pauses(voiced)))
+    ends = np.maximum.accumulate(np.clip(np.asarray(word_ends) - first, 0, len(voiced))).tolist()
+    ends[-1] = len(voiced)
+    return Clip(out, tuple(map(SpokenWord, words, [0, *ends[:-1]], ends)))
+
+
+def place_words(text: str, samples: int, pauses: Sequence[tuple[int, int]] = ()) -> tuple[SpokenWord, ...]:
+    """Spreads the words of `text` over `samples` samples by their letters.
+
+    `pauses`: where the sound is silent within. Each of its marks (commas and the like) lies at one of the longest of
+    them; where there are too few, a mark is counted as the pause that it makes.
+    """
+    words = text.split()
+    marked = [number for number, word in enumerate(words[:-1], 1) if word[-1] in _TAIL_SECONDS]
+    if len(pauses) < len(marked):
+        marked = []
+    longest = sorted(sorted(pauses, key=lambda pause: pause[0] - pause[1])[: len(marked)])
+    placed: list[SpokenWord] = []
+    begin = previous = 0
+    for number, (stop, resume) in zip([*marked, len(words)], [*longest, (samples, samples)], strict=True):
+        ends = _spread(words[len(placed) : number], begin, stop)
+        for word, end in zip(words[len(placed) : number], ends, strict=True):
+            placed.append(SpokenWord(word, previous, end))
+            previous = end
+        begin = resume
+    return tuple(placed)
+
+
+def find_pauses(samples: np.ndarray) -> list[tuple[int, int]]:
+    """Where speech is silent for a while, from sample to sample, but for its begin and its end."""
+    power = np.convolve(np.square(samples), np.ones(_LEVEL_SAMPLES) / _LEVEL_SAMPLES, "same")
+    quiet = np.sqrt(np.maximum(power, 0)) < _PAUSE_LEVEL * np.abs(samples).max()
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], quiet, [False]]).astype(np.int8))).reshape(-1, 2)
+    least = int(_PAUSE_SECONDS * SAMPLE_RATE)
+    return [(int(a), int(b)) for a, b in edges if b - a >= least and a > 0 and b < len(samples)]
+
+
+def _spread(words: Sequence[str], begin: int, end: int) -> list[int]:
+    """Where each word ends between two samples."""
     weights = [_weight(word) for word in words]
-    # The pause behind the last word has been trimmed away.
+    # The pause behind the last word is not part of the stretch.
     if weights:
         weights[-1] = _weight(words[-1].rstrip(".,;:!?…"))
-    total = sum(weights)
-    placed, position = [], 0.0
-    for word, weight in zip(words, weights, strict=True):
-        start = position
-        position += weight / total * samples
-        placed.append(SpokenWord(word, round(start), round(position)))
-    return tuple(placed)
+    return [round(place) for place in begin + np.cumsum(weights) / max(1, sum(weights)) * (end - begin)]
 
 
 def _weight(word: str) -> float:

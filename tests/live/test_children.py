@@ -19,10 +19,10 @@ from app.backend.embedded import EmbeddedBackend
 from app.conversation.prompt import ChatMessage, build_prompt
 from app.conversation.words import fold
 from app.evaluation.latency import word_distance
-from app.models.places import default_model
-from app.tts import piper
+from app.tts import child_voice
 from app.tts.base import VoiceError
-from app.tts.piper import PiperVoice
+from app.tts.child_voice import ChildVoice, Speaker
+from app.tts.voices import make_voice
 from tests.support.ear import transcribe
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +38,7 @@ def _alive(pid: int) -> bool:
 
 def test_the_voice_says_what_it_is_given_and_knows_where_its_words_are() -> None:
     text = "Yesterday the children walked to school, because the weather was warm and sunny."
-    with PiperVoice(default_model("tts")) as voice:
+    with make_voice() as voice:
         clip = voice.synthesize(text).result(20)
         again = voice.synthesize("Yes.")
         cancelled = voice.synthesize("This is never said.")
@@ -55,25 +55,26 @@ def test_the_voice_says_what_it_is_given_and_knows_where_its_words_are() -> None
 
 
 def test_a_voice_that_dies_is_started_again() -> None:
-    with PiperVoice(default_model("tts")) as voice:
+    with make_voice() as voice:
         voice.synthesize("One.").result(20)
         voice._child.kill()
         assert len(voice.synthesize("Two.").result(30).samples) > 1000
 
 
 def test_a_voice_that_ends_while_it_starts_is_started_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    real, ends = piper.python_module_command, [sys.executable, "-c", "pass"]
+    real, ends = child_voice.python_module_command, [sys.executable, "-c", "pass"]
     commands = [ends]
-    monkeypatch.setattr(piper, "python_module_command", lambda *a: commands.pop() if commands else real(*a))
-    with PiperVoice(default_model("tts")) as voice:
+    monkeypatch.setattr(child_voice, "python_module_command", lambda *a: commands.pop() if commands else real(*a))
+    with make_voice() as voice:
         assert len(voice.synthesize("One.").result(30).samples) > 1000
     commands += [ends, ends]
-    with pytest.raises(VoiceError, match="could not be started"), PiperVoice(default_model("tts")):
+    with pytest.raises(VoiceError, match="could not be started"), make_voice():
         pass
 
 
 def test_a_missing_voice_is_a_sentence() -> None:
-    with pytest.raises(VoiceError, match="not installed"), PiperVoice(Path("no/such.onnx")):
+    nowhere = Speaker("piper such", "app.tts.piper_worker", ("no/such.onnx",), Path("no/such.onnx"))
+    with pytest.raises(VoiceError, match="not installed"), ChildVoice(nowhere):
         pass
 
 
@@ -125,12 +126,12 @@ import asyncio, sys, time
 from app.backend import make_backend
 from app.evaluation.latency import word_distance
 from app.models.places import default_model
-from app.tts.piper import PiperVoice
+from app.tts.voices import make_voice
 
 async def main():
     brain = make_backend("embedded")
     await brain.open()
-    with PiperVoice(default_model("tts")) as voice:
+    with make_voice() as voice:
         print(brain._child.pid, voice._child.pid, flush=True)
         time.sleep(60)
 

@@ -19,10 +19,9 @@ from app import cli
 from app.conversation import events as e
 from app.conversation.words import fold
 from app.evaluation.latency import word_distance
-from app.models.places import default_model
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
 from app.session.replay import Replay
-from app.tts.piper import PiperVoice
+from app.tts.voices import make_voice
 from tests.support import sounds
 from tests.support.ear import transcribe
 from tests.support.servers import Script, closed_port_url, peer
@@ -219,7 +218,7 @@ def test_devices_are_listed_by_name() -> None:
 
 
 def test_over_a_real_answer_uh_huh_lets_it_go_on_and_stop_stops_it(tmp_path: Path) -> None:
-    with PiperVoice(default_model("tts")) as voice:
+    with make_voice() as voice:
         hum, okay, stop = (
             voice.synthesize(words).result(20).samples for words in ("Uh-huh.", "Okay.", "Stop, wait a moment.")
         )

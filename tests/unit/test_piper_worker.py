@@ -32,4 +32,4 @@ def test_it_speaks_from_a_folder_of_any_name(name: str, tmp_path: Path) -> None:
     assert json.loads(ready) == {"ready": True}
     told = json.loads(head)
     assert len(samples) == told["bytes"]
-    assert len(samples) / 4 / told["rate"] > 0.4 and np.abs(np.frombuffer(samples, "<f4")).max() > 0.05
+    assert len(samples) / 4 / told["sample_rate"] > 0.4 and np.abs(np.frombuffer(samples, "<f4")).max() > 0.05

@@ -21,11 +21,11 @@ from app.models.places import default_model
 from app.stt.silero import SileroVoiceActivity
 from app.stt.smart_turn import SmartTurn
 from app.stt.whisper_decoder import WhisperDecoder
-from app.tts.piper import PiperVoice
+from app.tts.voices import make_voice
 SileroVoiceActivity().load()
 SmartTurn(default_model("endpointing"))
 WhisperDecoder(default_model("stt"))
-voice = PiperVoice(default_model("tts")).__enter__()
+voice = make_voice().__enter__()
 print("loaded", flush=True)
 sys.stdin.read()
 voice.__exit__(None, None, None)

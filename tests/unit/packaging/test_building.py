@@ -158,7 +158,7 @@ def test_the_wheel_holds_the_resources_where_the_app_finds_them(built, tmp_path)
     assert not [name for name in names if "screenshots" in name or not name.startswith(("app/", "kame_desktop-"))]
     archive.extractall(tmp_path)
     wanted = ("licences.md", "bom.json", "prices.json", "icons/kame.svg", "routing/table.npz", "bench/questions.json",
-              "bench/questions/101_1.flac", "locks/models.txt")  # fmt: skip
+              "bench/questions/101_1.flac", "locks/models.txt", "voices/af_heart.f16")  # fmt: skip
     code = "import sys; from app.resources import resource; print(*[resource(*n.split('/')) for n in sys.argv[1:]])"
     command = [sys.executable, "-c", code, *wanted]
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split()

@@ -1,4 +1,4 @@
-"""The voice of Piper, spoken by a child process (see `piper_worker`) so that it steals no time here.
+"""A voice that is spoken by a child process, one worker module for each engine, so that it steals no time here.
 
 Starts the child, hands it texts one by one, resamples what comes back to 24 kHz. Ends it on leaving;
 the child also ends by itself when this process is gone, because its input closes.
@@ -12,6 +12,7 @@ import queue
 import subprocess
 import threading
 from concurrent.futures import Future
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from app.childprocess import end_child, killed_after, python_module_command, qui
 from app.conversation.frame import SAMPLE_RATE
 from app.installed import completing_command
 from app.tts.base import Clip, VoiceError, make_clip
+from app.tts.loudness import amplified
 
 _START_TRIES = 2
 """A child that ends before it can speak is started once more: seen once under Wine, and not in 59 starts since."""
@@ -28,21 +30,41 @@ _START_TRIES = 2
 _log = logging.getLogger(__name__)
 
 
-class PiperVoice:
-    """`model`: a Piper voice, `NAME.onnx` with `NAME.onnx.json` beside it."""
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """What a child process speaks with. `module` is run with `arguments`; `file` is what has to be here for that.
 
-    def __init__(self, model: Path) -> None:
-        self.name = f"piper {model.stem}"
-        self._model = model
+    `gain`: decibels that make it as loud as the others.
+    """
+
+    name: str
+    module: str
+    arguments: tuple[str, ...]
+    file: Path
+    gain: float = 0.0
+
+
+class ChildVoice:
+    """Speaks as `speaker`. `rate` (1 is its own) and `volume` (a factor) may be changed at any time, and hold from the
+    next text on.
+    """
+
+    def __init__(self, speaker: Speaker, rate: float = 1.0, volume: float = 1.0) -> None:
+        self.name = speaker.name
+        self.rate = rate
+        self.volume = volume
+        self.cpu_seconds = 0.0
+        """Processor time that its texts have taken so far."""
+        self._speaker = speaker
         self._work: queue.SimpleQueue[tuple[str, Future[Clip]] | None] = queue.SimpleQueue()
         self._child: subprocess.Popen[bytes] | None = None
         self._thread: threading.Thread | None = None
 
-    def __enter__(self) -> PiperVoice:
+    def __enter__(self) -> ChildVoice:
         """Loads the voice. Raises VoiceError."""
-        if not self._model.is_file():
+        if not self._speaker.file.exists():
             raise VoiceError(
-                f"The voice {self._model.name} is not installed, so nothing can be spoken. "
+                f"The voice {self.name} is not installed, so nothing can be spoken. "
                 f"Set the app up again: {completing_command()}."
             )
         self._start()
@@ -62,6 +84,11 @@ class PiperVoice:
         self._work.put((text, future))
         return future
 
+    @property
+    def process(self) -> int:
+        """The child's process id; 0 without one."""
+        return self._child.pid if self._child is not None else 0
+
     def _start(self) -> None:
         for _ in range(_START_TRIES):
             if self._start_child():
@@ -72,7 +99,7 @@ class PiperVoice:
 
     def _start_child(self) -> bool:
         """Starts the child and waits until it can speak; False if it ended or took too long, and was ended."""
-        command = python_module_command("app.tts.piper_worker", str(self._model))
+        command = python_module_command(self._speaker.module, *self._speaker.arguments)
         self._child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **quiet_child()
         )
@@ -116,7 +143,7 @@ class PiperVoice:
     def _ask(self, text: str) -> Clip:
         child = self._child
         assert child is not None and child.stdin is not None and child.stdout is not None
-        child.stdin.write(json.dumps({"text": text}).encode() + b"\n")
+        child.stdin.write(json.dumps({"text": text, "rate": self.rate}).encode() + b"\n")
         child.stdin.flush()
         head = json.loads(child.stdout.readline())
         if "error" in head:
@@ -124,10 +151,13 @@ class PiperVoice:
         raw = child.stdout.read(head["bytes"])
         if len(raw) < head["bytes"]:
             raise OSError("the voice's process ended")
-        samples = np.frombuffer(raw, "<f4")
-        if head["rate"] != SAMPLE_RATE:
-            samples = soxr.resample(samples, head["rate"], SAMPLE_RATE, quality="HQ")
-        return make_clip(np.asarray(samples, np.float32), text)
+        self.cpu_seconds += head["cpu_seconds"]
+        samples, ends = np.frombuffer(raw, "<f4"), head["word_ends"]
+        if (rate := head["sample_rate"]) != SAMPLE_RATE:
+            samples = soxr.resample(samples, rate, SAMPLE_RATE, quality="HQ")
+            ends = ends and [round(end * SAMPLE_RATE / rate) for end in ends]
+        clip = make_clip(np.asarray(samples, np.float32), text, ends)
+        return replace(clip, samples=amplified(clip.samples, self._speaker.gain, self.volume))
 
 
 _BROKEN = "The voice's process ended and could not be started again; a sentence is left out."

@@ -1,0 +1,119 @@
+"""The child process that speaks with Kokoro-82M. Its phonemes come from espeak-ng, which is under the GPL.
+
+It speaks to its parent through standard input and output only, as `app.tts.worker` tells.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.onnx_models import import_onnxruntime, open_onnx
+from app.tts.espeak import Espeak
+from app.tts.word_times import word_ends
+from app.tts.worker import Speak, Speech, serve
+
+SAMPLE_RATE = 24_000
+FRAME = 600
+"""Samples for which the model gives each phoneme a whole number."""
+
+MOST_TOKENS = 510
+"""The model takes 512 tokens with the two at the ends."""
+
+SEED = 20251002
+
+LENGTHS = "Clip"
+"""The model's only node of that kind gives the length of each token in frames."""
+
+TOKENS = {
+    symbol: number
+    for first, symbols in (
+        (1, ";:,.!?"), (9, "—…\"()“”\x20\u0303ʣʥʦʨᵝ\uab67AI"), (31, "O"), (33, "Q"), (35, "ST"), (39, "W"), (41, "Y"),
+        (42, "ᵊabcdef"), (50, "hijklmnopqrstuvwxyzɑɐɒæ"), (75, "βɔɕç"), (80, "ɖðʤə"), (85, "ɚɛɜ"), (90, "ɟ"),
+        (92, "ɡ"), (99, "ɥ"), (101, "ɨɪʝ"), (110, "ɯɰŋɳɲɴø"), (118, "ɸθœ"), (123, "ɹ"), (125, "ɾɻ"), (128, "ʁɽʂʃʈʧ"),
+        (135, "ʊʋ"), (138, "ʌɣɤ"), (142, "χʎ"), (147, "ʒʔ"), (156, "ˈˌː"), (162, "ʰ"), (164, "ʲ"), (169, "↓"),
+        (171, "→↗↘"), (177, "ᵻ"),
+    )
+    for number, symbol in enumerate(symbols, first)
+}  # fmt: skip
+"""The 114 symbols of the model and their numbers, as its config.json has them."""
+
+SOUNDS = (("tʃ", "ʧ"), ("dʒ", "ʤ"), ("ts", "ʦ"), ("dz", "ʣ"))
+ENGLISH_SOUNDS = (
+    ("aɪ", "I"), ("aʊ", "W"), ("eɪ", "A"), ("ɔɪ", "Y"), ("oʊ", "O"), ("əʊ", "Q"), ("tʃ", "ʧ"), ("dʒ", "ʤ"),
+    ("əl", "ᵊl"), ("ɚ", "əɹ"), ("ɐ", "ə"), ("ʲ", ""),
+)  # fmt: skip
+"""What the model was trained with (the symbols of misaki, its project's phonemes) for what espeak-ng writes."""
+
+
+def as_symbols(phonemes: str, language: str) -> str:
+    """Return espeak-ng's phonemes as the model's symbols; what it has none for is left out."""
+    for written, symbol in ENGLISH_SOUNDS if language.startswith("en") else SOUNDS:
+        phonemes = phonemes.replace(written, symbol)
+    return "".join(symbol for symbol in phonemes if symbol in TOKENS)
+
+
+def pieces(symbols: str, most: int = MOST_TOKENS) -> Iterator[str]:
+    """Cut a sentence so that the model takes each piece: behind a mark where there is one, else behind a word."""
+    while len(symbols) > most:
+        window = symbols[:most]
+        cut = max((match.end() for match in re.finditer(r"[,;:—] ?", window)), default=0) or window.rfind(" ") + 1
+        yield symbols[: cut or most]
+        symbols = symbols[cut or most :]
+    if symbols.strip():
+        yield symbols
+
+
+def threads() -> int:
+    """Return how many cores it may take: half of the machine's, from one to four."""
+    return min(4, max(1, (os.cpu_count() or 1) // 2))
+
+
+def make_speak(
+    session: Any, style: np.ndarray, language: str, phonemize: Callable[[str, str], list[str]]
+) -> Speak:
+    """Returns what speaks. `style`: a row for each number of tokens; `phonemize`: as `Espeak.phonemize`."""
+
+    def pronounce(word: str) -> str:
+        return as_symbols(" ".join(phonemize(language, word)), language)
+
+    def speak(text: str, rate: float) -> Speech:
+        sounds, phonemes, lengths = [], "", [0]
+        for sentence in phonemize(language, text):
+            for piece in pieces(as_symbols(sentence, language)):
+                tokens = [TOKENS[symbol] for symbol in piece]
+                sound, frames = session.run(None, {
+                    "tokens": np.array([[0, *tokens, 0]], np.int64), "style": style[None, len(tokens) - 1],
+                    "speed": np.array([rate], np.float32),
+                })  # fmt: skip
+                sounds.append(np.asarray(sound, np.float32).ravel())
+                # The space in place of the mark at the piece's begin parts its first word from the piece before.
+                phonemes += f" {piece} "
+                lengths += (np.asarray(frames).ravel() * FRAME).astype(int).tolist()
+        if not sounds:
+            return Speech(np.zeros(0, np.float32), SAMPLE_RATE)
+        ends = np.cumsum(lengths)[1:]
+        return Speech(
+            np.concatenate(sounds), SAMPLE_RATE, word_ends(text.split(), phonemes, ends.tolist(), pronounce)
+        )
+
+    return speak
+
+
+def load(model: Path, style: Path, language: str) -> Speak:
+    """Returns what speaks with the model in one voice: 510 rows of 256 numbers, two bytes each."""
+    import_onnxruntime().set_seed(SEED)
+    rows = np.fromfile(style, "<f2").astype(np.float32).reshape(MOST_TOKENS, 256)
+    session = open_onnx(model, threads=threads(), output_of=LENGTHS)
+    return make_speak(session, rows, language, Espeak().phonemize)
+
+
+if __name__ == "__main__":
+    _model, _style, _language = sys.argv[1:]
+    raise SystemExit(serve(lambda: load(Path(_model).absolute(), Path(_style).absolute(), _language)))

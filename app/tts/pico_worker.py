@@ -1,0 +1,35 @@
+"""The child process that speaks with Pico, by the package `py_nanotts` in the folder that it was fetched to.
+
+It speaks to its parent through standard input and output only, as `app.tts.worker` tells.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from app.tts.worker import Speak, Speech, serve
+
+SAMPLE_RATE = 16_000
+
+
+def load(package: Path, voice: str) -> Speak:
+    """Returns what speaks with one of the voices of the package in the folder `package`."""
+    sys.path.append(str(package.parent))
+    from py_nanotts import NanoTTS
+
+    engine = NanoTTS()
+
+    def speak(text: str, rate: float) -> Speech:
+        plain = re.sub(r"[<>&]", " ", text)  # it takes these for markup
+        sound = engine.speak(plain, voice=voice, speed=rate)
+        return Speech(np.frombuffer(sound, "<i2").astype(np.float32) / 32768, SAMPLE_RATE)
+
+    return speak
+
+
+if __name__ == "__main__":
+    raise SystemExit(serve(lambda: load(Path(sys.argv[1]).absolute(), sys.argv[2])))

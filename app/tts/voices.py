@@ -1,0 +1,116 @@
+"""The voices that a user can choose, one or several of each model, and the one that speaks when none is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.models.catalogue import DEFAULTS, models_of
+from app.models.entry import Model, ModelVoice
+from app.models.places import is_here, model_path
+from app.resources import resource
+from app.tts.base import VoiceError
+from app.tts.child_voice import ChildVoice, Speaker
+
+AUTO = "auto"
+"""In place of a language: the one that is heard. Until it is known, the app's own."""
+OWN_LANGUAGE = "en"
+
+SAMPLES = {
+    "en": "Hello. This is how I sound: I read what you ask for, and I stop when you speak.",
+    "de": "Guten Tag. So klinge ich: Ich lese vor, wonach Sie fragen, und höre auf, wenn Sie sprechen.",
+    "es": "Hola. Así sueno: leo lo que me pregunta, y me callo cuando usted habla.",
+    "fr": "Bonjour. Voici ma voix : je lis ce que vous demandez, et je m'arrête quand vous parlez.",
+    "it": "Buongiorno. Ecco la mia voce: leggo quello che chiede, e mi fermo quando parla.",
+    "pt": "Olá. Esta é a minha voz: leio o que você pede, e paro quando você fala.",
+}
+"""What a voice says to be chosen by, in each language."""
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceEntry:
+    """One voice. `key`: its model's, or MODEL/VOICE where that has several; `language`: its two letters."""
+
+    key: str
+    label: str
+    language: str
+    model: Model
+    voice: ModelVoice | None = None
+
+
+def all_voices() -> list[VoiceEntry]:
+    """Return every voice, those of each language from the best to the least."""
+    found = []
+    for model in models_of("tts"):
+        if not model.voices:
+            found.append(VoiceEntry(model.key, model.label, model.languages[0], model))
+        for voice in model.voices:
+            found.append(VoiceEntry(f"{model.key}/{voice.name}", voice.label, voice.language, model, voice))
+    return found
+
+
+def voices_of(language: str) -> list[VoiceEntry]:
+    """Return the voices of a language, best first."""
+    return [voice for voice in all_voices() if voice.language == language]
+
+
+def choose_voice(key: str = "", language: str = OWN_LANGUAGE, here: Callable[[str], bool] = is_here) -> VoiceEntry:
+    """Return the voice `key`, which may be just a model, or without a key the best of the language that is here.
+
+    `here` tells of a model whether it can be used. Raise VoiceError.
+    """
+    spoken = OWN_LANGUAGE if language == AUTO else language
+    if not key:
+        return _best(spoken, here)
+    model_key, _, name = key.partition("/")
+    of_model = [voice for voice in all_voices() if voice.model.key == model_key]
+    matching = [voice for voice in of_model if not name or voice.key == key]
+    if not matching:
+        keys = ", ".join(voice.key for voice in of_model or all_voices())
+        raise VoiceError(f"There is no voice called “{key}”. There are: {keys}.")
+    fitting = [voice for voice in matching if voice.language == spoken] or (matching if language == AUTO else [])
+    if not fitting:
+        others = ", ".join(voice.key for voice in voices_of(spoken)) or "none"
+        raise VoiceError(
+            f"{matching[0].label} doesn't speak the talk's language ({spoken}). Voices that do: {others}."
+        )
+    voice = fitting[0]
+    if not here(model_key):
+        instead = next((other for other in voices_of(spoken) if here(other.model.key)), None)
+        raise VoiceError(
+            f"The voice {voice.label} is not on this machine, so it can't speak. Get it: models get {model_key}."
+            + (f" Or choose {instead.label}, which is here." if instead else "")
+        )
+    return voice
+
+
+def make_voice(key: str = "", language: str = OWN_LANGUAGE, rate: float = 1.0, volume: float = 1.0) -> ChildVoice:
+    """Return the voice that `choose_voice` finds, not entered yet. Raise VoiceError."""
+    return ChildVoice(speaker_of(choose_voice(key, language)), rate, volume)
+
+
+def speaker_of(entry: VoiceEntry) -> Speaker:
+    """Return what a child process speaks with in a voice."""
+    file, voice = model_path(entry.model.key), entry.voice
+    arguments = [str(file)]
+    if voice is not None and entry.model.engine == "kokoro":
+        arguments += [str(resource("voices", f"{voice.name}.f16")), voice.accent]
+    elif voice is not None:
+        arguments += [voice.accent]
+    name = f"{entry.model.engine} {voice.name if voice is not None else file.stem}"
+    module = f"app.tts.{entry.model.engine}_worker"
+    return Speaker(name, module, tuple(arguments), file, voice.gain if voice is not None else 0.0)
+
+
+def _best(language: str, here: Callable[[str], bool]) -> VoiceEntry:
+    known = voices_of(language)
+    if not known:
+        languages = ", ".join(sorted({voice.language for voice in all_voices()}))
+        raise VoiceError(f"There is no voice for the language “{language}”. Languages with voices: {languages}.")
+    for voice in known:
+        if here(voice.model.key):
+            return voice
+    if (own := DEFAULTS["tts"]) in {voice.model.key for voice in known}:
+        return next(voice for voice in known if voice.model.key == own)  # to load it says how the app is completed
+    ways = " or ".join(dict.fromkeys(f"models get {voice.model.key}" for voice in known))
+    raise VoiceError(f"No voice for the language “{language}” is on this machine. Get one: {ways}.")

@@ -1,0 +1,66 @@
+"""Where the words of a text end in its speech, from the lengths of the phonemes that it was spoken with."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
+
+import numpy as np
+
+_STRESS = "ˈˌ"
+
+
+def word_ends(
+    words: Sequence[str], phonemes: Sequence[str], ends: Sequence[int], pronounce: Callable[[str], str]
+) -> list[int]:
+    """Return the sample behind each word.
+
+    `phonemes`: what was spoken, with the spaces and marks between words; `ends`: the sample behind each of them.
+    `pronounce` gives the phonemes of a word by itself. It is asked where the text has more or fewer words than groups
+    of phonemes: espeak-ng joins small words (“from the”) and takes numbers apart.
+    """
+    sounding = [index for index, phoneme in enumerate(phonemes) if _sounds(phoneme)]
+    if not sounding:
+        return [int(ends[-1]) if len(ends) else 0] * len(words)
+    counts = _group_sizes(phonemes)
+    if len(counts) != len(words):
+        counts = _matched_sizes([phonemes[index] for index in sounding], [_sounding(pronounce(word)) for word in words])
+    out, spoken = [], 0
+    for count in counts:
+        spoken += count
+        out.append(int(ends[sounding[spoken - 1]]) if spoken else 0)
+    return out
+
+
+def _sounds(phoneme: str) -> bool:
+    """Whether it is a sound, or a sign that belongs to the sound before it; not a space, a mark or a stress."""
+    return unicodedata.category(phoneme[0])[0] in "LM" and phoneme not in _STRESS
+
+
+def _sounding(phonemes: str) -> list[str]:
+    return [phoneme for phoneme in phonemes if _sounds(phoneme)]
+
+
+def _group_sizes(phonemes: Sequence[str]) -> list[int]:
+    """How many sounds stand between one space and the next, where there are any."""
+    sizes = [0]
+    for phoneme in phonemes:
+        if phoneme == " ":
+            sizes.append(0)
+        else:
+            sizes[-1] += _sounds(phoneme)
+    return [size for size in sizes if size]
+
+
+def _matched_sizes(spoken: list[str], alone: list[list[str]]) -> list[int]:
+    """How many of the sounds `spoken` belong to each word, where by itself it has those of `alone`."""
+    expected = [sound for word in alone for sound in word]
+    pairs = [(0, 0)]
+    for block in SequenceMatcher(None, expected, spoken, autojunk=False).get_matching_blocks():
+        pairs += [(block.a, block.b), (block.a + block.size, block.b + block.size)]
+    pairs.append((len(expected), len(spoken)))
+    borders = np.cumsum([0, *map(len, alone)])
+    places = np.interp(borders, *zip(*pairs, strict=True)).round().astype(int)
+    places[-1] = len(spoken)
+    return np.diff(places).tolist()

@@ -1,0 +1,61 @@
+"""What the child processes of all voices share: one line of JSON in, one clip out, until their input ends.
+
+In comes `{"text": …, "rate": …}` a line, where rate 2 is twice as fast; back comes `{"sample_rate": …, "bytes": …,
+"word_ends": …, "cpu_seconds": …}` a line and that many bytes of float32, or `{"error": …}`. The first line back is
+`{"ready": true}`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """What an engine made of a text. `word_ends`: the sample behind each of its words; None: not known."""
+
+    samples: np.ndarray
+    sample_rate: int
+    word_ends: list[int] | None = None
+
+
+Speak = Callable[[str, float], Speech]
+"""Speaks a text at a rate."""
+
+
+def serve(load: Callable[[], Speak]) -> int:
+    """Loads a voice, has it speak once, and serves until standard input ends; returns the exit code."""
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    # Whatever a library prints must not get into the stream of clips.
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(2)  # behind the frame loop, which must never be late
+    speak = load()
+    speak("Ready.", 1.0)  # the first run is slow; have it before it matters
+    out.write(json.dumps({"ready": True}).encode() + b"\n")
+    out.flush()
+    for line in sys.stdin.buffer:
+        samples = np.zeros(0, "<f4")
+        try:
+            asked = json.loads(line)
+            began = time.process_time()
+            speech = speak(asked["text"], asked.get("rate", 1.0))
+            samples = speech.samples.astype("<f4")
+            head = {
+                "sample_rate": speech.sample_rate, "bytes": samples.nbytes, "word_ends": speech.word_ends,
+                "cpu_seconds": time.process_time() - began,
+            }  # fmt: skip
+        except Exception as error:
+            head = {"error": f"{type(error).__name__}: {error}"}
+        out.write(json.dumps(head).encode() + b"\n")
+        out.write(samples.tobytes())
+        out.flush()
+    return 0
