@@ -12,6 +12,7 @@ from typing import Literal
 
 import platformdirs
 
+from app.model_pool import MODELS
 from app.models.catalogue import DEFAULTS, find_model
 from app.models.entry import Hub, Kind, Model, Packages
 from app.models.errors import ModelError
@@ -102,6 +103,7 @@ def remove_model(key: str) -> int:
         if installed_folder(model) is not None:
             raise ModelError(f"{model.label} came with the app and stays as long as the app does.")
         raise ModelError(f"{model.label} is not on this machine, so there is nothing to remove.")
+    MODELS.forget(folder_of(model))
     freed = sum(file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file())
     try:
         for folder in folders:
