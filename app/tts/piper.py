@@ -25,8 +25,8 @@ from app.tts.base import Clip, VoiceError, make_clip
 
 _START_TRIES = 2
 """A child that ends before it can speak is started once more: seen once under Wine, and not in 59 starts since."""
-_CLIP_SECONDS = 1.0
-"""A child that is still at a clip this long after its talk is ended: a sentence takes it half a second on one core."""
+_CLIP_SECONDS = 4.0
+"""A child that is still at a clip so long after its talk is stuck, and ended: a sentence takes half a second."""
 
 _log = logging.getLogger(__name__)
 
@@ -79,6 +79,8 @@ class PiperVoice:
         for _ in range(_START_TRIES):
             if self._start_child():
                 return
+            if self._leaving:
+                break
         raise VoiceError(
             f"The voice could not be started, so nothing can be spoken. Set the app up again: {completing_command()}."
         )
