@@ -50,6 +50,7 @@ class PiperVoice:
                 f"The voice {self._model.name} is not installed, so nothing can be spoken. "
                 f"Set the app up again: {completing_command()}."
             )
+        self._leaving = False
         self._key = model_key("tts", self._model)
         self._child = MODELS.acquire(self._key)
         if self._child is None:
