@@ -258,6 +258,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     from app.logs import log_folder, start_logging
     from app.machine import Machine, card_words
     from app.model_desk import ModelService
+    from app.model_pool import MODELS
     from app.secrets import key_store
     from app.sound_desk import SoundBooth
 
@@ -277,7 +278,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     )
     settings = Settings.load()
     settings.notice = " ".join(filter(None, (settings.notice, problem, brains.price_table()[1])))
-    with start_logging(log_folder(), stream=sys.stderr) as log, qt_logged(log.flush):
+    with start_logging(log_folder(), stream=sys.stderr) as log, qt_logged(log.flush), MODELS.keeping():
         diagnostics = Diagnostics(settings, log.entries, card_words)
         code = run_window(
             device_session, settings, list_devices=devices, choices=choices, weights=Weights(settings), desk=desk,

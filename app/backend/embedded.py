@@ -1,4 +1,4 @@
-"""The embedded brain: a small model in a child process that the app starts and ends.
+"""The embedded brain: a small model in a child process that the app starts, keeps for the next talk, and ends.
 
 The child (see `embedded_server`) speaks OpenAI's protocol on loopback, so the answers come through the
 same adapter as from any other server.
@@ -12,8 +12,8 @@ import json
 import os
 import subprocess
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.backend.base import BackendError, ChatRequest, StreamItem
@@ -21,6 +21,7 @@ from app.backend.embedded_models import asking, model_file
 from app.backend.openai_compatible import OpenAICompatibleBackend
 from app.childprocess import end_child, python_module_command, quiet_child
 from app.conversation.prompt import ChatMessage
+from app.model_pool import MODELS, ModelKey, model_key
 from app.models.catalogue import DEFAULTS, models_of
 from app.models.places import is_here
 
@@ -30,6 +31,24 @@ START_SECONDS = 60.0
 def spare_threads(cores: int | None = None) -> int:
     """Return how many threads a language model gets on a machine of so many cores: one is left to ears and voice."""
     return max(1, min(8, (cores or os.cpu_count() or 1) - 1))
+
+
+@dataclass(slots=True)
+class _Server:
+    """A child, and where it listens. `works`: its model is loaded, and no request to it has failed."""
+
+    child: subprocess.Popen[bytes]
+    url: str = ""
+    key: str = ""
+    works: bool = False
+
+    def alive(self) -> bool:
+        """Whether another talk can use it."""
+        return self.works and self.child.poll() is None
+
+    def close(self) -> None:
+        """Ends the child."""
+        end_child(self.child)
 
 
 class EmbeddedBackend:
@@ -49,34 +68,24 @@ class EmbeddedBackend:
         if "/" in self.model or "\\" in self.model:
             self.model = Path(self.model).stem
         self._threads = threads or spare_threads()
-        self._child: subprocess.Popen[bytes] | None = None
+        self._server: _Server | None = None
+        self._key: ModelKey | None = None
         self._client: OpenAICompatibleBackend | None = None
 
     async def open(self) -> None:
-        """Starts the child and waits until the model is loaded and warm. Raises BackendError."""
+        """Takes the child that an earlier talk has left, or starts one and waits until the model is loaded and warm.
+
+        Raises BackendError.
+        """
         file = await asyncio.to_thread(model_file, self._chosen)
-        command = python_module_command("app.backend.embedded_server", str(file), str(self._threads))
-        self._child = await asyncio.to_thread(
-            subprocess.Popen,
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            **quiet_child(),
-        )
+        self._key = model_key("llm", file, self._threads)
+        self._server = await asyncio.to_thread(MODELS.acquire, self._key)
         try:
             async with asyncio.timeout(START_SECONDS):
-                line = await asyncio.to_thread(self._child.stdout.readline)  # type: ignore[union-attr]
-                where = json.loads(line)
-                self._client = OpenAICompatibleBackend(
-                    base_url=f"{where['url']}/v1",
-                    model=self.model,
-                    api_key=where["key"],
-                    name="The embedded brain",
-                    extra=dict(self._asking.sampling),
-                )
-                await self._client.open()
-                await self._warm_up()
+                if self._server is None:
+                    await self._start(file)
+                else:
+                    await self._connect(self._server)
         except (TimeoutError, ValueError, KeyError):
             await self.close()
             raise BackendError(
@@ -87,11 +96,45 @@ class EmbeddedBackend:
             await self.close()
             raise
 
-    def stream(self, request: ChatRequest) -> AbstractAsyncContextManager[AsyncIterator[StreamItem]]:
+    async def _start(self, file: Path) -> None:
+        command = python_module_command("app.backend.embedded_server", str(file), str(self._threads))
+        child = await asyncio.to_thread(
+            subprocess.Popen,
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            **quiet_child(),
+        )
+        self._server = _Server(child)
+        where = json.loads(await asyncio.to_thread(child.stdout.readline))  # type: ignore[union-attr]
+        self._server.url, self._server.key = where["url"], where["key"]
+        await self._connect(self._server)
+        await self._warm_up(self._server)
+        self._server.works = True
+
+    async def _connect(self, server: _Server) -> None:
+        self._client = OpenAICompatibleBackend(
+            base_url=f"{server.url}/v1",
+            model=self.model,
+            api_key=server.key,
+            name="The embedded brain",
+            extra=dict(self._asking.sampling),
+        )
+        await self._client.open()
+
+    @asynccontextmanager
+    async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[StreamItem]]:
         """See `Backend.stream`."""
-        if self._client is None:
+        if self._client is None or self._server is None:
             raise BackendError("The embedded brain is not running. Choose it anew, or choose another brain.")
-        return self._client.stream(request)
+        server = self._server
+        try:
+            async with self._client.stream(request) as items:
+                yield items
+        except BackendError:
+            server.works = False  # the next talk gets another one
+            raise
 
     async def prime(self, request: ChatRequest) -> None:
         """Reads the talk so far while nobody waits for it. What fails here fails again, and is told, when asked."""
@@ -105,16 +148,16 @@ class EmbeddedBackend:
         return [model.key for model in models_of("llm") if is_here(model.key)]
 
     async def close(self) -> None:
-        """Ends the child."""
+        """Leaves the child to the next talk, or ends it."""
         client, self._client = self._client, None
-        child, self._child = self._child, None
+        server, self._server = self._server, None
         if client is not None:
             with contextlib.suppress(Exception):
                 await client.close()
-        if child is not None:
-            await asyncio.to_thread(end_child, child)
+        if server is not None and self._key is not None:
+            await asyncio.to_thread(MODELS.release, self._key, server, alive=_Server.alive, close=_Server.close)
 
-    async def _warm_up(self) -> None:
+    async def _warm_up(self, server: _Server) -> None:
         """Has the persona read once: the first request then starts as quickly as the later ones."""
         request = ChatRequest((ChatMessage("system", self.traits.persona), ChatMessage("user", "Hello.")), max_tokens=1)
         for attempt in range(100):
@@ -124,6 +167,6 @@ class EmbeddedBackend:
                         pass
                 return
             except BackendError:
-                if attempt == 99 or (self._child is not None and self._child.poll() is not None):
+                if attempt == 99 or server.child.poll() is not None:
                     raise
                 await asyncio.sleep(0.1)

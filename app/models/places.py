@@ -12,6 +12,7 @@ from typing import Literal
 
 import platformdirs
 
+from app.model_pool import MODELS
 from app.models.catalogue import DEFAULTS, find_model
 from app.models.entry import Hub, Kind, Model, Packages
 from app.models.errors import ModelError
@@ -102,6 +103,7 @@ def remove_model(key: str) -> int:
         if installed_folder(model) is not None:
             raise ModelError(f"{model.label} came with the app and stays as long as the app does.")
         raise ModelError(f"{model.label} is not on this machine, so there is nothing to remove.")
+    MODELS.forget(folder_of(model))
     freed = sum(file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file())
     try:
         for folder in folders:
@@ -111,7 +113,7 @@ def remove_model(key: str) -> int:
     except OSError as error:
         raise ModelError(
             f"{model.label} can't be removed from {error.filename or folders[0]} ({error.strerror or error}). If a "
-            "talk uses it, end the talk, then remove it again."
+            "talk uses it or has used it just now, end the talk and close the window, then remove it again."
         ) from error
     return freed
 

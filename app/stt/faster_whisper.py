@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from app.stt import finished_words
-from app.stt.base import EndOfTurn, TranscriberError
+import numpy as np
+
+from app.model_pool import MODELS
+from app.stt.base import TranscriberError
 from app.stt.choose import AUTOMATIC
-from app.stt.streaming import Decoder, StreamingTranscriber
+from app.stt.lent import make_streaming
+from app.stt.streaming import RATE, Decoder, StreamingTranscriber
+
+if TYPE_CHECKING:
+    from app.stt.whisper_decoder import LoadedWhisper
 
 
-def open_decoder(model: Path, language: str = "en") -> Decoder:
-    """The decoder over the CTranslate2 folder `model`. Raises TranscriberError for a language that it can't hear."""
+def open_decoder(model: Path | LoadedWhisper, language: str = "en") -> Decoder:
+    """The decoder over the CTranslate2 folder `model`, or over one that is loaded.
+
+    Raises TranscriberError for a language that it can't hear.
+    """
     from app.stt.whisper_decoder import WhisperDecoder
 
     try:
@@ -31,13 +42,24 @@ def make(
     Whether English words make a whole turn is asked of the small language model that ships with the app.
     """
 
-    def load() -> tuple[Decoder, EndOfTurn | None]:
-        from app.stt.smart_turn import SmartTurn
+    def decoder(lent: ExitStack) -> Decoder:
+        from app.stt.whisper_decoder import LoadedWhisper
 
-        return open_decoder(model, language), SmartTurn(judge) if judge.is_file() else None
+        loaded = lent.enter_context(MODELS.lend("stt", _load, model, close=LoadedWhisper.close))
+        return open_decoder(loaded, language)
 
-    load_words = finished_words.load if language in ("en", AUTOMATIC) else lambda: None
-    return StreamingTranscriber(f"whisper {_name(model)}", load, call_soon, load_words)
+    english = language in ("en", AUTOMATIC)
+    return make_streaming(f"whisper {_name(model)}", decoder, judge, call_soon, english=english)
+
+
+def _load(model: Path) -> LoadedWhisper:
+    """The model alone, which is lent: a decoder has the talk's language."""
+    from app.stt.whisper_decoder import WhisperDecoder, load_whisper
+
+    loaded = load_whisper(model)
+    # The first look is slow (buffers, caches): have it before the user speaks.
+    WhisperDecoder(loaded).decode(np.zeros(RATE, np.float32))
+    return loaded
 
 
 def _name(model: Path) -> str:

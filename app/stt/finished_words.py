@@ -100,9 +100,9 @@ _OFTEN_MISHEARD = (("it",), ("you",), ("that",))
 becomes "… from it"."""
 
 
-def load() -> FinishedWords | None:
-    """The judge over the model that ships with the app, open; None where that can't be run."""
-    model = default_model("llm")
+def load(model: Path | None = None) -> FinishedWords | None:
+    """The judge over `model`, by default the one that ships with the app, open; None where that can't be run."""
+    model = model or default_model("llm")
     if not model.is_file() or importlib.util.find_spec("xllamacpp") is None:
         return None
     judge = FinishedWords(model)
@@ -120,12 +120,15 @@ class FinishedWords:
     """
 
     KEPT = 32
+    STUCK_SECONDS = 1.0
+    """A child that has owed an answer for so long gives none."""
 
     def __init__(self, model: Path) -> None:
         self._file = model
         self._child: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
         self._known: dict[str, WordOdds] = {}
+        self._failed = False
 
     def open(self) -> None:
         """Starts the child and waits until it answers. Raises OSError or ValueError."""
@@ -149,7 +152,15 @@ class FinishedWords:
             try:
                 return self._ask(said)
             except (OSError, ValueError):
+                self._failed = True
                 return None
+
+    def alive(self) -> bool:
+        """Whether it can be asked; may wait for the answer that it owes."""
+        if not self._lock.acquire(timeout=self.STUCK_SECONDS):
+            return False
+        self._lock.release()
+        return not self._failed and self._child is not None and self._child.poll() is None
 
     def close(self) -> None:
         """Ends the child."""

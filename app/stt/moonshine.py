@@ -8,18 +8,20 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 
 from app.childprocess import end_child, killed_after, python_module_command, quiet_child
 from app.conversation.words import fold
-from app.stt import finished_words
-from app.stt.base import EndOfTurn, TranscriberError
+from app.model_pool import MODELS
+from app.stt.base import TranscriberError
 from app.stt.hallucinations import without_loops
+from app.stt.lent import make_streaming
 from app.stt.level import levelled
 from app.stt.sound_marks import without_sounds
-from app.stt.streaming import RATE, Decoder, StreamingTranscriber
+from app.stt.streaming import RATE, StreamingTranscriber
 
 LEAST_SECONDS = 0.1
 """Less sound holds no word, and the model fails on next to none."""
@@ -65,6 +67,10 @@ class MoonshineDecoder:
         text = without_loops(without_sounds(answer["text"]), seconds)
         return "" if fold(text) == OF_NOISE else text
 
+    def alive(self) -> bool:
+        """Whether the child runs."""
+        return self._child.poll() is None
+
     def close(self) -> None:
         """Ends the child."""
         end_child(self._child)
@@ -98,9 +104,8 @@ def make(
 ) -> StreamingTranscriber:
     """`model`: see `MoonshineDecoder`. `judge`: Smart Turn's ONNX file; without it silence alone decides."""
 
-    def load() -> tuple[Decoder, EndOfTurn | None]:
-        from app.stt.smart_turn import SmartTurn
+    def decoder(lent: ExitStack) -> MoonshineDecoder:
+        kind = MoonshineDecoder
+        return lent.enter_context(MODELS.lend("stt", kind, model, alive=kind.alive, close=kind.close))
 
-        return open_decoder(model), SmartTurn(judge) if judge.is_file() else None
-
-    return StreamingTranscriber("moonshine tiny.en", load, call_soon, finished_words.load)
+    return make_streaming("moonshine tiny.en", decoder, judge, call_soon)

@@ -6,7 +6,7 @@ the frame thread: 0.4 ms a frame.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,13 @@ LOW_PASS = 65
 """Taps of the low pass that cuts there (4 ms: its slope is 500 Hz wide)."""
 
 
+@cache
+def _load() -> Any:
+    """The model, one for all sessions: it is small, keeps no state, and may be run by several threads at once."""
+    assets = faster_whisper("utils").get_assets_path()
+    return open_onnx(Path(assets, "silero_vad_v6.onnx"), errors_only=True)
+
+
 class SileroVoiceActivity:
     """Keeps the model's state from frame to frame; one object a session."""
 
@@ -75,12 +82,7 @@ class SileroVoiceActivity:
 
     def load(self) -> None:
         """Loads the model: half a second with its libraries, which the first `hear` would take else."""
-        self._model  # noqa: B018
-
-    @cached_property
-    def _model(self) -> Any:
-        assets = faster_whisper("utils").get_assets_path()
-        return open_onnx(Path(assets, "silero_vad_v6.onnx"), errors_only=True)
+        _load()
 
     def hear(self, frame: Frame) -> list[VoiceWindow]:
         """See `VoiceActivity.hear`."""
@@ -89,7 +91,7 @@ class SileroVoiceActivity:
         while len(self._rest) >= WINDOW:
             window, self._rest = self._rest[:WINDOW], self._rest[WINDOW:]
             self._windows += 1
-            probability, self._h, self._c = self._model.run(
+            probability, self._h, self._c = _load().run(
                 None, {"input": np.concatenate([self._context, window])[None], "h": self._h, "c": self._c}
             )
             self._context = window[-CONTEXT:]

@@ -78,10 +78,6 @@ class WordsJudge(Protocol):
         """None: it can't tell."""
         ...
 
-    def close(self) -> None:
-        """Frees what it holds."""
-        ...
-
 
 class _Window:
     """The turn's sound from sample `start` (16 kHz, session time) on; `before` are the words up to sample `until`, some
@@ -95,7 +91,8 @@ class _Window:
 
 
 class StreamingTranscriber:
-    """A `Transcriber` over a `Decoder`. `load` makes the decoder and the end-of-turn judge when entered.
+    """A `Transcriber` over a `Decoder`. `load` makes the decoder and the end-of-turn judge when entered; `load_words`
+    makes the judge of the words; `unload` takes back what they made.
 
     `call_soon` hands a callback from the worker to the event loop (`loop.call_soon_threadsafe`).
     """
@@ -108,6 +105,7 @@ class StreamingTranscriber:
         load: Callable[[], tuple[Decoder, EndOfTurn | None]],
         call_soon: Callable[[Callable[[], None]], object],
         load_words: Callable[[], WordsJudge | None] = lambda: None,
+        unload: Callable[[], None] = lambda: None,
     ) -> None:
         self.name = name
         self.shed = 0
@@ -116,6 +114,7 @@ class StreamingTranscriber:
         self.on_failure: Callable[[str], None] = lambda sentence: None
         self._load = load
         self._load_words = load_words
+        self._unload = unload
         self._call_soon = call_soon
         self._resampler = soxr.ResampleStream(SAMPLE_RATE, RATE, 1, dtype="float32", quality="MQ")
         self._blocks: deque[np.ndarray] = deque()
@@ -155,33 +154,27 @@ class StreamingTranscriber:
         words = self._words_worker.submit(self._load_words)  # first: it may have a child, which loads beside the rest
         try:
             self._decoder, self._judge = self._load()
-            # The first look is slow (buffers, caches): have it before the user speaks.
-            self._worker.submit(self._decoder.decode, np.zeros(RATE, np.float32)).result()
-            if self._judge is not None:
-                self._judge_worker.submit(self._judge.probability, np.zeros(RATE, np.float32)).result()
+            self._words_judge = words.result()
         except BaseException:
-            self._end_workers(words)
+            if not words.cancel():
+                words.exception()  # what is being loaded is there before it is taken back
+            self._end_workers()
             raise
-        self._words_judge = words.result()
-        if self._judge is None and self._words_judge is not None:
-            self._words_judge.close()  # nobody asks it where the sound isn't judged
-            self._words_judge = None
         return self
 
     def __exit__(self, *exc: object) -> None:
         self._turn, self._open, self._next, self._text = -1, False, None, ""
-        if self._words_judge is not None:
-            self._words_judge.close()  # before its worker is waited for, which waits for it
         self._end_workers()
-        self._decoder.close()
+        self._judge = self._words_judge = None
+        del self._decoder  # whoever keeps the ears of an ended talk keeps no model
 
-    def _end_workers(self, words: Future[WordsJudge | None] | None = None) -> None:
-        """Waits for them. `words`: the judge that one of them is loading, and that is not wanted any more."""
-        if words is not None and not words.cancel() and words.exception() is None and (judge := words.result()):
-            judge.close()
+    def _end_workers(self) -> None:
+        """Waits for them, and has what they worked with taken back."""
         self._worker.shutdown(wait=True, cancel_futures=True)
         self._judge_worker.shutdown(wait=True, cancel_futures=True)
-        self._words_worker.shutdown(wait=True, cancel_futures=True)
+        self._words_worker.shutdown(wait=False, cancel_futures=True)
+        self._unload()  # before this worker is waited for, which may wait for a child that gives no answer
+        self._words_worker.shutdown(wait=True)
 
     @property
     def busy(self) -> bool:

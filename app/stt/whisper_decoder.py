@@ -15,7 +15,7 @@ languages it is kept from doing so, as is Whisper's default.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -43,15 +43,28 @@ TOKENS_PER_SECOND_ELSEWHERE = 12
 """Other languages have shorter tokens."""
 
 
+class LoadedWhisper(NamedTuple):
+    """What takes time and memory to load; it keeps nothing of what it decodes."""
+
+    whisper: Any
+    silence: np.ndarray
+    """What the encoder makes of 30 s of silence."""
+
+    def close(self) -> None:
+        """Lets the model go."""
+        self.whisper.model.unload_model()
+
+
 class WhisperDecoder:
-    """`model`: a folder with a CTranslate2 Whisper model. Not safe for two threads at once.
+    """`model`: a folder with a CTranslate2 Whisper model, or one that is loaded. Not safe for two threads at once.
 
     `language`: its two letters, or "auto" for the one that is heard; afterwards that of the last words, or empty. A
     model of English alone hears English. Raises ValueError for a language that Whisper doesn't know.
     """
 
-    def __init__(self, model: Path, *, language: str = "en", threads: int = 1) -> None:
-        self._whisper, self._silence = _load(model, threads)
+    def __init__(self, model: Path | LoadedWhisper, *, language: str = "en", threads: int = 1) -> None:
+        self._loaded = load_whisper(model, threads) if isinstance(model, Path) else model
+        self._whisper, self._silence = self._loaded
         multilingual = self._whisper.model.is_multilingual
         self._heard = HeardLanguage(answerable()) if multilingual and language == "auto" else None
         self.language = "" if self._heard is not None else language if multilingual else "en"
@@ -86,7 +99,7 @@ class WhisperDecoder:
 
     def close(self) -> None:
         """Lets the model go."""
-        self._whisper.model.unload_model()
+        self._loaded.close()
 
     def _make_tokenizer(self, language: str) -> Any:
         return faster_whisper("tokenizer").Tokenizer(
@@ -126,9 +139,9 @@ class WhisperDecoder:
         return spoken_words(text, seconds, result.no_speech_prob, result.scores[0], english=language == "en")
 
 
-def _load(model: Path, threads: int) -> tuple[Any, np.ndarray]:
-    """The model, and what its encoder makes of 30 s of silence: on a graphics card if it is large and there is one that
-    CTranslate2 can use, else on the processor.
+def load_whisper(model: Path, threads: int = 1) -> LoadedWhisper:
+    """Loads `model`, a folder: on a graphics card if it is large and there is one that CTranslate2 can use, else on the
+    processor.
     """
     import ctranslate2
 
@@ -141,7 +154,7 @@ def _load(model: Path, threads: int) -> tuple[Any, np.ndarray]:
             whisper = faster_whisper().WhisperModel(
                 str(model), device=device, compute_type=precision, cpu_threads=threads
             )
-            return whisper, _encoded(whisper, np.zeros(RATE * 30, np.float32))
+            return LoadedWhisper(whisper, _encoded(whisper, np.zeros(RATE * 30, np.float32)))
         except RuntimeError:  # also where CUDA's libraries are missing, which shows at the first use
             if device == "cpu":
                 raise

@@ -1,7 +1,7 @@
 """A voice that is spoken by a child process, one worker module for each engine, so that it steals no time here.
 
-Starts the child, hands it texts one by one, resamples what comes back to 24 kHz. Ends it on leaving;
-the child also ends by itself when this process is gone, because its input closes.
+Starts the child, hands it texts one by one, resamples what comes back to 24 kHz. On leaving the child goes to the pool
+of models; it also ends by itself when this process is gone, because its input closes.
 """
 
 from __future__ import annotations
@@ -21,11 +21,14 @@ import soxr
 from app.childprocess import end_child, killed_after, python_module_command, quiet_child
 from app.conversation.frame import SAMPLE_RATE
 from app.installed import completing_command
+from app.model_pool import MODELS, ModelKey, model_key
 from app.tts.base import Clip, VoiceError, make_clip
 from app.tts.loudness import amplified
 
 _START_TRIES = 2
 """A child that ends before it can speak is started once more: seen once under Wine, and not in 59 starts since."""
+_CLIP_SECONDS = 4.0
+"""A child that is still at a clip so long after its talk is stuck, and ended: a sentence takes half a second."""
 
 _log = logging.getLogger(__name__)
 
@@ -59,6 +62,8 @@ class ChildVoice:
         self._work: queue.SimpleQueue[tuple[str, Future[Clip]] | None] = queue.SimpleQueue()
         self._child: subprocess.Popen[bytes] | None = None
         self._thread: threading.Thread | None = None
+        self._key: ModelKey | None = None
+        self._leaving = False
 
     def __enter__(self) -> ChildVoice:
         """Loads the voice. Raises VoiceError."""
@@ -67,16 +72,26 @@ class ChildVoice:
                 f"The voice {self.name} is not installed, so nothing can be spoken. "
                 f"Set the app up again: {completing_command()}."
             )
-        self._start()
+        self._leaving = False
+        speaker = self._speaker
+        self._key = model_key("tts", speaker.module, speaker.arguments, speaker.file)
+        self._child = MODELS.acquire(self._key)
+        if self._child is None:
+            self._start()
         self._thread = threading.Thread(target=self._run, name="voice", daemon=True)
         self._thread.start()
         return self
 
     def __exit__(self, *exc: object) -> None:
+        self._leaving = True
         self._work.put(None)
-        self._stop_child()
-        if self._thread is not None:
+        if self._thread is None or self._key is None or self._child is None:
+            return
+        self._thread.join(_CLIP_SECONDS)
+        if self._thread.is_alive():
+            self._stop_child()
             self._thread.join(5)
+        MODELS.release(self._key, self._child, alive=lambda child: child.poll() is None, close=end_child)
 
     def synthesize(self, text: str) -> Future[Clip]:
         """Speaks `text` in the child; see `Voice`."""
@@ -93,6 +108,8 @@ class ChildVoice:
         for _ in range(_START_TRIES):
             if self._start_child():
                 return
+            if self._leaving:
+                break
         raise VoiceError(
             f"The voice could not be started, so nothing can be spoken. Set the app up again: {completing_command()}."
         )
@@ -117,12 +134,17 @@ class ChildVoice:
     def _run(self) -> None:
         while (item := self._work.get()) is not None:
             text, future = item
+            if self._leaving:
+                future.cancel()
             if not future.set_running_or_notify_cancel():
                 continue
             try:
                 future.set_result(self._speak(text))
-            except Exception as error:
-                future.set_exception(error if isinstance(error, VoiceError) else VoiceError(_BROKEN))
+            except VoiceError as error:
+                future.set_exception(error)
+            except Exception:
+                self._stop_child()  # it may still send what belongs to this text
+                future.set_exception(VoiceError(_BROKEN))
         while True:  # whoever still waits is told
             try:
                 item = self._work.get_nowait()
@@ -136,6 +158,8 @@ class ChildVoice:
             return self._ask(text)
         except (OSError, ValueError, json.JSONDecodeError):
             # The child died: once more with a new one, and only then is it an error.
+            if self._leaving:
+                raise
             self._stop_child()
             self._start()
             return self._ask(text)

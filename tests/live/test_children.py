@@ -19,6 +19,7 @@ from app.backend.embedded import EmbeddedBackend
 from app.conversation.prompt import ChatMessage, build_prompt
 from app.conversation.words import fold
 from app.evaluation.latency import word_distance
+from app.model_pool import MODELS
 from app.tts import child_voice
 from app.tts.base import VoiceError
 from app.tts.child_voice import ChildVoice, Speaker
@@ -72,6 +73,39 @@ def test_a_voice_that_ends_while_it_starts_is_started_once_more(monkeypatch: pyt
         pass
 
 
+def test_a_voice_that_is_left_in_mid_sentence_leaves_its_child_to_the_next_one_in_order() -> None:
+    with MODELS.keeping():
+        with make_voice() as voice:
+            child = voice._child
+            begun = voice.synthesize("This is begun, and heard by nobody.")
+            while not begun.running():
+                time.sleep(0.001)
+            waiting = voice.synthesize("This one is never begun.")
+        assert waiting.cancelled()
+        with make_voice() as voice:
+            assert voice._child is child
+            spoken = voice.synthesize("Good morning, everybody.").result(20)
+            assert fold(transcribe(spoken.samples)) == fold("Good morning everybody")
+    assert child.poll() is not None
+
+
+async def test_a_brain_whose_request_has_failed_is_not_kept() -> None:
+    with MODELS.keeping():
+        pids = []
+        for failing in (True, False):
+            brain = make_backend("embedded")
+            await brain.open()
+            pids.append(brain._server.child.pid)
+            if failing:
+                with pytest.raises(BackendError):  # more than its context holds
+                    async with brain.stream(ChatRequest((ChatMessage("user", "word " * 4000),), 3, 0.0)) as deltas:
+                        async for _ in deltas:
+                            pass
+            await brain.close()
+        assert pids[0] != pids[1]
+    assert not any(map(_alive, pids))
+
+
 def test_a_missing_voice_is_a_sentence() -> None:
     nowhere = Speaker("piper such", "app.tts.piper_worker", ("no/such.onnx",), Path("no/such.onnx"))
     with pytest.raises(VoiceError, match="not installed"), ChildVoice(nowhere):
@@ -81,7 +115,7 @@ def test_a_missing_voice_is_a_sentence() -> None:
 async def test_the_embedded_brain_answers_and_ends() -> None:
     brain = make_backend("embedded")
     await brain.open()
-    child = brain._child.pid
+    child = brain._server.child.pid
     request = ChatRequest(build_prompt([], 1, "What is the capital of France?", persona=brain.traits.persona), 30, 0.0)
     async with brain.stream(request) as deltas:
         text = "".join([delta async for delta in text_of(deltas)])
@@ -125,6 +159,7 @@ async def test_children_end_when_the_app_is_killed() -> None:
 import asyncio, sys, time
 from app.backend import make_backend
 from app.evaluation.latency import word_distance
+from app.model_pool import MODELS
 from app.models.places import default_model
 from app.tts.voices import make_voice
 
@@ -132,7 +167,7 @@ async def main():
     brain = make_backend("embedded")
     await brain.open()
     with make_voice() as voice:
-        print(brain._child.pid, voice._child.pid, flush=True)
+        print(brain._server.child.pid, voice._child.pid, flush=True)
         time.sleep(60)
 
 asyncio.run(main())

@@ -56,14 +56,10 @@ class Weighing:
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.found: WordOdds | None = WordOdds(2.0, 2.0)
-        self.closed = False
 
     def odds(self, text: str) -> WordOdds | None:
         self.asked.append(text)
         return self.found
-
-    def close(self) -> None:
-        self.closed = True
 
 
 class Ears:
@@ -72,7 +68,10 @@ class Ears:
     def __init__(self, words: Weighing | None = None) -> None:
         self.calls: queue.Queue[Callable[[], None]] = queue.Queue()
         self.decoder = Counting()
-        self.stt = StreamingTranscriber("test", lambda: (self.decoder, Half()), self.calls.put, lambda: words)
+        self.unloaded = 0
+        self.stt = StreamingTranscriber(
+            "test", lambda: (self.decoder, Half()), self.calls.put, lambda: words, self.unload
+        )
         self.updates: list[TranscriptUpdate] = []
         self.finished: list[tuple[int, float, float]] = []
         self.failures: list[str] = []
@@ -81,6 +80,9 @@ class Ears:
         self.stt.on_failure = self.failures.append
         self.index = 0
         self.spoken = 0.0
+
+    def unload(self) -> None:
+        self.unloaded += 1
 
     @property
     def at(self) -> float:
@@ -379,7 +381,7 @@ def test_words_are_judged_as_they_come_so_that_a_pause_only_waits_for_the_sound(
         ears.settle()
         assert len(words.asked) == asked  # the settled words are the ones that were judged
         assert ears.finished[-1] == (1, probability("w0 w1 w2 w3", words.found, 0.5), end)
-    assert words.closed
+    assert ears.unloaded == 1
 
 
 def test_a_pause_told_again_asks_the_judge_again_and_decodes_nothing() -> None:
@@ -437,7 +439,7 @@ def test_a_talk_may_be_stopped_while_words_are_judged() -> None:
         ears.stt._publish("one two", until=ears.at)
     while not ears.calls.empty():
         ears.calls.get()()
-    assert ears.failures == [] and words.closed
+    assert ears.failures == [] and ears.unloaded == 1
 
 
 def test_a_words_judge_that_fails_leaves_the_rules() -> None:
