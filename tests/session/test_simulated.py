@@ -79,7 +79,8 @@ def test_a_wait_is_filled_with_an_opening_that_is_heard_and_never_told_to_the_br
     assert len(talk.of(e.AssistantOpened)) == 2
     said = [talk.said(turn) for turn in (1, 2)]
     openings = [one.removesuffix(answered).strip() for one in said]
-    assert all(text.endswith(answered) for text in said) and len(set(openings)) == 2 and set(openings) <= set(language("en").openings)
+    assert all(text.endswith(answered) for text in said) and len(set(openings)) == 2
+    assert set(openings) <= set(language("en").openings)
     first = talk.of(e.AssistantStarted)[0].at
     assert 3.6 <= first <= 3.76 and talk.speaker.sounding(3.7, 3.9), "three quarters of a second, and no more"
     assert talk.transcript.turns[1].text == said[0]
