@@ -14,6 +14,7 @@ from app import books, brains, nvidia
 from app.audio.endpoints import AudioSink, AudioSource, SoundEdge
 from app.audio.errors import AudioError
 from app.backend.base import Backend, BackendError
+from app.conversation.languages import ENGLISH
 from app.conversation.turn import TurnSettings
 from app.conversation.turn_end import PauseLengths
 from app.frontend import PROVIDERS as FRONT_ENDS
@@ -59,6 +60,7 @@ def frontend(choice: SessionChoice) -> FrontEnd:
     options = FrontEndOptions(
         make_voice=functools.partial(make_voice, speech.voice, speech.language, speech.rate, speech.volume),
         manner=choice.manner, openings=choice.openings, weights=weights,
+        language=ENGLISH if speech.language == AUTOMATIC else speech.language,
         precision=model.precision, device=model.device, context=model.context, dials=SetDials(model.delay, model.lead),
     )  # fmt: skip
     return make_frontend(choice.frontend, options)

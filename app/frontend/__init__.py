@@ -37,12 +37,14 @@ class FrontEndOptions:
     """What front-ends are made of; each takes what it knows.
 
     `make_voice`: gives the cascade's voice, not entered yet. `weights`: the folder of a model's weights. `precision`,
-    `device`, `context`: see `app.frontend.kame.build.prepare`. `openings`: see `app.frontend.cascade.CascadeFrontEnd`.
+    `device`, `context`: see `app.frontend.kame.build.prepare`. `openings`, `language`: see
+    `app.frontend.cascade.CascadeFrontEnd`.
     """
 
     make_voice: Callable[[], Voice]
     manner: Manner = "thinking"
     openings: bool = True
+    language: str = "en"
     weights: Path | None = None
     precision: str = "auto"
     device: str = "auto"
@@ -59,7 +61,9 @@ def make_frontend(name: str, options: FrontEndOptions) -> FrontEnd:
     from app.frontend.cascade import CascadeFrontEnd
 
     seed = random.randrange(2**32)  # each talk has its own order
-    return CascadeFrontEnd(options.make_voice(), options.manner, openings=options.openings, seed=seed)
+    return CascadeFrontEnd(
+        options.make_voice(), options.manner, openings=options.openings, seed=seed, code=options.language
+    )
 
 
 def _with_weights(name: str, options: FrontEndOptions) -> FrontEnd:
