@@ -61,6 +61,8 @@ _PAUSE_LEVEL = 0.02
 _PAUSE_SECONDS = 0.05
 """Of a pause within a clause: its level against the loudest sample, and its least length. Chosen on 60 sentences of
 Pico in three languages."""
+_LONG_PAUSE_SECONDS = 0.1
+"""Longer than the silence in a consonant such as t."""
 
 
 def make_clip(samples: np.ndarray, text: str, word_ends: Sequence[int] | None = None) -> Clip:
@@ -78,10 +80,13 @@ def make_clip(samples: np.ndarray, text: str, word_ends: Sequence[int] | None = 
     rest = samples[int(loud[-1]) + 1 :][: len(tail)]
     tail[: len(rest)] = rest
     out = np.concatenate([voiced, tail]).astype(np.float32)
-    words = text.split()
+    words, pauses = text.split(), find_pauses(voiced)
     if not word_ends or len(word_ends) != len(words):
-        return Clip(out, place_words(text, len(voiced), find_pauses(voiced)))
+        return Clip(out, place_words(text, len(voiced), pauses))
     ends = np.maximum.accumulate(np.clip(np.asarray(word_ends) - first, 0, len(voiced))).tolist()
+    # A phoneme's length takes some of the pause behind it in, and a word has ended where it falls silent.
+    long = [(begin, end) for begin, end in pauses if end - begin > _LONG_PAUSE_SECONDS * SAMPLE_RATE]
+    ends = [next((begin for begin, end in long if begin < place <= end), place) for place in ends]
     ends[-1] = len(voiced)
     return Clip(out, tuple(map(SpokenWord, words, [0, *ends[:-1]], ends)))
 
