@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from app.models.catalogue import DEFAULTS, models_of
 from app.models.entry import Model, ModelVoice
 from app.models.places import is_here, model_path
+from app.models.speeds import load_speeds
 from app.resources import resource
 from app.tts.base import VoiceError
 from app.tts.child_voice import ChildVoice, Speaker
@@ -15,6 +16,10 @@ from app.tts.child_voice import ChildVoice, Speaker
 AUTO = "auto"
 """In place of a language: the one that is heard. Until it is known, the app's own."""
 OWN_LANGUAGE = "en"
+
+LEAST_RATE = 2.0
+"""Seconds of sound that a voice must make a second for the app to choose it by itself: one that makes less falls behind
+where it shares the processor with the talk."""
 
 SAMPLES = {
     "en": "Hello. This is how I sound: I read what you ask for, and I stop when you speak.",
@@ -107,9 +112,11 @@ def _best(language: str, here: Callable[[str], bool]) -> VoiceEntry:
     if not known:
         languages = ", ".join(sorted({voice.language for voice in all_voices()}))
         raise VoiceError(f"There is no voice for the language “{language}”. Languages with voices: {languages}.")
-    for voice in known:
-        if here(voice.model.key):
-            return voice
+    speeds = load_speeds()
+    present = [voice for voice in known if here(voice.model.key)]
+    quick = [v for v in present if v.model.key not in speeds or speeds[v.model.key].rate >= LEAST_RATE]
+    if present:
+        return (quick or present)[0]
     if (own := DEFAULTS["tts"]) in {voice.model.key for voice in known}:
         return next(voice for voice in known if voice.model.key == own)  # to load it says how the app is completed
     ways = " or ".join(dict.fromkeys(f"models get {voice.model.key}" for voice in known))
