@@ -58,8 +58,8 @@ def test_one_servers_models_are_listed(capsys: pytest.CaptureFixture[str]) -> No
     script = Script()
     script.models = ["tiny", "large"]
     with peer(script) as url:
-        code, document = run(capsys, "models", "--base-url", f"{url}/v1")
-        assert main(["models", "--provider", "compatible", "--base-url", f"{url}/v1"]) == 0
+        code, document = run(capsys, "models", "list", "--base-url", f"{url}/v1")
+        assert main(["models", "list", "--provider", "compatible", "--base-url", f"{url}/v1"]) == 0
         assert capsys.readouterr().out == f"Another server at {url}/v1\n  tiny\n  large\n"
     [row] = document["providers"]
     assert code == 0 and row["models"] == ["tiny", "large"] and row["asked"] and row["problem"] == ""
@@ -77,10 +77,10 @@ def test_all_that_can_be_asked_is_asked_and_the_rest_says_why_not(
         monkeypatch.setitem(PROVIDERS, "anthropic", replace(PROVIDERS["anthropic"], default_url=closed_port_url()))
         monkeypatch.setenv("GOOGLE_API_KEY", "key")
         monkeypatch.setenv("ANTHROPIC_API_KEY", "key")
-        code, document = run(capsys, "models")
+        code, document = run(capsys, "models", "list", "--provider", "all")
     rows = {row["provider"]: row for row in document["providers"]}
     assert code == 0 and list(rows) == list(PROVIDERS)
-    assert rows["embedded"]["models"] and Path(rows["embedded"]["models"][0]).suffix == ".gguf"
+    assert rows["embedded"]["models"] == ["smollm2-135m"]
     assert rows["ollama"]["models"] == ["tiny"], rows["ollama"]
     assert rows["google"]["models"] == ["gemini-9"], rows["google"]
     assert rows["openai"]["models"] == list(PROVIDERS["openai"].suggestions) and not rows["openai"]["asked"]
@@ -101,7 +101,7 @@ def test_a_server_that_gives_no_list_is_a_sentence(
     capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
 ) -> None:
     words = [closed_port_url() + "/v1" if word == "CLOSED" else word for word in words]
-    code, document = run(capsys, "models", *words)
+    code, document = run(capsys, "models", "list", *words)
     assert code == 2 and not document["ok"] and sentence in document["providers"][0]["problem"]
 
 
@@ -256,7 +256,7 @@ def test_a_key_is_typed_unseen_then_listed_used_and_forgotten(service: Service) 
         assert not places_with(SECRET, texts=[text], folders=[service.folder])
         # Another process. The server quotes the key in all its answers; see `typed` for where it must not be.
         (listed, asked, models, tested, forgotten), error = typed(
-            service, f"keys list compatible {base}", f"ask {base} --model tiny Hi", f"models {base}",
+            service, f"keys list compatible {base}", f"ask {base} --model tiny Hi", f"models list {base}",
             f"keys test compatible {base}", f"keys forget compatible {base} --json",
         )  # fmt: skip
     assert listed == (0, "compatible   in the system's keyring\n")
@@ -347,7 +347,7 @@ def test_no_command_gives_a_key_away(
         monkeypatch.setitem(PROVIDERS, provider, replace(PROVIDERS[provider], default_url=f"{url}/v1"))
         monkeypatch.setenv(PROVIDERS[provider].key_variables[0], SECRET)
         main(["ask", "--backend", provider, "Hi"])
-        main(["models", "--provider", provider])
+        main(["models", "list", "--provider", provider])
         for what in ("test", "list", "forget"):
             main(["keys", what, provider])
     told = capsys.readouterr()
