@@ -29,15 +29,14 @@ def test_the_demo_runs_from_start_to_chart_offline_and_unattended(tmp_path: Path
     environment = {
         name: value for name, value in os.environ.items()
         if not name.endswith("_API_KEY") and not name.upper().endswith("_PROXY")
-    } | {"QT_QPA_PLATFORM": "offscreen"} | {
-        name: str(tmp_path / name) for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
-    }  # fmt: skip
+    } | {"QT_QPA_PLATFORM": "offscreen"}  # fmt: skip
+    homes = {name: str(tmp_path / name) for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
     # Its pieces are installed for the tests: nothing is fetched, they are joined.
-    subprocess.run([sys.executable, "-m", "app", "models", "get", "qwen2.5-coder-0.5b"], env=environment, check=True,
-                   capture_output=True, timeout=60)  # fmt: skip
+    subprocess.run([sys.executable, "-m", "app", "models", "get", "qwen2.5-coder-0.5b"], env=environment | homes,
+                   check=True, capture_output=True, timeout=60)  # fmt: skip
     with virtual_audio() as audio, audio.record_loudspeaker(tmp_path / "heard.wav"):
         done = subprocess.run(
-            [sys.executable, "-m", "tests.support.demo_window", str(tmp_path)], env=environment | audio.env,
+            [sys.executable, "-m", "tests.support.demo_window", str(tmp_path)], env=environment | audio.env | homes,
             cwd=Path(__file__).resolve().parents[2], capture_output=True, text=True, timeout=180,
         )  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
