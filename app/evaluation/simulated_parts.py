@@ -53,7 +53,7 @@ class SimulatedTranscriber(TimedTranscriber):
         pass
 
     def _keep(self, answer: Callable[[], None]) -> None:
-        self._loop.call_at(self.due, answer)
+        self._loop.call_at(self.working.finish(), answer)
 
 
 class SimulatedVoice:
