@@ -10,7 +10,7 @@ import socket
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 from app.backend.address import without_secrets
@@ -136,7 +136,8 @@ class Traits:
     `enough_words`: its answer is ended at the first sentence's end behind so many words; 0: never. `partial_words`: its
     answer to words of somebody who still speaks is ended behind so many; 0: never.
     `least_interval`: seconds between two requests on partial transcripts that it needs at least, since it shares
-    this machine. `free`: asking it costs no money.
+    this machine. `free`: asking it costs no money. `first_seconds` to an answer's first word and `words_per_second`:
+    as measured on this machine; None: not measured.
     """
 
     concurrent: bool = True
@@ -148,6 +149,12 @@ class Traits:
     partial_words: int = 0
     least_interval: float = 0.1
     free: bool = False
+    first_seconds: float | None = None
+    words_per_second: float | None = None
+
+    def at_speed(self, first_seconds: float, words_per_second: float) -> Traits:
+        """The same for a brain that was measured."""
+        return replace(self, first_seconds=first_seconds, words_per_second=words_per_second)
 
     def is_enough(self, text: str, words: int) -> bool:
         """Whether an answer of so many words that ends in `text` may end here: see `enough_words`."""

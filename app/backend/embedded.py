@@ -24,6 +24,7 @@ from app.conversation.prompt import ChatMessage
 from app.model_pool import MODELS, ModelKey, model_key
 from app.models.catalogue import DEFAULTS, models_of
 from app.models.places import is_here
+from app.models.speeds import load_speeds
 
 START_SECONDS = 60.0
 
@@ -63,7 +64,8 @@ class EmbeddedBackend:
     def __init__(self, model: str | Path = "", *, threads: int = 0) -> None:
         self.model = str(model) or DEFAULTS["llm"]
         self._asking = asking(self.model)
-        self.traits = self._asking.traits
+        speed = load_speeds().get(self.model)
+        self.traits = self._asking.traits if speed is None else self._asking.traits.at_speed(speed.first, speed.rate)
         self._chosen = self.model
         if "/" in self.model or "\\" in self.model:
             self.model = Path(self.model).stem

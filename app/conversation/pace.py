@@ -15,13 +15,19 @@ _WEIGHT = 0.3
 class Pace:
     """What one brain's answers have taught. `first_seconds`: to the first words; None before any.
 
-    `floor`: the least interval that the brain itself wants, in seconds.
+    `floor`: the least interval that the brain itself wants, in seconds. `first_seconds` and `words_per_second`: what is
+    known of it before its first answer.
     """
 
-    def __init__(self, floor: float = LEAST_SECONDS) -> None:
+    def __init__(
+        self,
+        floor: float = LEAST_SECONDS,
+        first_seconds: float | None = None,
+        words_per_second: float | None = None,
+    ) -> None:
         self.floor = floor
-        self.first_seconds: float | None = None
-        self.words_per_second: float | None = None
+        self.first_seconds = first_seconds
+        self.words_per_second = words_per_second
 
     def began(self, seconds: float) -> None:
         """A stream gave its first words after so long."""

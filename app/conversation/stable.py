@@ -20,7 +20,8 @@ class Revision:
     """One answer of a back-end as it grows: `asked` for the words of `turn` that were known then.
 
     `complete`: these were all of them. `wanted`: the user has chosen this brain in mid-answer. `done`: `text` is whole.
-    `paused`: the user was silent when it was asked for. `due`: the second at which its first clause is expected.
+    `paused`: the user was silent when it was asked for. `due`: the second at which its first clause is expected, and
+    `expected` how long after the request that is.
     `language`: of the words, by its two letters.
     """
 
@@ -33,6 +34,7 @@ class Revision:
     done: bool = False
     paused: bool = True
     due: float = 0.0
+    expected: float = 0.0
     language: str = "en"
 
     @property

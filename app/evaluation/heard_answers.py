@@ -69,7 +69,7 @@ def judge(question: str, answers: Sequence[str], events: Sequence[e.Event], end:
     said = " ".join(x.text for x in content)
     mine = fold(said)
     whole = any(fold(spoken(text))[: len(mine)] == mine for text in texts.values())
-    starts = [x.at for x in events if isinstance(x, e.AssistantStarted) and x.at > max(resumed, end)]
+    starts = [x.at for x in events if isinstance(x, e.AssistantStarted) and x.at > resumed]
     finals = {x.turn: x.text for x in events if isinstance(x, e.TranscriptFinal)}
     told = f" {' '.join(mine)} "
     return HeardAnswer(

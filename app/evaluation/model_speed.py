@@ -15,7 +15,13 @@ from app.models.errors import ModelError
 from app.models.places import is_here
 from app.models.speeds import Speed
 
-QUESTION = "Why does bread become hard when it lies open for some days?"
+WARM_UP = "Good morning."
+QUESTIONS = (
+    "Why does bread become hard when it lies open for some days?",
+    "Which rivers flow through the south of France?",
+    "How do bees find their way back to the hive?",
+)
+"""Asked behind a warm-up, as in a talk, where the prompt has been read before the user speaks."""
 TOKENS = 60
 SENTENCE = "It is a short walk from the station to the old town, and there is a good view from the bridge."
 LOOK_SECONDS = 5.0
@@ -50,7 +56,7 @@ async def _answer(key: str) -> Speed:
         persona = ChatMessage("system", system_prompt(backend.traits.persona, ""))
         firsts: list[float] = []
         words, seconds = 0, 0.0
-        for question in (QUESTION, QUESTION.replace("bread", "cake")):
+        for question in (WARM_UP, *QUESTIONS):
             began = time.perf_counter()
             first, text = 0.0, ""
             request = ChatRequest((persona, ChatMessage("user", question)), max_tokens=TOKENS, temperature=0.0)
@@ -59,7 +65,7 @@ async def _answer(key: str) -> Speed:
                     if isinstance(item, str) and (text or item.strip()):
                         first = first or time.perf_counter()
                         text += item
-            if not text:
+            if not text or question is WARM_UP:
                 continue
             firsts.append(first - began)
             words += len(text.split()) - 1

@@ -96,6 +96,8 @@ class SimulatedBackend:
 
     def __init__(self, backend: Backend, speed: Speed | None) -> None:
         self.name, self.model, self.traits = backend.name, backend.model, backend.traits
+        if speed is not None:
+            self.traits = self.traits.at_speed(speed.first, speed.rate)
         self._backend = backend
         self._speed = speed
         self._real = asyncio.new_event_loop()

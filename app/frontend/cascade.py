@@ -149,13 +149,18 @@ class CascadeFrontEnd:
         return not self._has_floor
 
     def ready(self, heard: str) -> bool:
-        """The newest revision answers `heard`, or begins like the one before, and its first clause is synthesised.
-        Always in the manner `after`, which asks once the turn has ended.
+        """The newest revision answers `heard`, or begins like the one before, and its first clause is synthesised; or
+        an opening is, which covers the wait for an answer that is far away. Always in the manner `after`, which asks
+        once the turn has ended.
         """
         if self._manner == "after":
             return True
         newest, ahead = self._revisions.get(max(self._revisions, default=0)), self._ahead
-        if newest is None or ahead is None or ahead[0].revision != newest.number or not ahead[1].done():
+        if newest is None:
+            return False
+        if self._opens and self._openings.prepared and not newest.complete and self._is_far(newest, heard):
+            return True
+        if ahead is None or ahead[0].revision != newest.number or not ahead[1].done():
             return False
         if heard:
             return same_words(newest.asked, heard)
@@ -205,10 +210,10 @@ class CascadeFrontEnd:
         """Takes one input in; returns whether what was given out must be thrown away."""
         match item:
             case OracleAsked(number, turn, complete, wanted, words, paused, expected, code):
-                due = self._at + expected
                 self._revisions[number] = Revision(
-                    number, turn, complete, wanted, words, paused=paused, due=due, language=code
-                )
+                    number, turn, complete, wanted, words,
+                    paused=paused, due=self._at + expected, expected=expected, language=code,
+                )  # fmt: skip
                 self._openings = self._openings.turn_to(code)
                 if complete and self._forsaken:
                     self._take_floor(floor.TakeFloor(turn))  # somebody else answers what nobody has answered
@@ -372,7 +377,7 @@ class CascadeFrontEnd:
         most = OPENING_SILENCE if self._ended.told else OPENING_SILENCE_GUESSED
         if about_to_come:
             most = OPENING_SILENCE_AT_WORST
-        elif self._is_far():
+        elif self._is_far(self._revisions[max(n for n, r in self._revisions.items() if r.turn == self._turn)]):
             most = 0.0
         # What is given out at this step sounds behind its frame.
         if self._at + FRAME_SECONDS - self._waits_since <= most or (opening := self._openings.take()) is None:
@@ -383,9 +388,12 @@ class CascadeFrontEnd:
         self._playing = _Playing(_Choice(0, 0, text), clip)
         return self._playing
 
-    def _is_far(self) -> bool:
-        """Whether the answer's first clause is not expected before an opening has been said."""
-        newest = self._revisions[max(number for number, r in self._revisions.items() if r.turn == self._turn)]
+    def _is_far(self, newest: Revision, heard: str = "") -> bool:
+        """Whether the answer's first clause is not expected before an opening has been said. `heard`: the turn's words
+        where they are known; if the newest revision was not asked about them, another one will be.
+        """
+        if heard and not same_words(newest.asked, heard):
+            return newest.expected > FAR_SECONDS
         return not newest.text and newest.due > self._at + FAR_SECONDS
 
     def _prepared(self) -> _Choice | None:

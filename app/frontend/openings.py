@@ -34,6 +34,12 @@ class Openings:
         clip = self._clips.get(self._order[self._next])
         return clip is not None and not clip.done()
 
+    @property
+    def prepared(self) -> bool:
+        """Whether the next one's sound is there."""
+        clip = self._clips.get(self._order[self._next])
+        return clip is not None and clip.done()
+
     def prepare(self) -> None:
         """Has the next one synthesised, unless it is already."""
         text = self._order[self._next]

@@ -12,9 +12,9 @@ from app.models.speeds import Speed, expected_speed, load_speeds
 
 LEAST_WORDS_A_SECOND = 4.0
 """People speak, and voices read, some 2.7 words a second; what writes no faster than that falls silent in between."""
-MOST_FIRST_CLAUSE = 2.0
-"""Seconds to the end of a first clause of `CLAUSE_WORDS`, which is what a voice begins with. An opening of a second
-covers most of that; a listener who waits longer asks again."""
+MOST_FIRST_CLAUSE = 2.5
+"""Seconds to the end of a first clause of `CLAUSE_WORDS`, which is what a voice begins with. An opening begins some
+0.4 s behind the question and lasts a second or more, so that this leaves at most a second of silence behind it."""
 CLAUSE_WORDS = 8
 SHARE_OF_MEMORY = 0.4
 """Of the machine's memory that a language model may take."""

@@ -55,7 +55,8 @@ class OracleHost:
         """What is known of a brain's speed."""
         key = (backend.name, backend.model)
         if key not in self.paces:
-            self.paces[key] = Pace(backend.traits.least_interval)
+            traits = backend.traits
+            self.paces[key] = Pace(traits.least_interval, traits.first_seconds, traits.words_per_second)
         return self.paces[key]
 
 

@@ -59,7 +59,8 @@ def test_a_user_who_speaks_over_the_app_is_heard_and_stops_it() -> None:
     """
     decoder = WhisperDecoder(default_model("stt"), threads=1)
     rooms: list[dict[str, Any]] = [{**ROOMS[0], "seed": 4}, {**ROOMS[1], "seed": 5}]
-    rows = sweep(rooms, decoder, times=3)
+    times = 5  # 94 words: one that the recogniser reads otherwise by another processor's arithmetic is 1 %
+    rows = sweep(rooms, decoder, times=times)
     assert not any(row["self"] for row in rows)
     through = [row for row in rows if row["attenuation_db"] is not None]
     delays, best = (
@@ -69,9 +70,9 @@ def test_a_user_who_speaks_over_the_app_is_heard_and_stops_it() -> None:
     assert None not in delays and None not in best, "the app went on in spite of the user"
     assert np.median(delays) <= 0.25 and max(delays) <= 0.4
     assert np.median(np.subtract(delays, best)) <= 0.04
-    assert sum(delay <= 0.3 for delay in delays) >= 5
+    assert sum(delay <= 0.3 for delay in delays) >= 9
     slower = barge_ins(3, app_first=1, by_hops=False, **rooms[1]).delays
-    assert np.mean(np.subtract(slower, delays[3:])) >= 0.01
+    assert np.mean(np.subtract(slower, delays[times : times + 3])) >= 0.01
     wrong, without = (sum(row["wrong"] for row in rows if (row in through) == own) for own in (True, False))
     assert (wrong - without) / sum(row["words"] for row in through) <= 0.05
 

@@ -88,6 +88,17 @@ def test_a_wait_is_filled_with_an_opening_that_is_heard_and_never_told_to_the_br
     assert told == [answered]
 
 
+@pytest.mark.parametrize(("words_a_second", "least", "most"), [(6.0, 3.0, 3.45), (40.0, 3.6, 3.76)])
+def test_the_first_answer_of_a_brain_that_was_measured_to_be_slow_is_opened_at_once(
+    words_a_second: float, least: float, most: float
+) -> None:
+    brain = ScriptedBackend(lambda r: answer("It is Paris, of course.", first=0.7, every=0.5))
+    brain.traits = brain.traits.at_speed(0.3, words_a_second)
+    talk = simulate(QUESTION, lambda r: answer(""), backend=brain, openings=True)
+    assert len(talk.of(e.AssistantOpened)) == 1 and talk.said(1).endswith("It is Paris, of course.")
+    assert least <= talk.of(e.AssistantStarted)[0].at <= most, "the question ends at 3.0 s"
+
+
 def test_an_answer_that_is_there_in_time_has_no_opening() -> None:
     talk = simulate([*QUESTION, ScriptedTurn(9.0, 9.4, "", finished=0.1)], _about, openings=True)
     assert not talk.of(e.AssistantOpened) and talk.said(1).startswith("You asked about this.")

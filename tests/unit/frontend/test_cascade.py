@@ -275,6 +275,19 @@ def test_an_answer_that_is_far_away_is_opened_at_once(expected: float, least: fl
     assert least <= at - ended <= most
 
 
+def test_a_turn_need_not_wait_for_an_answer_that_is_far_away_where_an_opening_is_there() -> None:
+    rig = Rig()
+    for _ in range(3):
+        rig.step()
+    rig.step(OracleAsked(1, 1, False, words="What is the capital", expected=1.5))
+    assert rig.front.ready("What is the capital of France?")  # it will be asked anew
+    assert rig.front.ready("")
+    rig.step(OracleWords(1, 1, "It is", 0.0))
+    assert not rig.front.ready("") and rig.front.ready("What is the capital of France?")
+    rig.step(SetOpenings(False))
+    assert not rig.front.ready("What is the capital of France?")
+
+
 def test_openings_vary_and_follow_from_the_seed() -> None:
     def said(seed: int) -> list[str]:
         rig = Rig(seed=seed)
