@@ -21,6 +21,7 @@ from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
 from app.installed import completing_command
+from app.model_pool import MODELS
 from app.models.catalogue import DEFAULTS, FRONTEND_WEIGHTS, find_model, models_of
 from app.models.errors import ModelError
 from app.models.layout import read_layout
@@ -36,6 +37,7 @@ from app.session.sound_memory import KEPT_SECONDS
 from app.settings import Settings, echoes_path, recordings_folder
 from app.stt import make_transcriber
 from app.stt.base import TranscriberError
+from app.stt.card import recogniser_card_bytes
 from app.stt.choose import AUTOMATIC
 from app.tts.base import VoiceError
 from app.user_pace import keep_pace, load_pace
@@ -57,11 +59,16 @@ def frontend(choice: SessionChoice) -> FrontEnd:
     weights = Path(model.weights) if model.weights else None
     if weights is None and choice.frontend in FRONTEND_WEIGHTS:
         weights = folder_of(find_model(choice.frontend))
+    reserved = 0
+    if choice.frontend in FRONTEND_WEIGHTS:
+        MODELS.drop("stt")  # what is unused on the card makes room before that is counted
+        reserved = recogniser_card_bytes(speech.recogniser, speech.language)
     options = FrontEndOptions(
         make_voice=functools.partial(make_voice, speech.voice, speech.language, speech.rate, speech.volume),
         manner=choice.manner, openings=choice.openings, weights=weights,
         language=ENGLISH if speech.language == AUTOMATIC else speech.language,
-        precision=model.precision, device=model.device, context=model.context, dials=SetDials(model.delay, model.lead),
+        precision=model.precision, device=model.device, context=model.context, reserved=reserved,
+        dials=SetDials(model.delay, model.lead),
     )  # fmt: skip
     return make_frontend(choice.frontend, options)
 
@@ -137,6 +144,8 @@ async def device_session(choice: SessionChoice, progress: Callable[[str], None])
         progress("the ears, the voice and the brain are loading")
         # Off the loop's thread: to make one means to import torch and to ask the card. First, for it may refuse.
         voice = await asyncio.to_thread(frontend, choice)
+        if voice.needs:
+            progress(f"the ears, the voice and the brain are loading. {voice.needs}")
         edge = DeviceEdge(
             choice.microphone, choice.loudspeaker, choice.processing,
             muted=choice.muted, echoes=EchoStore(echoes_path()),

@@ -161,6 +161,10 @@ class ModelPool:
         now = self._clock()
         self._drop(lambda idle: now - idle.since >= KEEP_SECONDS)
 
+    def drop(self, kind: str) -> None:
+        """Let go the unused models of a kind."""
+        self._drop(lambda idle: idle.key.kind == kind)
+
     def forget(self, folder: Path) -> None:
         """Let go what is unused and was loaded from files in `folder`, which are about to be removed."""
         self._drop(lambda idle: any(place.is_relative_to(folder) for place, _ in idle.key.stamps))

@@ -38,7 +38,7 @@ class FrontEndOptions:
 
     `make_voice`: gives the cascade's voice, not entered yet. `weights`: the folder of a model's weights. `precision`,
     `device`, `context`: see `app.frontend.kame.build.prepare`. `openings`, `language`: see
-    `app.frontend.cascade.CascadeFrontEnd`.
+    `app.frontend.cascade.CascadeFrontEnd`. `reserved`: bytes of the graphics card that speech recognition takes.
     """
 
     make_voice: Callable[[], Voice]
@@ -49,6 +49,7 @@ class FrontEndOptions:
     precision: str = "auto"
     device: str = "auto"
     context: int = 0
+    reserved: int = 0
     dials: SetDials = NO_DELAYS
 
 

@@ -166,11 +166,13 @@ class FrontEnd(Protocol):
     """One step every 80 ms, all on one thread. A context manager: entering loads, leaving frees.
 
     `hears_oracle` tells whether it makes anything of what a back-end says. `step` raises FrontEndError when it
-    can't go on; what it was given is then for the front-end that takes its place.
+    can't go on; what it was given is then for the front-end that takes its place. `needs`: what it will take of a
+    graphics card, in a sentence; empty for one that runs on the processor.
     """
 
     name: str
     hears_oracle: bool
+    needs: str
 
     @property
     def speaking(self) -> bool:

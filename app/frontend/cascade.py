@@ -94,6 +94,7 @@ class CascadeFrontEnd:
 
     name = "cascade"
     hears_oracle = True
+    needs = ""
 
     def __init__(
         self, voice: Voice, manner: Manner = "thinking", *, openings: bool = True, seed: int = 0, code: str = ENGLISH

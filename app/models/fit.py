@@ -112,8 +112,11 @@ def judge(
     context: int | None = None,
     shape: Shape | None = None,
     name: str = "The front-end",
+    reserved: int = 0,
 ) -> Fit:
-    """Whether `precision` with `context` frames fits into `free_bytes` of a card (None: there is no CUDA card)."""
+    """Whether `precision` with `context` frames fits into `free_bytes` of a card (None: there is no CUDA card), of
+    which speech recognition takes `reserved`.
+    """
     shape = shape or shape_of(None)
     asked = min(context or shape.context, shape.context)
     if free_bytes is None:
@@ -122,9 +125,12 @@ def judge(
             f"{name} needs an NVIDIA graphics card with CUDA, and this machine shows none. Choose the embedded voice "
             "(cascade), which runs on the processor.",
         )  # fmt: skip
+    beside = f", {reserved / 1e9:.1f} GB of them for speech recognition" if reserved else ""
+    free = f"{free_bytes / 1e9:.1f} GB"
+    free_bytes -= reserved
     wanted = Plan(precision, asked, needed_bytes(shape, precision, asked))
     if wanted.bytes <= free_bytes:
-        return Fit(wanted, (), f"{name} fits: {wanted.words} of {free_bytes / 1e9:.1f} GB free.")
+        return Fit(wanted, (), f"{name} fits: {wanted.words} of {free} free{beside}.")
     offers = []
     for smaller in PRECISIONS[PRECISIONS.index(precision) :]:
         for frames in dict.fromkeys((asked, asked // 2, max(LEAST_CONTEXT, asked // 4))):
@@ -134,11 +140,12 @@ def judge(
             if plan.bytes <= free_bytes:
                 offers.append(plan)
                 break  # the longest context that fits at this precision
-    have = f"{wanted.bytes / 1e9:.1f} GB in {precision}, and {free_bytes / 1e9:.1f} GB of the card are free"
+    have = f"{wanted.bytes / 1e9:.1f} GB in {precision}, and {free} of the card are free{beside}"
     if not offers:
+        smaller = "Choose a smaller speech recognition, close" if reserved else "Close"
         return Fit(
             None, (),
-            f"{name} needs {have}; no smaller form fits either. Close other programs that use the card, or talk with "
-            "the embedded voice (cascade).",
+            f"{name} needs {have}; no smaller form fits either. {smaller} other programs that use the card, or talk "
+            "with the embedded voice (cascade).",
         )  # fmt: skip
     return Fit(None, tuple(offers), f"{name} needs {have}. This fits: {'; or '.join(p.words for p in offers)}.")

@@ -102,6 +102,7 @@ class _Mute:
 
     name = "none"
     hears_oracle = True
+    needs = ""
     speaking = busy = False
     idle = False
 

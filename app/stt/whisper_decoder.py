@@ -139,14 +139,19 @@ class WhisperDecoder:
         return spoken_words(text, seconds, result.no_speech_prob, result.scores[0], english=language == "en")
 
 
+def runs_on_card(model: Path) -> bool:
+    """Whether `model`, a folder, is tried on a graphics card first."""
+    import ctranslate2
+
+    return (model / "model.bin").stat().st_size > LARGE_BYTES and ctranslate2.get_cuda_device_count() > 0
+
+
 def load_whisper(model: Path, threads: int = 1) -> LoadedWhisper:
     """Loads `model`, a folder: on a graphics card if it is large and there is one that CTranslate2 can use, else on the
     processor.
     """
-    import ctranslate2
-
     places = [("cpu", "int8")]
-    if (model / "model.bin").stat().st_size > LARGE_BYTES and ctranslate2.get_cuda_device_count() > 0:
+    if runs_on_card(model):
         places.insert(0, ("cuda", "float16"))
     for device, precision in places:
         try:

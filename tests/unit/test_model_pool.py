@@ -56,6 +56,12 @@ def use(pool: ModelPool, file: Path, kind: str = "llm", *options: int) -> Loaded
     return model
 
 
+def test_a_kind_of_models_is_let_go_and_others_stay(pool: ModelPool, file: Path) -> None:
+    recogniser, model = use(pool, file, "stt"), use(pool, file, "llm")
+    pool.drop("stt")
+    assert recogniser.closed and not model.closed and use(pool, file, "llm") is model
+
+
 def test_the_next_user_has_the_same_model_and_one_with_other_options_another(pool: ModelPool, file: Path) -> None:
     first = use(pool, file)
     assert use(pool, file) is first and not first.closed

@@ -19,12 +19,15 @@ from app.models.layout import CheckpointFiles, read_layout
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What will be loaded, and how. `context`: frames, None for the model's own."""
+    """What will be loaded, and how. `context`: frames, None for the model's own. `needs`: what that takes of the card,
+    in a sentence.
+    """
 
     files: CheckpointFiles
     device: str
     precision: Precision
     context: int | None
+    needs: str = ""
 
 
 def free_bytes() -> int | None:
@@ -67,12 +70,13 @@ def prepare(name: str, options: FrontEndOptions) -> Prepared:
     context = options.context or None
     if free is None:
         return Prepared(files, "cpu", precision, context)
-    fit = judge(free, precision, context=context, shape=shape_of(files.lm_config, context), name=label)
+    shape = shape_of(files.lm_config, context)
+    fit = judge(free, precision, context=context, shape=shape, name=label, reserved=options.reserved)
     if fit.plan is not None:
-        return Prepared(files, "cuda", fit.plan.precision, context)
+        return Prepared(files, "cuda", fit.plan.precision, context, fit.sentence)
     if options.precision == "auto" and fit.offers:
         best = fit.offers[0]
-        return Prepared(files, "cuda", best.precision, best.context)
+        return Prepared(files, "cuda", best.precision, best.context, fit.sentence)
     raise FrontEndError(fit.sentence)
 
 
@@ -102,5 +106,6 @@ def make(name: str, options: FrontEndOptions) -> KameFrontEnd:
         return loaded
 
     return KameFrontEnd(
-        models, name=name, hears_oracle=name == "kame", dials=options.dials, alone=plan.device == "cuda"
-    )
+        models, name=name, hears_oracle=name == "kame", dials=options.dials, alone=plan.device == "cuda",
+        needs=plan.needs,
+    )  # fmt: skip

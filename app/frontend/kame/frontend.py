@@ -73,7 +73,8 @@ class KameFrontEnd:
     """A four-stream model between the user's sound and its own. See the module's docstring.
 
     `load` gives the models; it runs when the front-end is entered. With `hears_oracle` off it is plain Moshi.
-    `alone`: it shares the card with no other of its kind, and waits until one that is there has left.
+    `alone`: it shares the card with no other of its kind, and waits until one that is there has left. `needs`: see
+    `FrontEnd`.
     """
 
     def __init__(
@@ -87,8 +88,10 @@ class KameFrontEnd:
         prime_frames: int = PRIME_FRAMES,
         prime_steps: int | None = None,
         alone: bool = False,
+        needs: str = "",
     ) -> None:
         self.name = name
+        self.needs = needs
         self.hears_oracle = hears_oracle
         self._load = load
         self._sampling = sampling
