@@ -154,13 +154,10 @@ def _remove(args: argparse.Namespace, terminal: Terminal) -> int:
 def _sample(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.audio.wav import FileSink
     from app.sound_desk import SoundBooth
-    from app.tts.child_voice import ChildVoice
-    from app.tts.voices import AUTO, SAMPLES, choose_voice, speaker_of
+    from app.tts.voices import make_sample
 
-    chosen = choose_voice(args.name, AUTO)
-    terminal.progress(f"{chosen.label} …")
-    with ChildVoice(speaker_of(chosen), args.rate, args.volume) as voice:
-        samples = voice.synthesize(SAMPLES[chosen.language]).result().samples
+    terminal.progress(f"{args.name} …")
+    chosen, samples = make_sample(args.name, args.rate, args.volume)
     if args.output:
         with FileSink(args.output) as sink:
             sink.write(samples)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+import numpy as np
+
 from app.backend.base import BackendError
 from app.hardware import memory_bytes
 from app.models.catalogue import DEFAULTS, catalogue, find_model
@@ -15,7 +17,7 @@ from app.models.places import is_here, remove_model, state_of
 from app.models.speeds import Speed, expected_speed, keep_speed, load_speeds
 from app.models.store import check_model, get_model
 from app.session.errors import UserError
-from app.session.models import ModelView
+from app.session.models import ModelView, VoiceView
 from app.stt.base import TranscriberError
 from app.tts.base import VoiceError
 
@@ -75,6 +77,15 @@ class ModelService:
             raise UserError(str(error)) from error
         return f"{find_model(key).label} is removed; {freed / 1e9:.1f} GB are free again."
 
+    def sample(self, voice: str) -> np.ndarray:
+        """See `ModelDesk.sample`."""
+        from app.tts.voices import make_sample
+
+        try:
+            return make_sample(voice)[1]
+        except (VoiceError, ModelError) as error:
+            raise UserError(str(error)) from error
+
     def _measure(self, model: Model) -> None:
         """Keep a model's speed. What fails at it fails in a talk, too, and is told there."""
         from app.evaluation.model_speed import measure_speed
@@ -91,6 +102,7 @@ def _view(model: Model, speeds: dict[str, Speed], memory: int) -> ModelView:
         model.key, model.kind, model.label, model.languages, model.bytes, model.licence, state_of(model),
         measured.words(model.kind) if measured is not None else "", model.right, model.note,
         _fits(model, speeds, memory), model.key in {**DEFAULTS, "llm": language_model_here()}.values(),
+        tuple(VoiceView(f"{model.key}/{voice.name}", voice.label, voice.language) for voice in model.voices),
     )  # fmt: skip
 
 

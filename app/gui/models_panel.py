@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
+import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -21,22 +22,33 @@ from app.gui.models_keeper import ModelsKeeper
 from app.gui.panel import Panel, Quiet
 from app.session.models import ModelKind, ModelView
 
-LIST, WORK = "models: list", "models: work"
+LIST, WORK, HEAR = "models: list", "models: work", "models: hear"
 KEY = Qt.ItemDataRole.UserRole
+VOICE = Qt.ItemDataRole.UserRole + 1
 USABLE_KINDS: tuple[ModelKind, ...] = ("llm", "stt", "tts")
 """Kinds of which the user chooses one here; front-ends are chosen above the talk."""
 
 
 class ModelsPanel(Panel):
-    """Lists all models by kind. `use_wanted` tells a model's kind and key that the next talk is to use."""
+    """Lists all models by kind. `use_wanted` tells the kind and key of a model, or of one of its voices, that talks
+    are to use. `play`: plays sound, float32 mono 24 kHz; None: samples of voices can't be heard.
+    """
 
     use_wanted = Signal(str, str)
 
-    def __init__(self, keeper: ModelsKeeper, errands: Errands, parent: QWidget) -> None:
+    def __init__(
+        self,
+        keeper: ModelsKeeper,
+        errands: Errands,
+        parent: QWidget,
+        *,
+        play: Callable[[np.ndarray], Awaitable[None]] | None = None,
+    ) -> None:
         super().__init__(parent)
         self.entitle(self.tr("Models"))
         self._keeper = keeper
         self._errands = errands
+        self._play = play
         self._views: dict[str, ModelView] = {}
         self._used: dict[str, str] = {}
         self.column.addWidget(Quiet(
@@ -69,18 +81,23 @@ class ModelsPanel(Panel):
         self.column.addWidget(self.bar)
         self.get_button = self.button(self.tr("&Get"), self.tr("Get the chosen model"))
         self.stop_button = self.button(self.tr("&Stop"), self.tr("Stop the download"))
+        self.hear_button = self.button(self.tr("&Hear"), self.tr("Hear a sample of the chosen voice"))
+        self.hear_button.setVisible(play is not None)
         self.use_button = self.button(self.tr("&Use"), self.tr("Use the chosen model"))
         self.check_button = self.button(self.tr("C&heck"), self.tr("Check the chosen model's files"))
         self.remove_button = self.button(self.tr("&Remove"), self.tr("Remove the chosen model"))
         self.close_button = self.button(self.tr("&Close"))
         row = QHBoxLayout()
-        for button in (self.get_button, self.stop_button, self.use_button, self.check_button, self.remove_button):
+        for button in (
+            self.get_button, self.stop_button, self.hear_button, self.use_button, self.check_button, self.remove_button,
+        ):  # fmt: skip
             row.addWidget(button)
         row.addStretch(1)
         row.addWidget(self.close_button)
         self.column.addLayout(row)
         self.get_button.clicked.connect(self._get)
         self.stop_button.clicked.connect(keeper.stop)
+        self.hear_button.clicked.connect(self._hear)
         self.use_button.clicked.connect(self._use)
         self.check_button.clicked.connect(lambda: self._work("check"))
         self.remove_button.clicked.connect(lambda: self._work("remove"))
@@ -104,7 +121,7 @@ class ModelsPanel(Panel):
 
     def show_models(self, views: Sequence[ModelView]) -> None:
         """Fills the list; what was chosen stays chosen."""
-        chosen = self.chosen
+        chosen, voice = self.chosen, self._chosen_voice
         self._views = {view.key: view for view in views}
         titles = {
             "frontend": self.tr("Front-ends for a graphics card"), "stt": self.tr("Speech recognition"),
@@ -124,7 +141,7 @@ class ModelsPanel(Panel):
             group.setFirstColumnSpanned(True)
             group.setExpanded(True)
         if chosen is not None:
-            self._choose(chosen.key)
+            self._choose(chosen.key, voice)
         self._shape()
 
     @property
@@ -133,12 +150,25 @@ class ModelsPanel(Panel):
         item = self.list.currentItem()
         return self._views.get(item.data(0, KEY)) if item is not None else None
 
-    def _choose(self, key: str) -> None:
+    @property
+    def _chosen_voice(self) -> str:
+        """The key of the voice whose row is chosen, below its model's; empty: another row is."""
+        item = self.list.currentItem()
+        return str(item.data(0, VOICE) or "") if item is not None else ""
+
+    def _choose(self, key: str, voice: str = "") -> None:
+        for item in self._items():
+            if item.data(0, KEY) == key and str(item.data(0, VOICE) or "") in ("", voice):
+                self.list.setCurrentItem(item)
+
+    def _items(self) -> Iterator[QTreeWidgetItem]:
+        """The rows of models, each followed by those of its voices."""
         for group in range(self.list.topLevelItemCount()):
             parent = self.list.topLevelItem(group)
             for place in range(parent.childCount()):
-                if parent.child(place).data(0, KEY) == key:
-                    self.list.setCurrentItem(parent.child(place))
+                model = parent.child(place)
+                yield model
+                yield from (model.child(number) for number in range(model.childCount()))
 
     def _row(self, view: ModelView) -> QTreeWidgetItem:
         states = {
@@ -146,7 +176,8 @@ class ModelsPanel(Panel):
             "incomplete": self.tr("partly here"), "absent": "",
         }  # fmt: skip
         chosen = self._used.get(view.kind, "")
-        used = view.usable and (view.key == chosen or (not chosen and view.default and view.kind in USABLE_KINDS))
+        model = chosen.partition("/")[0] if view.kind == "tts" else chosen
+        used = view.usable and (view.key == model or (not chosen and view.default and view.kind in USABLE_KINDS))
         state = self.tr("in use") if used else states[view.state]
         languages = self.tr("many") if "*" in view.languages else " ".join(view.languages)
         facts = self.tr("{0} of 120").format(view.right) if view.right else ""
@@ -154,6 +185,12 @@ class ModelsPanel(Panel):
         item = QTreeWidgetItem([view.label, languages, size, state, view.speed, facts, view.licence])
         item.setData(0, KEY, view.key)
         item.setTextAlignment(2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        for voice in view.voices:
+            spoken = self.tr("in use") if view.usable and voice.key == chosen else ""
+            row = QTreeWidgetItem([voice.label, voice.language, "", spoken])
+            row.setData(0, KEY, view.key)
+            row.setData(0, VOICE, voice.key)
+            item.addChild(row)
         return item
 
     def _shape(self) -> None:
@@ -162,6 +199,9 @@ class ModelsPanel(Panel):
         self.get_button.setEnabled(view is not None and not view.usable and not busy)
         self.stop_button.setEnabled(busy)
         self.use_button.setEnabled(view is not None and view.usable and view.kind in USABLE_KINDS)
+        self.hear_button.setEnabled(
+            view is not None and view.usable and view.kind == "tts" and not self._errands.busy(HEAR)
+        )
         self.check_button.setEnabled(view is not None and view.usable and not working)
         self.remove_button.setEnabled(
             view is not None and view.state in ("here", "incomplete") and not working
@@ -184,10 +224,31 @@ class ModelsPanel(Panel):
 
     def _use(self) -> None:
         if (view := self.chosen) is not None:
-            self._used[view.kind] = view.key
-            self.use_wanted.emit(view.kind, view.key)
+            key = self._chosen_voice or view.key
+            self._used[view.kind] = key
+            self.use_wanted.emit(view.kind, key)
             self.look()
-            self._say(self.tr("{0} is used from now on.").format(view.label))
+            self._say(self.tr("{0} is used from now on.").format(self.list.currentItem().text(0)))
+
+    def _hear(self) -> None:
+        view = self.chosen
+        if view is None or self._play is None:
+            return
+        self._say(self.tr("Loading {0} …").format(self.list.currentItem().text(0)))
+        self._errands.run(
+            HEAR, lambda: self._play_sample(self._chosen_voice or view.key), lambda _: self._heard(""), self._heard
+        )
+        self._shape()
+
+    async def _play_sample(self, voice: str) -> None:
+        sound = await asyncio.to_thread(self._keeper.desk.sample, voice)
+        self._say("")
+        assert self._play is not None
+        await self._play(sound)
+
+    def _heard(self, trouble: str) -> None:
+        self._say(trouble)
+        self._shape()
 
     def _work(self, what: str) -> None:
         view = self.chosen

@@ -223,10 +223,12 @@ class Panels(QObject):
         if self.models is None:
             from app.gui.models_panel import ModelsPanel
 
-            self.models = ModelsPanel(self._model_keeper, self._parts[2], self._window)
+            desk, settings = self._desks[2], self._settings
+            play = None if desk is None else lambda sound: desk.play(sound, settings.loudspeaker)
+            self.models = ModelsPanel(self._model_keeper, self._parts[2], self._window, play=play)
             self.models.use_wanted.connect(self._use_model)
         settings = self._settings
-        used = {"stt": settings.recogniser, "tts": settings.voice.partition("/")[0]}
+        used = {"stt": settings.recogniser, "tts": settings.voice}
         used["llm"] = backend_choice(settings).model if settings.provider == "embedded" else "-"
         self.models.open_afresh(used)
 

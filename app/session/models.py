@@ -7,8 +7,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+import numpy as np
+
 ModelKind = Literal["frontend", "stt", "endpointing", "llm", "tts"]
 ModelState = Literal["here", "installed", "incomplete", "absent"]
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceView:
+    """One voice of a model that has several. `key`: what the settings name it by; `language`: its two letters."""
+
+    key: str
+    label: str
+    language: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +29,7 @@ class ModelView:
     `languages`: their two letters, or "*" for many. `state`: "installed" came with the app and stays. `speed`: what was
     measured on this machine, in words; empty: not yet. `right`: of 120 questions of `bench facts`; 0: not measured.
     `fits`: why it should not be used here, in a sentence; empty when nothing speaks against it. `default`: it is used
-    where the user has chosen none.
+    where the user has chosen none. `voices`: of a model that has several.
     """
 
     key: str
@@ -33,6 +44,7 @@ class ModelView:
     note: str = ""
     fits: str = ""
     default: bool = False
+    voices: tuple[VoiceView, ...] = ()
 
     @property
     def usable(self) -> bool:
@@ -63,4 +75,8 @@ class ModelDesk(Protocol):
 
     def remove(self, key: str) -> str:
         """Deletes a model; a sentence."""
+        ...
+
+    def sample(self, voice: str) -> np.ndarray:
+        """What a voice sounds like, by its key or its model's: a short text in its language, float32 mono 24 kHz."""
         ...

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from app.models.catalogue import DEFAULTS, models_of
 from app.models.entry import Model, ModelVoice
 from app.models.places import is_here, model_path
@@ -23,10 +25,10 @@ where it shares the processor with the talk."""
 
 SAMPLES = {
     "en": "Hello. This is how I sound: I read what you ask for, and I stop when you speak.",
-    "de": "Guten Tag. So klinge ich: Ich lese vor, wonach Sie fragen, und höre auf, wenn Sie sprechen.",
-    "es": "Hola. Así sueno: leo lo que me pregunta, y me callo cuando usted habla.",
-    "fr": "Bonjour. Voici ma voix : je lis ce que vous demandez, et je m'arrête quand vous parlez.",
-    "it": "Buongiorno. Ecco la mia voce: leggo quello che chiede, e mi fermo quando parla.",
+    "de": "Hallo. So klinge ich: Ich lese vor, wonach du fragst, und höre auf, wenn du sprichst.",
+    "es": "Hola. Así sueno: leo lo que me preguntas, y me callo cuando tú hablas.",
+    "fr": "Bonjour. Voici ma voix : je lis ce que tu demandes, et je m'arrête quand tu parles.",
+    "it": "Ciao. Ecco la mia voce: leggo quello che chiedi, e mi fermo quando parli.",
     "pt": "Olá. Esta é a minha voz: leio o que você pede, e paro quando você fala.",
 }
 """What a voice says to be chosen by, in each language."""
@@ -92,6 +94,13 @@ def choose_voice(key: str = "", language: str = OWN_LANGUAGE, here: Callable[[st
 def make_voice(key: str = "", language: str = OWN_LANGUAGE, rate: float = 1.0, volume: float = 1.0) -> ChildVoice:
     """Return the voice that `choose_voice` finds, not entered yet. Raise VoiceError."""
     return ChildVoice(speaker_of(choose_voice(key, language)), rate, volume)
+
+
+def make_sample(key: str, rate: float = 1.0, volume: float = 1.0) -> tuple[VoiceEntry, np.ndarray]:
+    """Return the voice `key` and what it says to be chosen by, float32 mono 24 kHz. Blocks. Raise VoiceError."""
+    chosen = choose_voice(key, AUTO)
+    with ChildVoice(speaker_of(chosen), rate, volume) as voice:
+        return chosen, voice.synthesize(SAMPLES[chosen.language]).result().samples
 
 
 def speaker_of(entry: VoiceEntry) -> Speaker:

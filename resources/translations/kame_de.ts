@@ -2902,6 +2902,10 @@
         <translation>&amp;Holen</translation>
     </message>
     <message>
+        <source>&amp;Hear</source>
+        <translation>A&amp;nhören</translation>
+    </message>
+    <message>
         <source>&amp;Remove</source>
         <translation>&amp;Entfernen</translation>
     </message>
@@ -2950,6 +2954,10 @@
         <translation>Das gewählte Modell holen</translation>
     </message>
     <message>
+        <source>Hear a sample of the chosen voice</source>
+        <translation>Eine Probe der gewählten Stimme anhören</translation>
+    </message>
+    <message>
         <source>Language models</source>
         <translation>Sprachmodelle</translation>
     </message>
@@ -2960,6 +2968,10 @@
     <message>
         <source>Licence</source>
         <translation>Lizenz</translation>
+    </message>
+    <message>
+        <source>Loading {0} …</source>
+        <translation>{0} wird geladen …</translation>
     </message>
     <message>
         <source>Model</source>

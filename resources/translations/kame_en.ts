@@ -2902,6 +2902,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>&amp;Hear</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>&amp;Remove</source>
         <translation type="unfinished"></translation>
     </message>
@@ -2950,6 +2954,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Hear a sample of the chosen voice</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Language models</source>
         <translation type="unfinished"></translation>
     </message>
@@ -2959,6 +2967,10 @@
     </message>
     <message>
         <source>Licence</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Loading {0} …</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

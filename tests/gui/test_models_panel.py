@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -14,9 +15,9 @@ from app.gui.models_panel import ModelsPanel
 from app.gui.window import MainWindow
 from app.session.control import BackendChoice
 from app.session.errors import UserError
-from app.session.models import ModelView
+from app.session.models import ModelView, VoiceView
 from app.settings import Settings
-from tests.gui.fakes import FakeFactory
+from tests.gui.fakes import FakeFactory, FakeSoundDesk
 from tests.gui.helpers import shown, until
 
 pytest.importorskip("PySide6")
@@ -27,13 +28,17 @@ SMALL = ModelView(
 BIG = ModelView("big", "llm", "Big", ("*",), 1_100_000_000, "Apache-2.0", "absent", right=100)
 EAR = ModelView("ear", "stt", "Ear", ("*",), 150_000_000, "MIT", "here", note="hears many languages")
 MOUTH = ModelView("mouth", "tts", "Mouth", ("de",), 60_000_000, "CC0-1.0", "here")
+CHOIR = ModelView(
+    "choir", "tts", "Choir", ("en", "de"), 90_000_000, "MIT", "here",
+    voices=(VoiceView("choir/ann", "Ann", "en"), VoiceView("choir/bea", "Bea", "de")),
+)  # fmt: skip
 
 
 class FakeModels:
     """A desk whose downloads go on until `go_on`, and fail with `trouble`."""
 
     def __init__(self) -> None:
-        self.views = {view.key: view for view in (SMALL, BIG, EAR, MOUTH)}
+        self.views = {view.key: view for view in (SMALL, BIG, EAR, MOUTH, CHOIR)}
         self.go_on = threading.Event()
         self.trouble = ""
 
@@ -54,6 +59,11 @@ class FakeModels:
 
     def check(self, key: str) -> str:
         return f"{key} is whole."
+
+    def sample(self, voice: str) -> np.ndarray:
+        if self.trouble:
+            raise UserError(self.trouble)
+        return np.full(10, 0.1 if voice == "choir/bea" else 0.2, np.float32)
 
     def remove(self, key: str) -> str:
         self.views[key] = replace(self.views[key], state="absent")
@@ -130,3 +140,23 @@ async def test_a_fetch_that_ends_early_is_a_sentence_and_the_talk_goes_on(how: s
         words = "What has come stays" if how == "stopped" else "disk ran full"
         await until(lambda: words in panel.said.text())
         assert panel.get_button.isEnabled() and window.keeper.session is factory.session
+
+
+async def test_a_voice_is_heard_and_then_used() -> None:
+    desk, sounds, settings = FakeModels(), FakeSoundDesk(), Settings(loudspeaker="box", first_run_done=True)
+    async with shown(FakeFactory(), settings=settings, models=desk, sound_desk=sounds) as window:
+        panel = await opened(window)
+        assert row(panel, "Small") and not panel.hear_button.isEnabled(), "a brain has no sound"
+        assert row(panel, "Bea")[:4] == ["Bea", "de", "", ""]
+        QTest.mouseClick(panel.hear_button, Qt.MouseButton.LeftButton)
+        await until(lambda: sounds.calls == [("play", "box")])
+        assert sounds.sound[0] == pytest.approx(0.1) and not panel.said.text() and not panel.hear_button.isEnabled()
+        sounds.gate.set()
+        await until(panel.hear_button.isEnabled)
+        QTest.mouseClick(panel.use_button, Qt.MouseButton.LeftButton)
+        await until(lambda: row(panel, "Bea")[3] == "in use")
+        assert settings.voice == "choir/bea" and panel.said.text() == "Bea is used from now on."
+        assert row(panel, "Choir")[3] == "in use" and row(panel, "Ann")[3] == ""
+        desk.trouble = "The voice Ann can't speak. Get it anew."
+        QTest.mouseClick(panel.hear_button, Qt.MouseButton.LeftButton)
+        await until(lambda: panel.said.text() == desk.trouble)
