@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import platformdirs
 
+from app.hardware import processor_name
 from app.models.catalogue import catalogue
 from app.models.entry import Model
 from app.wholefile import write_json
@@ -61,7 +61,7 @@ def keep_speed(key: str, speed: Speed, path: Path | None = None) -> None:
 
 def this_machine() -> str:
     """Return what a measurement holds for: the processor and its cores."""
-    return f"{platform.machine()} {platform.processor()} {os.cpu_count()}"
+    return f"{processor_name()} {os.cpu_count()}"
 
 
 def expected_speed(model: Model, known: Mapping[str, Speed]) -> Speed | None:
