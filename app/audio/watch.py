@@ -38,6 +38,9 @@ CHILD_SECONDS = 15.0
 
 CHILD_POLL_SECONDS = 0.02
 
+READER_SECONDS = 2.0
+"""How long an ended child's pipe is waited for: another process may hold it open, as Wine's desktop does."""
+
 ALSA_FILES = ("/proc/asound/cards", "/proc/asound/pcm")
 
 Signature = tuple[Any, ...]
@@ -169,8 +172,8 @@ class AskedChild:
 
     def _read(self) -> None:
         assert self._process.stdout is not None
-        with killed_after(self._process, CHILD_SECONDS):
-            self._said = self._process.stdout.read()
+        with self._process.stdout as pipe, killed_after(self._process, CHILD_SECONDS):
+            self._said = pipe.read()
 
     def poll(self) -> list[Device] | None:
         """What it found; None while it is still looking. Raises `DeviceError`. Not to be asked again after that."""
@@ -193,9 +196,7 @@ class AskedChild:
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
-        self._reader.join()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
+        self._reader.join(READER_SECONDS)
 
 
 def _unread(error: Exception) -> DeviceError:

@@ -113,6 +113,19 @@ def test_a_child_that_is_stopped_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     assert time.monotonic() - begun < 5 and child._process.returncode is not None
 
 
+def test_a_pipe_that_another_process_holds_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    holder = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(4)'])"
+    popen = watch.subprocess.Popen
+    monkeypatch.setattr(watch.subprocess, "Popen", lambda command, **how: popen([sys.executable, "-c", holder], **how))
+    monkeypatch.setattr(watch, "READER_SECONDS", 0.1)
+    child = AskedChild()
+    child._process.wait()
+    begun = time.monotonic()
+    child.stop()
+    assert time.monotonic() - begun < 2 and child._reader.is_alive() and child._reader.daemon
+    child._reader.join()
+
+
 def test_twins_keep_their_names_as_long_as_they_are_there() -> None:
     twins = {"usb.1": "Twin", "usb.2": "Twin", "other": "Other"}
     assert distinct_names("microphone", twins) == {"usb.1": "Twin", "usb.2": "Twin (2)", "other": "Other"}
