@@ -100,6 +100,8 @@ class TalkNotes:
                 self.parts["Brain at the side"] = _pair(event.backend, event.model) or "none"
             case e.FrontEndChanged():
                 self.parts["Front-end"] = event.frontend
+            case e.SpeechChanged():
+                self.parts |= {"Ears": event.stt, "Voice": event.voice or "the front-end's own"}
             case e.MannerChanged():
                 self.parts["Manner"] = event.manner
             case e.DeviceChanged():

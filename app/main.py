@@ -28,7 +28,7 @@ from app.models.layout import read_layout
 from app.models.places import folder_of, is_here
 from app.models.store import Report, get_model
 from app.secrets import api_key
-from app.session.control import ROUTER, BackendChoice, SessionChoice
+from app.session.control import ROUTER, BackendChoice, SessionChoice, SpeechChoice
 from app.session.errors import UserError
 from app.session.parts import Pace, SessionConfig, SessionParts
 from app.session.recorder import Recorder, RecorderError
@@ -36,10 +36,10 @@ from app.session.session import Session
 from app.session.sound_memory import KEPT_SECONDS
 from app.settings import Settings, echoes_path, recordings_folder
 from app.stt import make_transcriber
-from app.stt.base import TranscriberError
+from app.stt.base import Transcriber, TranscriberError
 from app.stt.card import recogniser_card_bytes
 from app.stt.choose import AUTOMATIC
-from app.tts.base import VoiceError
+from app.tts.base import Voice, VoiceError
 from app.user_pace import keep_pace, load_pace
 
 if TYPE_CHECKING:
@@ -114,9 +114,11 @@ def session(
         recorder=Recorder(Path(choice.record_folder), recording_failed) if choice.record_folder else None,
         make_backend=functools.partial(brains.brain_off_loop, language=choice.speech.language),
         make_tools=brains.tools,
+        make_transcriber=functools.partial(_transcriber_off_loop, loop.call_soon_threadsafe),
+        make_voice=_voice_off_loop,
         cost=brains.cost,
         paces=brains.PACES,
-        fallback=lambda: frontend(dataclasses.replace(choice, frontend="cascade")),
+        fallback=lambda: frontend(dataclasses.replace(choice, frontend="cascade", speech=made[0].speech.choice)),
         prepare=prepare,
     )
     pauses = PauseLengths()
@@ -128,8 +130,8 @@ def session(
         manner=choice.manner, settings=TurnSettings(patience=choice.patience), pauses=pauses, duplex=choice.duplex,
         pace=pace, end_with_input=end_with_input,
         language="" if choice.speech.language == AUTOMATIC else choice.speech.language,
-        choice=choice.backend, aside=choice.aside, style=choice.style, tools=choice.tools, cap=choice.cap,
-        earlier=choice.earlier, remember_seconds=remember_seconds,
+        choice=choice.backend, aside=choice.aside, speech=choice.speech, style=choice.style, tools=choice.tools,
+        cap=choice.cap, earlier=choice.earlier, remember_seconds=remember_seconds,
     )  # fmt: skip
     made.append(Session(parts, config))
     return made[0]
@@ -159,6 +161,18 @@ async def device_session(choice: SessionChoice, progress: Callable[[str], None])
         return made
     except USER_ERRORS as error:
         raise UserError(str(error)) from error
+
+
+async def _transcriber_off_loop(call_soon: Callable[[Callable[[], None]], object], speech: SpeechChoice) -> Transcriber:
+    """A transcriber, not entered yet, made on a thread. Raises TranscriberError."""
+    return await asyncio.to_thread(make_transcriber, speech.recogniser, speech.language, call_soon)
+
+
+async def _voice_off_loop(speech: SpeechChoice) -> Voice:
+    """A voice, not entered yet, made on a thread. Raises VoiceError."""
+    from app.tts.voices import make_voice
+
+    return await asyncio.to_thread(make_voice, speech.voice, speech.language, speech.rate, speech.volume)
 
 
 def _import_client() -> None:

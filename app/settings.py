@@ -162,19 +162,19 @@ class Settings:
     )  # fmt: skip
     recogniser: str = _setting(
         "", tr("Speech recognition"), tr("The model that hears you; empty for the app's choice for your language."),
-        "speech", effect="talk", place="app",
+        "speech", place="app",
     )  # fmt: skip
     voice: str = _setting(
         "", tr("Spoken voice"), tr("The voice that answers; empty for the app's choice for your language."),
-        "speech", effect="talk", place="app",
+        "speech", place="app",
     )  # fmt: skip
     speech_rate: int = _setting(
-        100, tr("Speaking rate"), tr("How fast the voice speaks, of its own pace."), "speech", effect="talk",
+        100, tr("Speaking rate"), tr("How fast the voice speaks, of its own pace."), "speech",
         lowest=50, highest=200, step=10, unit="%",
     )  # fmt: skip
     speech_volume: int = _setting(
         100, tr("Speaking volume"), tr("How loud the voice is, before the loudspeaker's own volume."), "speech",
-        effect="talk", lowest=10, highest=200, step=10, unit="%",
+        lowest=10, highest=200, step=10, unit="%",
     )  # fmt: skip
 
     provider: str = _setting(

@@ -439,6 +439,19 @@ class FrontEndChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class SpeechChanged:
+    """From now on the recogniser `stt` hears the turns that begin, and `voice` says the clauses that begin, at this
+    rate and volume; see `SessionChoice.speech`. `voice` is empty where the front-end has one of its own.
+    """
+
+    at: float
+    stt: str
+    voice: str
+    rate: float
+    volume: float
+
+
+@dataclass(frozen=True, slots=True)
 class Underrun:
     """The loudspeaker ran dry in mid-talk, `count` times since the last such event."""
 
@@ -561,6 +574,7 @@ Event = (
     | ContextMeasured
     | ContextBegunAnew
     | FrontEndChanged
+    | SpeechChanged
     | Underrun
     | FramesDropped
     | SoundLost

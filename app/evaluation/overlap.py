@@ -73,6 +73,7 @@ class SpokenBefore:
     """A voice that says each text as `voice` does, and keeps it for the next talk."""
 
     name = "kept"
+    rate = volume = 1.0
 
     def __init__(self, voice: Voice) -> None:
         self._voice = voice

@@ -59,6 +59,8 @@ class SimulatedTranscriber(TimedTranscriber):
 class SimulatedVoice:
     """A voice whose clips are ready as late as Piper's, one after the other. It is entered by whoever gives it."""
 
+    rate = volume = 1.0
+
     def __init__(self, voice: Voice) -> None:
         self.name = voice.name
         self._voice = voice

@@ -15,6 +15,7 @@ import numpy as np
 from app.conversation.events import Manner
 from app.conversation.frame import Frame
 from app.conversation.turn import FloorCommand
+from app.tts.base import Voice
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +90,18 @@ class SetDials:
     lead: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class SetVoice:
+    """Speak with this voice, which is entered, from the next clause on. The front-end leaves it in the end; the one
+    before is its sender's again once the step is over. With the voice that speaks already: its rate or its volume has
+    changed.
+    """
+
+    voice: Voice
+
+
 OracleInput = OracleAsked | OracleWords | OracleCompleted | OracleDone
-FrontEndInput = OracleInput | FloorCommand | SetManner | SetOpenings | SetDials
+FrontEndInput = OracleInput | FloorCommand | SetManner | SetOpenings | SetDials | SetVoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,14 +176,16 @@ class FrontEndError(Exception):
 class FrontEnd(Protocol):
     """One step every 80 ms, all on one thread. A context manager: entering loads, leaving frees.
 
-    `hears_oracle` tells whether it makes anything of what a back-end says. `step` raises FrontEndError when it
-    can't go on; what it was given is then for the front-end that takes its place. `needs`: what it will take of a
-    graphics card, in a sentence; empty for one that runs on the processor.
+    `hears_oracle` tells whether it makes anything of what a back-end says. `voice`: what it speaks with, None where
+    that is a part of it. `needs`: what it will take of a graphics card, in a sentence; empty for one that runs on the
+    processor. `step` raises FrontEndError when it can't go on; what it was given is then for the front-end that takes
+    its place.
     """
 
     name: str
     hears_oracle: bool
     needs: str
+    voice: Voice | None
 
     @property
     def speaking(self) -> bool:

@@ -32,6 +32,7 @@ from app.frontend.base import (
     Said,
     SetManner,
     SetOpenings,
+    SetVoice,
 )
 from app.frontend.openings import Openings
 from app.tts.base import Clip, Voice, VoiceError
@@ -99,7 +100,7 @@ class CascadeFrontEnd:
     def __init__(
         self, voice: Voice, manner: Manner = "thinking", *, openings: bool = True, seed: int = 0, code: str = ENGLISH
     ) -> None:
-        self._voice = voice
+        self.voice = voice
         self._manner: Manner = manner
         self._opens = openings
         self._openings = Openings(voice, seed, code)
@@ -128,11 +129,11 @@ class CascadeFrontEnd:
     # -- the protocol ------------------------------------------------------------------------------
 
     def __enter__(self) -> CascadeFrontEnd:
-        self._voice.__enter__()
+        self.voice.__enter__()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self._voice.__exit__(*exc)
+        self.voice.__exit__(*exc)
 
     @property
     def speaking(self) -> bool:
@@ -232,6 +233,8 @@ class CascadeFrontEnd:
                 self._manner = manner
             case SetOpenings(on):
                 self._opens = on
+            case SetVoice(voice):
+                self._speak_with(voice)
             case floor.TakeFloor():
                 self._take_floor(item)
             case floor.Hold():
@@ -345,6 +348,7 @@ class CascadeFrontEnd:
             return None
         future = self._synthesis_of(choice)
         if not future.done():
+            self._broke_off = broke_off and choice.cuts
             return None
         self._ahead = None
         joined = choice.revision != self._source and self._answers
@@ -520,8 +524,17 @@ class CascadeFrontEnd:
                 self._ahead = (choice, self._ahead[1])
                 return self._ahead[1]
             self._ahead[1].cancel()
-        self._ahead = (choice, self._voice.synthesize(choice.text))
+        self._ahead = (choice, self.voice.synthesize(choice.text))
         return self._ahead[1]
+
+    def _speak_with(self, voice: Voice) -> None:
+        """Goes over to another voice, or to this one as it sounds now: what was made ahead is made again."""
+        self.voice = voice
+        self._openings = self._openings.spoken_by(voice)
+        if self._ahead is not None:
+            choice, clip = self._ahead
+            clip.cancel()
+            self._ahead = (choice, voice.synthesize(choice.text))
 
     @staticmethod
     def _rewind_to_word(playing: _Playing) -> None:

@@ -28,6 +28,12 @@ class Openings:
         """The openings of another language, by the same voice; these, if it is theirs."""
         return self if code == self.code else Openings(self._voice, self._seed, code)
 
+    def spoken_by(self, voice: Voice) -> Openings:
+        """Return the same openings by another voice, from the next one on; nothing of them is made yet."""
+        other = Openings(voice, self._seed, self.code)
+        other._next = self._next
+        return other
+
     @property
     def preparing(self) -> bool:
         """Whether the next one is being synthesised."""

@@ -26,6 +26,7 @@ from app.session.control import (
     SessionChoice,
     SessionControl,
     SessionFactory,
+    SpeechChoice,
     Style,
     ToolChoice,
 )
@@ -189,6 +190,8 @@ class SessionKeeper(QObject):
             session.set_patience(self.wanted.patience)
         if self.wanted.openings != built.openings:
             session.set_openings(self.wanted.openings)
+        if self.wanted.speech != built.speech:
+            session.set_speech(self.wanted.speech)
         if self.wanted.duplex != built.duplex:
             session.set_duplex(self.wanted.duplex)
         if (self.wanted.muted or bool(self._deaf)) != built.muted:
@@ -286,6 +289,12 @@ class SessionKeeper(QObject):
         self.wanted = replace(self.wanted, openings=on)
         if self.session is not None:
             self.session.set_openings(on)
+
+    def set_speech(self, choice: SpeechChoice) -> None:
+        """Changes what hears and speaks, live if a session runs."""
+        self.wanted = replace(self.wanted, speech=choice)
+        if self.session is not None:
+            self.session.set_speech(choice)
 
     def set_duplex(self, duplex: bool) -> None:
         """Changes between the button and full duplex, live if a session runs."""

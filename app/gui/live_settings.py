@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from app.conversation.frame import as_frames
-from app.gui.choice import LOCATED, MODELLED, backend_choice, keep_backend, processing_choice
+from app.gui.choice import LOCATED, MODELLED, backend_choice, keep_backend, processing_choice, speech_choice
 from app.gui.favourites import from_text, to_text
 from app.gui.keeper import SessionKeeper
 from app.gui.menu import TalkMenu
@@ -26,6 +26,7 @@ from app.settings import Settings, patience_of
 
 _OF_A_BRAIN = ("provider", *(f"{p}_model" for p in MODELLED), *(f"{p}_url" for p in LOCATED))
 _OF_THE_MODEL = ("precision", "weights_folder", "context_frames")
+_OF_SPEECH = ("recogniser", "voice", "speech_rate", "speech_volume")
 _OF_PROCESSING = ("echo_cancellation", "noise_suppression", "auto_gain")
 
 
@@ -61,6 +62,7 @@ class LiveSettings(QObject):
         keep.follow("manner", does=self._manner)
         keep.follow("patience", does=lambda steps: self._keeper.set_patience(patience_of(steps)))
         keep.follow("openings", does=keeper.set_openings)
+        keep.follow(*_OF_SPEECH, does=lambda _: keeper.set_speech(speech_choice(settings)))
         keep.follow(*_OF_A_BRAIN, does=lambda _: self._brain())
         keep.follow("answer_delay_ms", "oracle_lead_ms", does=lambda _: self._dials())
         keep.follow("keep_recordings", does=menu.recordings_action.setChecked)

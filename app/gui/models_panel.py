@@ -31,7 +31,7 @@ USABLE_KINDS: tuple[ModelKind, ...] = ("llm", "stt", "tts")
 
 class ModelsPanel(Panel):
     """Lists all models by kind. `use_wanted` tells the kind and key of a model, or of one of its voices, that talks
-    are to use. `play`: plays sound, float32 mono 24 kHz; None: samples of voices can't be heard.
+    are to use from now on. `play`: plays sound, float32 mono 24 kHz; None: samples of voices can't be heard.
     """
 
     use_wanted = Signal(str, str)

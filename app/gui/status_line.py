@@ -66,6 +66,8 @@ class StatusLine(QWidget):
                 self._parts = [*self._parts[:2], backend, model]
             case e.FrontEndChanged(frontend=frontend):
                 self._parts = [frontend, *self._parts[1:]]
+            case e.SpeechChanged(stt=stt):
+                self._parts = [*self._parts[:1], stt, *self._parts[2:]]
             case e.Underrun(count=count):
                 self._gaps += count
             case e.FramesDropped() | e.SoundLost():

@@ -295,7 +295,7 @@ class MainWindow(QMainWindow):
                 | e.OracleEnded() | e.AssistantStarted() | e.AssistantOpened() | e.AssistantSaid() | e.AssistantMended()
                 | e.AssistantHeld() | e.AssistantWentOn() | e.AssistantEnded() | e.MannerChanged()
                 | e.SessionStarted() | e.BackendChanged() | e.DialsChanged() | e.OracleTaken()
-                | e.ContextMeasured() | e.ContextBegunAnew() | e.FrontEndChanged()
+                | e.ContextMeasured() | e.ContextBegunAnew() | e.FrontEndChanged() | e.SpeechChanged()
                 | e.OracleCounted() | e.OracleHandedOver() | e.AsideChanged() | e.BrainRouted()
                 | e.ConversationSet() | e.ToolCalled() | e.ToolReturned()
                 | e.Underrun() | e.FramesDropped() | e.SoundLost() | e.SpeechShed() | e.MicrophoneMuted()

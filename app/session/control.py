@@ -170,6 +170,12 @@ class SessionControl(Protocol):
         """Whether a wait for the answer is filled with a short opening ("Let me think."), from now on."""
         ...
 
+    def set_speech(self, choice: SpeechChoice) -> None:
+        """Hears and speaks so as soon as that has loaded, but for the language, which stays. What can't be had is told
+        of in a `Failure`, and the talk goes on as before.
+        """
+        ...
+
     def set_dials(self, delay: int, lead: int) -> None:
         """Waits `delay` frames before answering and hears the user `lead` frames late, from now on."""
         ...

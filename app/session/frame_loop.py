@@ -35,6 +35,7 @@ from app.frontend.base import (
     SetDials,
     SetManner,
     SetOpenings,
+    SetVoice,
 )
 from app.session.clock import SessionClock
 from app.session.early import EarlyVoice
@@ -50,6 +51,7 @@ from app.session.mailbox import (
     WordsHint,
 )
 from app.stt.base import VoiceActivity
+from app.tts.base import Voice
 
 GAUGE_FRAMES = 12
 """The context's gauge is told about once a second."""
@@ -95,6 +97,8 @@ class StepMessage:
     """The words of the turns in `turn_events` that ended because they were typed, in their order."""
     lost: str = ""
     """Why the front-end can't go on, if it can't: another one is wanted."""
+    voices: tuple[Voice, ...] = ()
+    """The voices that the front-end was given at this step: the last one is its own from now on."""
 
 
 class _Mute:
@@ -103,6 +107,7 @@ class _Mute:
     name = "none"
     hears_oracle = True
     needs = ""
+    voice = None
     speaking = busy = False
     idle = False
 
@@ -225,6 +230,7 @@ class FrameStepper:
         events += self._of_edge(frame)
         self._waiting += inputs
         lost = ""
+        voices = tuple(item.voice for item in self._waiting if isinstance(item, SetVoice)) if self._ready else ()
         try:
             step = self._step_frontend(frame)
         except FrontEndError as error:
@@ -274,6 +280,7 @@ class FrameStepper:
             clipped=bool(np.abs(frame.samples).max(initial=0.0) >= CLIPPED),
             typed=tuple(typed),
             lost=lost,
+            voices=voices,
         )
 
     @property

@@ -14,9 +14,9 @@ from app.audio.endpoints import AudioSink, AudioSource
 from app.frontend.base import FrontEnd, FrontEndError
 from app.session.parts import SessionParts
 from app.stt.base import Transcriber
-from app.tts.base import VoiceError
+from app.tts.base import Voice, VoiceError
 
-_Part = FrontEnd | Transcriber | AudioSource | AudioSink
+_Part = FrontEnd | Transcriber | Voice | AudioSource | AudioSink
 
 
 class Loader:
@@ -85,7 +85,7 @@ class Loader:
         loading = [  # what has a child process first: that loads on another core, while libraries are imported here
             asyncio.create_task(work, name=f"load the {what}")
             for work, what in (
-                (self._enter_frontend(), "voice"), (parts.backend.open(), "brain"), (_enter(parts.transcriber), "ears"),
+                (self._enter_frontend(), "voice"), (parts.backend.open(), "brain"), (enter(parts.transcriber), "ears"),
                 (self._prepare(), "rest"),
             )
         ]  # fmt: skip
@@ -119,15 +119,17 @@ class Loader:
             await self._enter(parts.frontend)
 
     async def _enter(self, part: _Part) -> None:
-        if self._simulated:
-            self._stack.enter_context(part)
-            return
-        await _enter(part)
+        await enter(part, simulated=self._simulated)
         self._stack.push(part.__exit__)
 
 
-async def _enter(part: _Part) -> None:
-    """Enters a part on a thread. Cancelled meanwhile, it is left again as soon as it has loaded."""
+async def enter(part: _Part, *, simulated: bool = False) -> None:
+    """Enters a part on a thread. Cancelled meanwhile, it is left again as soon as it has loaded. `simulated`: without
+    a thread.
+    """
+    if simulated:
+        part.__enter__()
+        return
     loop = asyncio.get_running_loop()
     entering = loop.run_in_executor(None, part.__enter__)  # no task: nobody is to wait for it at the end
     try:

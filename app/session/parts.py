@@ -14,10 +14,11 @@ from app.conversation.pace import Pace as BrainPace
 from app.conversation.prompt import ChatMessage
 from app.conversation.turn_end import PauseLengths
 from app.frontend.base import FrontEnd
-from app.session.control import BackendChoice, Style, ToolChoice
+from app.session.control import BackendChoice, SpeechChoice, Style, ToolChoice
 from app.session.recorder import Recorder
 from app.stt.base import Transcriber, VoiceActivity
 from app.tools.toolbox import Toolbox
+from app.tts.base import Voice
 
 Pace = Literal["real", "simulated", "fast"]
 """`real`: a thread follows the sound. `simulated`: a loop's virtual time, everything scripted. `fast`: as
@@ -29,7 +30,8 @@ class SessionParts:
     """What a session is made of. Everything is opened and closed by the session, in this order.
 
     `fallback` makes the front-end that takes over when the first one is lost, while loading or in mid-talk.
-    `make_backend` makes the brain of a choice, `make_tools` the tools of one; neither is open yet. `cost`: what a
+    `make_backend` makes the brain of a choice, `make_tools` the tools of one, `make_transcriber` and `make_voice` what
+    hears and speaks; none is open yet, and without one the talk keeps what it has. `cost`: what a
     request cost, in US dollars, None where nobody knows. `paces`: what is known of brains from earlier talks. `edge`:
     what `source` and `sink` belong to, where they are devices. `prepare` loads on a thread what else is wanted by then.
     `keep_pauses`: takes what was learned of the user's pauses when the talk is over; it may write, so it is called on a
@@ -47,6 +49,8 @@ class SessionParts:
     fallback: Callable[[], FrontEnd] | None = None
     make_backend: Callable[[BackendChoice], Awaitable[Backend]] | None = None
     make_tools: Callable[[ToolChoice], Toolbox] | None = None
+    make_transcriber: Callable[[SpeechChoice], Awaitable[Transcriber]] | None = None
+    make_voice: Callable[[SpeechChoice], Awaitable[Voice]] | None = None
     cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None
     paces: dict[tuple[str, str], BrainPace] = field(default_factory=dict)
     prepare: Callable[[], None] | None = None
@@ -55,9 +59,9 @@ class SessionParts:
 
 @dataclass(slots=True)
 class SessionConfig:
-    """How a session behaves. `choice` says in words what `SessionParts.backend` is; `aside`, `style`, `tools`,
-    `cap` and `earlier`: see `SessionChoice`. `end_with_input`: the session is over when the source is and everybody has
-    finished. `remember_seconds`: how much of both sides' sound is kept in memory, for `Session.sound_of`.
+    """How a session behaves. `choice` says in words what `SessionParts.backend` is; `aside`, `speech`, `style`,
+    `tools`, `cap` and `earlier`: see `SessionChoice`. `end_with_input`: the session is over when the source is and
+    everybody has finished. `remember_seconds`: how much of both sides' sound is kept in memory, for `Session.sound_of`.
     `language`: of the talk, or empty while nobody knows it. `pauses`: what is known of how long this user pauses within
     turns, which the talk goes on learning.
     """
@@ -68,6 +72,7 @@ class SessionConfig:
     pace: Pace = "real"
     choice: BackendChoice = field(default_factory=BackendChoice)
     aside: BackendChoice | None = None
+    speech: SpeechChoice = field(default_factory=SpeechChoice)
     style: Style = field(default_factory=Style)
     tools: ToolChoice = field(default_factory=ToolChoice)
     cap: float = 0.0

@@ -22,7 +22,7 @@ from app.conversation.transcript import Transcript
 from app.conversation.turn import TurnTracker
 from app.frontend.base import FrontEndError, SetDials, SetManner, SetOpenings
 from app.session.clock import SessionClock
-from app.session.control import BackendChoice, Speaker, Style, ToolChoice
+from app.session.control import BackendChoice, Speaker, SpeechChoice, Style, ToolChoice
 from app.session.frame_loop import FrameStepper, FrameThread, StepMessage
 from app.session.loading import Loader
 from app.session.mailbox import (
@@ -37,7 +37,9 @@ from app.session.mailbox import (
 )
 from app.session.mind import Mind, MindParts
 from app.session.parts import SessionConfig, SessionParts
+from app.session.recogniser import ChangingTranscriber
 from app.session.sound_memory import SoundMemory
+from app.session.speech import LiveSpeech
 from app.stt.base import TranscriptUpdate
 from app.stt.turn_ends import end_weights
 
@@ -84,7 +86,7 @@ class Session:
         self._last_activity = 0.0
         self._silent_since = 0.0  # from when on the microphone hears nothing of what was given out
         self._shed = 0
-        self._typed_turn = 0  # the newest that was typed
+        self._newest_turn = 0  # that was begun, or typed
         self._manner: e.Manner = config.manner
         self.mind = Mind(
             MindParts(
@@ -97,6 +99,11 @@ class Session:
             now=lambda: self.clock(),
         )  # fmt: skip
         self.mind.language = config.language
+        parts.transcriber = ears = ChangingTranscriber(parts.transcriber)
+        self.speech = LiveSpeech(
+            parts, ears, config.speech, simulated=config.pace == "simulated",
+            post=self.mailbox.post, emit=self._emit, now=lambda: self.clock(),
+        )  # fmt: skip
         self._replacing: asyncio.Task[None] | None = None
         self._drops: list[tuple[float, int]] = []
         self._slow_told_at = -1e9
@@ -189,6 +196,7 @@ class Session:
         try:
             await self.mind.close()
         finally:
+            await self.speech.close()
             await self._loader.close()
 
     # -- the fast clock ----------------------------------------------------------------------------
@@ -264,6 +272,8 @@ class Session:
             self._watch_pace(frame.at, message.dropped)
         if message.missing:
             self._emit(e.SoundLost(frame.at, message.missing))
+        if message.voices:
+            self.speech.taken(message.voices)
         if message.lost:
             self._replace_frontend(message.lost)
         if self.sound is not None:
@@ -335,7 +345,7 @@ class Session:
                 self._on_turn(event)
                 continue
             self._emit(event)
-            self._typed_turn = event.turn
+            self._newest_turn = event.turn
             if isinstance(event, e.UserEnded):
                 self._take_words(event.turn, typed[event.turn], event.at)
 
@@ -344,6 +354,7 @@ class Session:
         self._emit(event)
         match event:
             case e.UserStarted(at, turn):
+                self._newest_turn = turn
                 ears.begin(turn, at, self._silent_since)
             case e.UserPaused(_, turn, speech_end):
                 ears.pause(turn, speech_end)
@@ -387,8 +398,8 @@ class Session:
             self._emit(e.TranscriptFinal(now, turn, words, update.heard_until))
         else:
             self._emit(e.TranscriptPartial(now, turn, update.stable, update.unstable, update.heard_until))
-        if turn < self._typed_turn:
-            return  # it was being written down when the user typed: that is what is answered
+        if turn < self._newest_turn:
+            return  # it was being written down when the user typed or spoke again: that is what is answered
         if update.final and not words:
             # A cough, a door: nobody said anything, so there is nothing to answer.
             self.mailbox.post(floor.Interrupt(user_speaks=False))
@@ -469,6 +480,10 @@ class Session:
     def set_openings(self, on: bool) -> None:
         """See `SessionControl.set_openings`."""
         self.mailbox.post(SetOpenings(on))
+
+    def set_speech(self, choice: SpeechChoice) -> None:
+        """See `SessionControl.set_speech`."""
+        self.speech.change(choice)
 
     def set_dials(self, delay: int, lead: int) -> None:
         """See `SessionControl.set_dials`."""

@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 import soxr
 
-from app.conversation.frame import SAMPLE_RATE, Frame
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
 from app.conversation.words import same_words
 from app.stt.base import EndOfTurn, TranscriptUpdate
 from app.stt.finished_words import WordOdds, probability, probability_by_sound
@@ -118,6 +118,7 @@ class StreamingTranscriber:
         self._call_soon = call_soon
         self._resampler = soxr.ResampleStream(SAMPLE_RATE, RATE, 1, dtype="float32", quality="MQ")
         self._blocks: deque[np.ndarray] = deque()
+        self._begun = False  # it may be entered in mid-talk
         self._first = 0  # session sample (16 kHz) of the first block kept
         self._last = 0  # session sample behind the last block
         self._now = 0.0
@@ -183,6 +184,9 @@ class StreamingTranscriber:
 
     def push(self, frame: Frame, voiced: bool) -> None:
         """See `Transcriber.push`."""
+        if not self._begun:
+            self._begun = True
+            self._first = self._last = frame.index * FRAME_SAMPLES * RATE // SAMPLE_RATE
         block = self._resampler.resample_chunk(frame.samples)
         self._blocks.append(block)
         self._last += len(block)

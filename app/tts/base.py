@@ -34,9 +34,13 @@ class VoiceError(Exception):
 
 
 class Voice(Protocol):
-    """Speaks. A context manager; entering loads it."""
+    """Speaks. A context manager; entering loads it. `rate` (1 is its own) and `volume` (a factor) may be changed at any
+    time, and hold from the next text on.
+    """
 
     name: str
+    rate: float
+    volume: float
 
     def synthesize(self, text: str) -> Future[Clip]:
         """Starts to speak `text` elsewhere and returns at once.

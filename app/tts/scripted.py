@@ -16,6 +16,7 @@ class ScriptedVoice:
     """Speaks in tones of 220 Hz. `fail_on`: a text that it cannot speak; `spoken` tells what it was asked."""
 
     name = "scripted"
+    rate = volume = 1.0
 
     def __init__(self, *, fail_on: str = "") -> None:
         self.spoken: list[str] = []

@@ -11,7 +11,7 @@ import numpy as np
 
 from app.conversation.events import Event, Manner
 from app.conversation.sound import Processing
-from app.session.control import ROUTER, BackendChoice, SessionChoice, Style, ToolChoice
+from app.session.control import ROUTER, BackendChoice, SessionChoice, SpeechChoice, Style, ToolChoice
 from app.session.desks import (
     KeyPlace,
     MicrophoneTest,
@@ -88,6 +88,9 @@ class FakeSession:
 
     def set_openings(self, on: bool) -> None:
         self.calls.append(("set_openings", on))
+
+    def set_speech(self, choice: SpeechChoice) -> None:
+        self.calls.append(("set_speech", choice))
 
     def set_dials(self, delay: int, lead: int) -> None:
         self.calls.append(("set_dials", delay, lead))

@@ -20,7 +20,7 @@ from app.gui.look import Look
 from app.gui.settings_row import SettingRow
 from app.gui.theme import apply_theme, reduce_motion, reduced_motion
 from app.gui.window import MainWindow
-from app.session.control import BackendChoice
+from app.session.control import BackendChoice, SpeechChoice
 from app.session.errors import UserError
 from app.settings import Settings
 from tests.gui.fakes import PROVIDERS, FakeDesk, FakeFactory, FakeSoundDesk, two_devices
@@ -148,6 +148,33 @@ async def test_devices_and_processing_change_the_running_talk() -> None:
         await switch(window, "openings")
         assert factory.session.calls[-1] == ("set_openings", False)
         assert window.keeper.wanted.openings is False
+
+
+async def test_recogniser_voice_rate_and_volume_change_the_running_talk() -> None:
+    factory = FakeFactory()
+    async with shown(factory, choices=CHOICES) as window:
+        await fill(window, "speech_rate", "150")
+        assert factory.session.calls[-1] == ("set_speech", SpeechChoice(rate=1.5))
+        await fill(window, "speech_volume", "50")
+        assert factory.session.calls[-1] == ("set_speech", SpeechChoice(rate=1.5, volume=0.5))
+        window.live.change("recogniser", "whisper-tiny")
+        window.live.change("voice", "pico/en-GB")
+        chosen = SpeechChoice("en", "whisper-tiny", "pico/en-GB", 1.5, 0.5)
+        assert factory.session.calls[-1] == ("set_speech", chosen) and window.keeper.wanted.speech == chosen
+        assert len(factory.sessions) == 1, "no talk begins anew for that"
+
+
+async def test_what_is_changed_while_a_talk_begins_reaches_it() -> None:
+    factory = FakeFactory()
+    async with shown(factory, choices=CHOICES) as window:
+        factory.gate = asyncio.Event()
+        window.keeper.start(window.keeper.wanted)
+        await until(lambda: len(factory.choices) == 2)
+        window.live.change("voice", "pico/en-GB")
+        factory.gate.set()
+        await until(lambda: window.keeper.session is not None)
+        assert factory.choices[-1].speech.voice == "" and len(factory.sessions) == 2
+        assert ("set_speech", SpeechChoice(voice="pico/en-GB")) in factory.session.calls
 
 
 async def test_hotkeys_are_taken_at_once() -> None:

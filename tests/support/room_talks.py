@@ -63,6 +63,7 @@ class RecordedVoice:
     """A voice that says, whatever it is asked, the next one of some recordings, at a peak of 0.7."""
 
     name = "recorded"
+    rate = volume = 1.0
 
     def __init__(self, first: int = 0, names: Sequence[str] = APP_SPEAKS) -> None:
         clips = [question(name) for name in names]

@@ -18,12 +18,14 @@ from app.conversation.transcript import Transcript
 from app.frontend.base import FrontEnd
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.clock import run_simulated
-from app.session.control import BackendChoice, ToolChoice
+from app.session.control import BackendChoice, SpeechChoice, ToolChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.recorder import Recorder
 from app.session.session import Session
+from app.stt.base import Transcriber
 from app.stt.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceActivity
 from app.tools.toolbox import Toolbox
+from app.tts.base import Voice
 from app.tts.scripted import ScriptedVoice
 
 
@@ -142,6 +144,8 @@ def simulate(
     backend: Backend | None = None,
     make_backend: Callable[[BackendChoice], Awaitable[Backend]] | None = None,
     make_tools: Callable[[ToolChoice], Toolbox] | None = None,
+    make_transcriber: Callable[[SpeechChoice], Awaitable[Transcriber]] | None = None,
+    make_voice: Callable[[SpeechChoice], Awaitable[Voice]] | None = None,
     cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None,
     during: Callable[[Session], None] | None = None,
     edge: Callable[[AudioSource, LoopSpeaker], SoundEdge] | None = None,
@@ -167,6 +171,8 @@ def simulate(
             backend=brain,
             make_backend=make_backend,
             make_tools=make_tools,
+            make_transcriber=make_transcriber,
+            make_voice=make_voice,
             cost=cost,
             source=around.source if around is not None else heard,
             sink=around.sink if around is not None else speaker,

@@ -93,6 +93,7 @@ class KameFrontEnd:
         self.name = name
         self.needs = needs
         self.hears_oracle = hears_oracle
+        self.voice = None
         self._load = load
         self._sampling = sampling
         self._alone = alone

@@ -22,6 +22,7 @@ from app.frontend.base import (
     OracleWords,
     SetManner,
     SetOpenings,
+    SetVoice,
 )
 from app.frontend.cascade import CascadeFrontEnd
 from app.tts.base import Clip
@@ -566,3 +567,39 @@ def test_however_the_words_arrive_each_is_said_once_in_order(words: list[str], d
     rig.step(OracleDone(1))
     rig.until_silent(2000)
     assert rig.said.split() == words
+
+
+def test_another_voice_makes_what_was_made_ahead_again_and_says_the_next_clause() -> None:
+    old, new = ScriptedVoice(), SlowVoice()
+    rig = Rig(old)
+    rig.step(*_answer(1, "It is Paris, I am sure. It lies on the Seine."), TakeFloor(1))
+    rig.step(SetVoice(new))
+    assert rig.front.voice is new and rig.front.busy
+    assert new.spoken == [old.spoken[-1]], "the clause that comes next"
+    for _ in range(60):
+        rig.step()
+    assert rig.said == "It is Paris, I am sure.", "the clause that was begun is of the old voice"
+    new.finish()
+    while not rig.front.idle:
+        rig.step()
+        new.finish()
+    assert rig.said == "It is Paris, I am sure. It lies on the Seine."
+    assert old.spoken.count("It lies on the Seine.") == 1, "the old voice is asked nothing more"
+
+
+def test_a_voice_that_comes_as_a_clause_breaks_off_says_what_it_broke_off_for() -> None:
+    for steps in range(1, 40):
+        old, new = ScriptedVoice(), SlowVoice()
+        rig = Rig(old)
+        rig.step(*_answer(1, "The capital of France is the city of Paris as everybody surely knows."), TakeFloor(1))
+        for _ in range(10):
+            rig.step()
+        wanted = OracleAsked(2, 1, True, wanted=True, words=ASKED)
+        rig.step(wanted, OracleWords(2, 1, "No, it has always been Lyon.", 0.0), OracleDone(2))
+        for _ in range(steps):
+            rig.step()
+        rig.step(SetVoice(new))
+        while not rig.front.idle:
+            rig.step()
+            new.finish()
+        assert rig.said.endswith("it has always been Lyon.") and rig.said.count("always been Lyon") == 1, steps

@@ -265,6 +265,21 @@ def test_a_short_word_that_was_let_pass_begins_what_is_said_soon_after() -> None
     assert ears.updates[-1].stable.split() == [f"w{n}" for n in range(5)]
 
 
+def test_one_that_is_entered_in_mid_talk_hears_a_turn_from_its_beginning() -> None:
+    ears = Ears()
+    ears.index = 750
+    with ears.stt:
+        ears.hear(1.6, voiced=False)
+        noticed = ears.at + 0.08
+        ears.hear(0.16, voiced=True)
+        ears.stt.begin(1, noticed)
+        ears.hear(1.28, voiced=True)
+        ears.stt.end(1, ears.at)
+        ears.settle()
+    assert ears.updates[-1].final and ears.updates[-1].stable == "w0 w1 w2"
+    assert ears.decoder.lengths[-1] < 2.5, "no sound before the turn's own is looked at"
+
+
 def test_a_resumed_turn_keeps_the_words_and_the_sound_in_between() -> None:
     ears = Ears()
     with ears.stt:

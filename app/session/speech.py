@@ -1,0 +1,198 @@
+"""Changes what hears and what speaks in a running talk: loads the new one beside the old one, then goes over to it.
+
+What can't be had is told of, and the old one goes on. Of several changes in a row the last one holds; one at a time is
+loaded. Knows no concrete recogniser or voice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Generic, TypeVar
+
+from app.conversation import events as e
+from app.frontend.base import SetVoice
+from app.session.control import SpeechChoice
+from app.session.loading import enter
+from app.session.mailbox import Message
+from app.session.parts import SessionParts
+from app.session.recogniser import ChangingTranscriber
+from app.stt.base import Transcriber, TranscriberError
+from app.tts.base import Voice, VoiceError
+
+_T = TypeVar("_T", Transcriber, Voice)
+_log = logging.getLogger(__name__)
+
+
+class _Change(Generic[_T]):
+    """Brings in the model that was asked for last: `load` gives it entered, `take` has it used, `leave` lets go one
+    that is not wanted any more, `failed` gets why one could not be had. `has` is the model in use, by its key.
+    """
+
+    def __init__(
+        self, has: str, load: Callable[[], Awaitable[_T]], take: Callable[[_T], None], leave: Callable[[_T], None],
+        failed: Callable[[Exception], None],
+    ) -> None:  # fmt: skip
+        self.has = self.wanted = has
+        self._load, self._take, self._leave, self._failed = load, take, leave, failed
+        self._task: asyncio.Task[None] | None = None
+
+    def want(self, key: str) -> None:
+        """Have this model in use as soon as it has loaded, unless another one is asked for meanwhile."""
+        self.wanted = key
+        if key != self.has and (self._task is None or self._task.done()):
+            self._task = asyncio.get_running_loop().create_task(self._run(), name="change the speech")
+
+    async def stop(self) -> None:
+        """Give up what is under way; what is being loaded is left again as soon as it has."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def _run(self) -> None:
+        while (wanted := self.wanted) != self.has:
+            try:
+                loaded = await self._load()
+            except Exception as error:  # the talk goes on, whatever it is
+                if wanted == self.wanted:
+                    self.wanted = self.has
+                    self._failed(error)
+                continue
+            if wanted == self.wanted:
+                self.has = wanted
+                self._take(loaded)
+            else:
+                self._leave(loaded)
+
+
+class LiveSpeech:
+    """How a talk is heard and spoken: `choice`, as asked for last. `ears` are the transcriber that can change; `post`
+    reaches the front-end, `emit` everyone; `now` is the session's time. `simulated`: without threads.
+    """
+
+    def __init__(
+        self, parts: SessionParts, ears: ChangingTranscriber, choice: SpeechChoice, *, simulated: bool,
+        post: Callable[[Message], None], emit: Callable[[e.Event], None], now: Callable[[], float],
+    ) -> None:  # fmt: skip
+        self.choice = choice
+        self._parts = parts
+        self._ears = ears
+        self._simulated = simulated
+        self._post, self._emit, self._now = post, emit, now
+        self._voices: list[Voice] = []  # the front-end has the first one, and takes the others one after the other
+        self._leaving: set[asyncio.Task[None]] = set()
+        self._over = False
+        self._recogniser = _Change[Transcriber](
+            choice.recogniser, self._load_recogniser, ears.take, self._let_go, self._recogniser_failed
+        )
+        self._voice = _Change[Voice](choice.voice, self._load_voice, self._take_voice, self._let_go, self._voice_failed)
+        ears.on_changed = self._tell
+        ears.on_retired = self._let_go
+
+    def change(self, choice: SpeechChoice) -> None:
+        """Be heard and spoken so from now on, but for the language, which stays."""
+        if self._over:
+            return
+        self.choice = replace(choice, language=self.choice.language)
+        self._recogniser.want(choice.recogniser)
+        voice = self._newest_voice()
+        if voice is None:  # the front-end has a voice of its own: this is for the one that may take its place
+            self._voice.has = self._voice.wanted = choice.voice
+            return
+        self._voice.want(choice.voice)
+        if (voice.rate, voice.volume) != (choice.rate, choice.volume):
+            self._tune(voice)
+            self._post(SetVoice(voice))
+
+    def taken(self, voices: Sequence[Voice]) -> None:
+        """Take in that the front-end speaks with these since its last step, one after the other."""
+        for voice in voices:
+            place = next(place for place, known in enumerate(self._voices) if known is voice)
+            gone, self._voices = self._voices[:place], self._voices[place:]
+            for old in gone:
+                self._let_go(old)
+        self._tell()
+
+    async def close(self) -> None:
+        """Give up what is under way, and leave what the front-end does not have. Nothing steps any more."""
+        self._over = True
+        await self._recogniser.stop()
+        await self._voice.stop()
+        while len(self._voices) > 1:
+            self._let_go(self._voices.pop())
+        if self._leaving:
+            await asyncio.wait(self._leaving)
+
+    # -- loading
+
+    async def _load_recogniser(self) -> Transcriber:
+        if self._parts.make_transcriber is None:
+            raise TranscriberError("This talk can't change it. Begin a new one.")
+        transcriber = await self._parts.make_transcriber(self.choice)
+        await enter(transcriber, simulated=self._simulated)
+        return transcriber
+
+    async def _load_voice(self) -> Voice:
+        if self._parts.make_voice is None:
+            raise VoiceError("This talk can't change it. Begin a new one.")
+        voice = await self._parts.make_voice(self.choice)
+        await enter(voice, simulated=self._simulated)
+        return voice
+
+    def _recogniser_failed(self, error: Exception) -> None:
+        self.choice = replace(self.choice, recogniser=self._recogniser.has)
+        self._emit(e.Failure(self._now(), "stt", _refusal("speech recognition", self._ears.name, error)))
+
+    def _voice_failed(self, error: Exception) -> None:
+        self.choice = replace(self.choice, voice=self._voice.has)
+        voice = self._newest_voice()
+        name = voice.name if voice is not None else self._parts.frontend.name
+        self._emit(e.Failure(self._now(), "tts", _refusal("voice", name, error)))
+
+    # -- voices
+
+    def _newest_voice(self) -> Voice | None:
+        """The one that speaks, or will once the front-end has taken it; None where that has a voice of its own."""
+        if not self._voices and self._parts.frontend.voice is not None:
+            self._voices.append(self._parts.frontend.voice)
+        return self._voices[-1] if self._voices else None
+
+    def _take_voice(self, voice: Voice) -> None:
+        self._tune(voice)  # the user may have turned them while it loaded
+        self._voices.append(voice)
+        self._post(SetVoice(voice))
+
+    def _tune(self, voice: Voice) -> None:
+        voice.rate, voice.volume = self.choice.rate, self.choice.volume
+
+    # -- small parts
+
+    def _tell(self) -> None:
+        voice = self._voices[0] if self._voices else self._parts.frontend.voice
+        name = voice.name if voice is not None else ""
+        self._emit(e.SpeechChanged(self._now(), self._ears.name, name, self.choice.rate, self.choice.volume))
+
+    def _let_go(self, part: Transcriber | Voice) -> None:
+        """Leave a part that is not needed any more; in real time on a thread, for its child takes a moment to end."""
+        if self._simulated:
+            part.__exit__(None, None, None)
+            return
+        task = asyncio.get_running_loop().create_task(_leave(part), name="let speech go")
+        self._leaving.add(task)
+        task.add_done_callback(self._leaving.discard)
+
+
+async def _leave(part: Transcriber | Voice) -> None:
+    try:
+        await asyncio.to_thread(part.__exit__, None, None, None)
+    except Exception:
+        _log.exception("%s could not be closed", part.name)
+
+
+def _refusal(what: str, old: str, error: Exception) -> str:
+    """What is told of a change that failed."""
+    known = isinstance(error, TranscriberError | VoiceError)
+    why = str(error) if known else f"{type(error).__name__}: {error}. Choose another one, or try again."
+    return f"The {what} could not be changed, and the talk goes on with {old}. What was chosen says: {why}"

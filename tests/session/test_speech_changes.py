@@ -1,0 +1,398 @@
+"""What hears and what speaks is changed in mid-talk: no word is lost, none comes twice, and nothing is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+
+from app.backend.scripted import ScriptedAnswer, answer
+from app.conversation import events as e
+from app.conversation.frame import FRAME_SAMPLES, Frame
+from app.frontend.base import SetVoice
+from app.session.control import SpeechChoice
+from app.session.recogniser import RECENT_FRAMES, ChangingTranscriber
+from app.session.session import Session
+from app.session.speech import LiveSpeech
+from app.stt.base import TranscriberError, TranscriptUpdate
+from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
+from app.tts.base import Clip, VoiceError
+from app.tts.scripted import ScriptedVoice
+from tests.support.talks import Talk, simulate
+
+QUESTIONS = [
+    ScriptedTurn(1.0, 4.0, "What is the capital of France today?"), ScriptedTurn(12.0, 14.0, "And of Spain?"),
+]  # fmt: skip
+LOADING = 0.5
+LONG = "The first clause is here, the second clause comes then, the third one follows, and the last one ends it."
+
+
+class Recogniser(ScriptedTranscriber):
+    """Writes all words in capitals, if it is a loud one; counts how often it was entered and left."""
+
+    def __init__(self, name: str) -> None:
+        loud = [replace(turn, words=turn.words.upper()) for turn in QUESTIONS]
+        super().__init__(loud if name == "loud" else QUESTIONS)
+        self.name, self.entered, self.left = name, 0, 0
+
+    def __enter__(self) -> Recogniser:
+        self.entered += 1
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.left += 1
+
+
+class Spoken(ScriptedVoice):
+    """Notes what was asked of it, and at which rate."""
+
+    def __init__(self, name: str = "first") -> None:
+        super().__init__()
+        self.name, self.entered, self.left = name, 0, 0
+        self.rates: list[float] = []
+
+    def synthesize(self, text: str) -> Future[Clip]:
+        assert self.entered > self.left, "it was left before"
+        self.rates.append(self.rate)
+        return super().synthesize(text)
+
+    def __enter__(self) -> Spoken:
+        self.entered += 1
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.left += 1
+
+
+class Makers:
+    """Makes recognisers and voices by their names, in a while; there is none called "missing"."""
+
+    def __init__(self) -> None:
+        self.first, self.voice = Recogniser("first"), Spoken()
+        self.made: list[Recogniser | Spoken] = [self.first, self.voice]
+
+    async def recogniser(self, choice: SpeechChoice) -> Recogniser:
+        await asyncio.sleep(LOADING)
+        if choice.recogniser == "missing":
+            raise TranscriberError("It is not on this machine. Get it.")
+        self.made.append(made := Recogniser(choice.recogniser))
+        return made
+
+    async def spoken(self, choice: SpeechChoice) -> Spoken:
+        await asyncio.sleep(LOADING)
+        if choice.voice == "missing":
+            raise VoiceError("It is not on this machine. Get it.")
+        if choice.voice == "broken":
+            raise OSError("no memory")
+        self.made.append(made := Spoken(choice.voice))
+        return made
+
+    def talk(self, *changes: tuple[float, SpeechChoice], seconds: float = 20.0, **more: object) -> Talk:
+        """Changes to each choice at its time. All that was made was entered and left once, or never."""
+        talk = simulate(
+            QUESTIONS, more.pop("reply", about), seconds=seconds, ears=self.first, voice=self.voice,
+            make_transcriber=self.recogniser, make_voice=self.spoken, during=changing(*changes), **more,
+        )  # fmt: skip
+        assert all(part.entered == part.left == 1 for part in self.made), "each was entered and left"
+        assert not talk.tasks_left
+        return talk
+
+    def called(self, name: str) -> list[Recogniser | Spoken]:
+        return [part for part in self.made if part.name == name]
+
+
+def changing(*changes: tuple[float, SpeechChoice]) -> Callable[[Session], None]:
+    def during(session: Session) -> None:
+        loop = asyncio.get_running_loop()
+        for at, choice in changes:
+            loop.call_later(at, session.set_speech, choice)
+
+    return during
+
+
+def about(request: object) -> ScriptedAnswer:
+    return answer(LONG)
+
+
+def finals(talk: Talk) -> list[str]:
+    return [event.text for event in talk.of(e.TranscriptFinal)]
+
+
+# -- the recogniser
+
+
+def test_a_recogniser_that_is_changed_in_mid_utterance_loses_no_word() -> None:
+    makers = Makers()
+    talk = makers.talk((2.0, SpeechChoice(recogniser="loud")))
+    assert finals(talk) == ["What is the capital of France today?", "AND OF SPAIN?"]
+    [changed] = talk.of(e.SpeechChanged)
+    ended = next(event for event in talk.of(e.UserEnded) if event.turn == 1)
+    assert changed.stt == "loud" and ended.at < changed.at < 12.0, "the turn that was being heard was heard to its end"
+    assert not talk.of(e.Failure)
+    assert len(makers.called("loud")) == 1
+
+
+def test_one_that_is_ready_while_nobody_speaks_takes_over_at_once() -> None:
+    talk = Makers().talk((9.0, SpeechChoice(recogniser="loud")))
+    [changed] = talk.of(e.SpeechChanged)
+    assert 9.5 <= changed.at <= 9.7
+    assert finals(talk) == ["What is the capital of France today?", "AND OF SPAIN?"]
+
+
+def test_who_goes_on_with_a_turn_is_heard_by_the_one_that_heard_its_beginning() -> None:
+    heard: list[tuple[str, str]] = []
+
+    class Noting(ScriptedTranscriber):
+        def begin(self, turn: int, at: float, silent_since: float = 0.0) -> None:
+            heard.append((self.name, f"begin {turn}"))
+
+        def resume(self, turn: int) -> None:
+            heard.append((self.name, f"resume {turn}"))
+
+        def push(self, frame: Frame, voiced: bool) -> None:
+            heard.append((self.name, f"frame {frame.index}"))
+
+    old, new = Noting([]), Noting([])
+    old.name, new.name = "old", "new"
+    ears, retired = ChangingTranscriber(old), []
+    ears.on_retired = retired.append
+
+    def push(first: int, last: int) -> None:
+        for index in range(first, last):
+            ears.push(Frame(index, np.zeros(FRAME_SAMPLES, np.float32)), False)
+
+    push(0, 5)
+    ears.begin(1, 0.4)
+    push(5, 10)
+    ears.take(new)
+    ears.end(1, 0.8)
+    push(10, 20)
+    ears.resume(1)
+    push(20, 60)
+    assert {name for name, _ in heard} == {"old"}
+    ears.end(1, 4.8)
+    push(60, 70)
+    heard.clear()
+    ears.begin(2, 5.5)
+    assert heard == [*(("new", f"frame {index}") for index in range(60, 70)), ("new", "begin 2")]
+    push(70, 71)
+    assert retired == [old] and ears.name == "new"
+    ears.end(2, 5.7)
+    push(71, 71 + RECENT_FRAMES)
+    assert ears.current is new
+
+
+def test_last_words_that_come_late_are_delivered_before_it_is_left() -> None:
+    class Late(ScriptedTranscriber):
+        late = True
+
+        @property
+        def busy(self) -> bool:
+            return self.late
+
+    old, new = Late([]), ScriptedTranscriber([])
+    ears, retired, heard = ChangingTranscriber(old), [], []
+    ears.on_retired, ears.on_update = retired.append, heard.append
+    ears.take(new)
+    ears.begin(1, 1.0)
+    ears.push(Frame(20, np.zeros(FRAME_SAMPLES, np.float32)), False)
+    assert not retired and ears.busy and ears.current is new
+    old.on_update(TranscriptUpdate(1, "the last words", "", 1.0, final=True))
+    old.late = False
+    ears.push(Frame(21, np.zeros(FRAME_SAMPLES, np.float32)), False)
+    assert retired == [old] and [update.stable for update in heard] == ["the last words"]
+
+
+# -- the voice
+
+
+def test_a_voice_that_is_changed_in_mid_answer_finishes_the_clause() -> None:
+    makers = Makers()
+    talk = makers.talk((5.0, SpeechChoice(voice="second")), seconds=11.0)
+    assert talk.said(1) == LONG, "every word once"
+    [changed] = talk.of(e.SpeechChanged)
+    [second] = makers.called("second")
+    assert changed.voice == "second"
+    before = [event.text for event in talk.of(e.AssistantSaid) if event.at <= changed.at]
+    after = " ".join(second.spoken)
+    assert before and LONG.endswith(after), "the new one says the rest, from a clause's beginning"
+    begun = LONG[: -len(after)].split()
+    assert len(begun) >= len(before) and begun[-1].endswith(","), "the clause that was being said is said to its end"
+    assert talk.speaker.sounding(changed.at, changed.at + 0.2)
+
+
+def test_rate_and_volume_hold_from_the_next_clause_on_in_the_same_voice() -> None:
+    makers = Makers()
+    talk = makers.talk((5.0, SpeechChoice(rate=1.5, volume=0.5)), seconds=11.0)
+    assert talk.said(1) == LONG
+    assert makers.made == [makers.first, makers.voice], "nothing was loaded for that"
+    assert makers.voice.rates[0] == 1.0 and makers.voice.rates[-1] == 1.5 and makers.voice.volume == 0.5
+    [changed] = talk.of(e.SpeechChanged)
+    assert (changed.voice, changed.rate, changed.volume) == ("first", 1.5, 0.5) and changed.at < 5.2
+
+
+def test_openings_are_of_the_new_voice() -> None:
+    makers = Makers()
+    makers.talk((0.1, SpeechChoice(voice="second", rate=1.2)), seconds=6.0, openings=True)
+    [second] = makers.called("second")
+    opening = makers.voice.spoken[0]
+    assert opening in second.spoken, "what was made ahead is made again"
+    assert set(second.rates) == {1.2}
+
+
+def test_a_front_end_with_a_voice_of_its_own_keeps_it() -> None:
+    makers = Makers()
+    parts = SimpleNamespace(frontend=SimpleNamespace(voice=None, name="kame"), make_voice=makers.spoken)
+    live, posted, told = speech(parts, makers)
+    live.change(SpeechChoice(voice="second", rate=2.0))
+    assert not posted and not told and live.choice.voice == "second", "it is for the one that may take its place"
+
+
+def test_a_voice_that_is_changed_again_and_again_says_every_word_once() -> None:
+    makers = Makers()
+    choices = [SpeechChoice(voice=f"voice {n}", rate=1 + n / 100) for n in range(30)]
+    talk = makers.talk(*((3.0 + 0.77 * n, choice) for n, choice in enumerate(choices)), seconds=27.0)
+    assert talk.said(1) == talk.said(2) == LONG
+    assert len(makers.made) == 32 and len(talk.of(e.SpeechChanged)) >= 30
+
+
+# -- what fails
+
+
+def test_what_is_missing_is_told_and_the_old_one_goes_on() -> None:
+    makers = Makers()
+    talk = makers.talk((2.0, SpeechChoice(recogniser="missing")), (3.0, SpeechChoice(voice="missing")))
+    ears, voice = talk.of(e.Failure)
+    assert (ears.source, voice.source) == ("stt", "tts") and not ears.fatal and not voice.fatal
+    assert ears.sentence == (
+        "The speech recognition could not be changed, and the talk goes on with first. What was chosen says: It is not "
+        "on this machine. Get it."
+    )
+    assert "voice could not be changed" in voice.sentence and "goes on with first" in voice.sentence
+    assert finals(talk) == [turn.words for turn in QUESTIONS] and talk.said(1) == talk.said(2) == LONG
+    assert not talk.of(e.SpeechChanged)
+
+
+def test_after_a_failure_another_one_can_be_chosen() -> None:
+    makers = Makers()
+    talk = makers.talk((2.0, SpeechChoice(voice="broken")), (3.0, SpeechChoice(voice="second")))
+    [failure] = talk.of(e.Failure)
+    assert "OSError: no memory" in failure.sentence
+    assert [changed.voice for changed in talk.of(e.SpeechChanged)] == ["second"]
+
+
+def test_a_talk_that_can_change_nothing_says_so() -> None:
+    talk = simulate(QUESTIONS, about, seconds=6.0, during=changing((1.0, SpeechChoice("en", "loud", "second"))))
+    assert [failure.source for failure in talk.of(e.Failure)] == ["stt", "tts"]
+
+
+# -- several, and the end
+
+
+def test_of_two_changes_in_a_row_the_last_one_holds() -> None:
+    makers = Makers()
+    talk = makers.talk((8.0, SpeechChoice("en", "other", "other")), (8.2, SpeechChoice("en", "loud", "second")))
+    last = talk.of(e.SpeechChanged)[-1]
+    assert (last.stt, last.voice) == ("loud", "second")
+    assert "other" not in {name for changed in talk.of(e.SpeechChanged) for name in (changed.stt, changed.voice)}
+    assert finals(talk)[-1] == "AND OF SPAIN?"
+
+
+def test_who_goes_back_before_it_has_loaded_keeps_the_old_one() -> None:
+    makers = Makers()
+    talk = makers.talk((8.0, SpeechChoice("en", "loud", "second")), (8.2, SpeechChoice()))
+    assert not talk.of(e.SpeechChanged, e.Failure)
+    assert finals(talk)[-1] == "And of Spain?"
+
+
+def test_two_that_are_ready_before_the_turn_is_over() -> None:
+    makers = Makers()
+    talk = makers.talk((1.2, SpeechChoice(recogniser="other")), (2.2, SpeechChoice(recogniser="loud")))
+    assert [changed.stt for changed in talk.of(e.SpeechChanged)] == ["loud"]
+    assert finals(talk) == ["What is the capital of France today?", "AND OF SPAIN?"]
+
+
+def test_the_end_of_the_talk_in_mid_change_leaves_nothing_behind() -> None:
+    both = SpeechChoice("en", "loud", "second")
+    for at in (1.7, 1.999, 2.001, 2.1, 2.5):  # while they load, as they are ready, and before the turn is over
+        makers = Makers()
+
+        def during(session: Session, at: float = at) -> None:
+            loop = asyncio.get_running_loop()
+            loop.call_later(2.0 - LOADING, session.set_speech, both)
+            loop.call_later(at, lambda: setattr(during, "task", loop.create_task(session.stop())))
+
+        talk = simulate(
+            QUESTIONS, about, seconds=20, ears=makers.first, voice=makers.voice, make_transcriber=makers.recogniser,
+            make_voice=makers.spoken, during=during,
+        )  # fmt: skip
+        assert all(part.entered == part.left == 1 for part in makers.made), at
+        assert isinstance(talk.events[-1], e.SessionEnded)
+
+
+def speech(parts: SimpleNamespace, makers: Makers, **more: bool) -> tuple[LiveSpeech, list[object], list[e.Event]]:
+    posted: list[object] = []
+    told: list[e.Event] = []
+    live = LiveSpeech(
+        parts, ChangingTranscriber(makers.first), SpeechChoice(), simulated=more.get("simulated", True),
+        post=posted.append, emit=told.append, now=lambda: 1.0,
+    )  # fmt: skip
+    return live, posted, told
+
+
+async def test_in_real_time_what_is_loading_at_the_end_is_left_when_it_has_loaded() -> None:
+    makers, begun, may, left = Makers(), threading.Event(), threading.Event(), threading.Event()
+
+    class Slow(ScriptedVoice):
+        def __enter__(self) -> Slow:
+            begun.set()
+            assert may.wait(5)
+            return self
+
+        def __exit__(self, *exc: object) -> None:
+            left.set()
+
+    async def make(choice: SpeechChoice) -> Slow:
+        return Slow()
+
+    parts = SimpleNamespace(frontend=SimpleNamespace(voice=makers.voice, name="cascade"), make_voice=make)
+    live, posted, _ = speech(parts, makers, simulated=False)
+    live.change(SpeechChoice(voice="slow"))
+    assert await asyncio.to_thread(begun.wait, 5)
+    await live.close()
+    assert not left.is_set() and not posted
+    may.set()
+    assert await asyncio.to_thread(left.wait, 5)
+    live.change(SpeechChoice(voice="another"))
+    assert not posted, "nothing begins behind the end"
+
+
+async def test_in_real_time_the_old_voice_is_left_on_a_thread_once_the_new_one_speaks() -> None:
+    makers, threads = Makers(), []
+
+    class Left(Spoken):
+        def __exit__(self, *exc: object) -> None:
+            threads.append(threading.current_thread())
+
+    old, new, unused = Left(), Left("second"), Left("third")
+    waiting = [new, unused]
+
+    async def make(choice: SpeechChoice) -> Left:
+        return waiting.pop(0)
+
+    parts = SimpleNamespace(frontend=SimpleNamespace(voice=old, name="cascade"), make_voice=make)
+    live, posted, told = speech(parts, makers, simulated=False)
+    for name in ("second", "third"):
+        live.change(SpeechChoice(voice=name))
+        while not posted or posted[-1].voice.name != name:
+            await asyncio.sleep(0.01)
+    assert posted == [SetVoice(new), SetVoice(unused)] and not told and not threads
+    live.taken([new])
+    assert [event.voice for event in told] == ["second"]
+    await live.close()
+    assert len(threads) == 2 and threading.main_thread() not in threads, "the old one, and the one that was not taken"
