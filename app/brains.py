@@ -37,7 +37,7 @@ PACES: dict[tuple[str, str], Pace] = {}
 def brain(choice: BackendChoice, language: str = ENGLISH) -> Backend:
     """The brain of a choice, not open yet. May block for the keyring. Raises BackendError."""
     if choice.provider == ROUTER:
-        return router(read_routes(Settings.load().routes))
+        return router(read_routes(Settings.load().routes), language)
     model = choice.model
     if choice.provider == "embedded" and not model:
         model = _embedded_model(language)
@@ -86,15 +86,15 @@ def read_routes(text: str) -> dict[str, BackendChoice]:
     return routes
 
 
-def router(routes: Mapping[str, BackendChoice]) -> Backend:
-    """A brain that chooses among those of `routes`. Raises BackendError."""
+def router(routes: Mapping[str, BackendChoice], language: str = ENGLISH) -> Backend:
+    """A brain that chooses among those of `routes` in a talk of that language. Raises BackendError."""
     from app.backend.router import RouterBackend
     from app.routing.policy import RoutePolicy
 
     made: dict[BackendChoice, Backend] = {}
     for choice in routes.values():
         if choice not in made:
-            made[choice] = brain(choice)
+            made[choice] = brain(choice, language)
     policy = RoutePolicy(_classifier().scores)
     return RouterBackend({kind: made[choice] for kind, choice in routes.items()}, policy.decide)
 

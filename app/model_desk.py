@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 
@@ -22,7 +23,8 @@ from app.stt.base import TranscriberError
 from app.tts.base import VoiceError
 
 MEASURED = ("llm", "stt", "tts")
-_TROUBLE = (BackendError, ModelError, TranscriberError, VoiceError, OSError)
+_TROUBLE = (BackendError, ModelError, TranscriberError, VoiceError, OSError, RuntimeError)
+_log = logging.getLogger(__name__)
 
 
 class ModelService:
@@ -93,7 +95,7 @@ class ModelService:
         try:
             keep_speed(model.key, measure_speed(model))
         except _TROUBLE:
-            return
+            _log.exception("the speed of %s could not be measured or kept", model.key)
 
 
 def _view(model: Model, speeds: dict[str, Speed], memory: int) -> ModelView:

@@ -28,9 +28,14 @@ _MARKUP = _compiled(
     (r"\[([^\]]+)\]\([^)\s]*\)", r"\1", 0),
 )
 _LINK = re.compile(r"https?://\S+")
+_ORDINAL = (
+    r"(?!\d{1,2}\.\s+(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Jahrhundert"
+    r"|Weltkrieg|Platz|Klasse|Stock|FC)\b)"
+)
+"""Not a list's number but a German ordinal: “3. Oktober”."""
 _LISTS = _compiled(
-    (r"^\s*(?:[-*•]|#{1,6}|\d{1,2}[.)])\s+", " ", re.M),
-    (r"(?<=[:.!?])\s+\d{1,2}[.)]\s+(?=\**[A-Z])", " ", 0),
+    (rf"^\s*{_ORDINAL}(?:[-*•]|#{{1,6}}|\d{{1,2}}[.)])\s+", " ", re.M),
+    (rf"(?<=[:.!?])\s+{_ORDINAL}\d{{1,2}}[.)]\s+(?=\**[A-Z])", " ", 0),
     (r"\*\*|__", "", 0),
     (r"(?:(?:\s+|^)[*×·÷/+=≈≤≥√^&$€£%°→⇒<>|#•-]+)+$", "", 0),  # what it belongs to is still to come
 )

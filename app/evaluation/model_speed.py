@@ -99,12 +99,14 @@ def _recogniser(model: Model) -> Speed:
     decoder = open_decoder(model)
     sound = soxr.resample(np.concatenate([q.samples for q in load_questions()[:2]]), SAMPLE_RATE, RATE)
     sound = sound[: int(LOOK_SECONDS * RATE)].astype(np.float32)
-    decoder.decode(sound)
     times = []
-    for _ in range(LOOKS):
-        began = time.perf_counter()
+    try:
         decoder.decode(sound)
-        times.append(time.perf_counter() - began)
-    decoder.close()
+        for _ in range(LOOKS):
+            began = time.perf_counter()
+            decoder.decode(sound)
+            times.append(time.perf_counter() - began)
+    finally:
+        decoder.close()
     look = float(np.median(times))
     return Speed(round(look, 3), round(len(sound) / RATE / look, 2))

@@ -44,7 +44,7 @@ class Openings:
     def prepared(self) -> bool:
         """Whether the next one's sound is there."""
         clip = self._clips.get(self._order[self._next])
-        return clip is not None and clip.done()
+        return clip is not None and clip.done() and not clip.cancelled() and clip.exception() is None
 
     def prepare(self) -> None:
         """Has the next one synthesised, unless it is already."""

@@ -9,7 +9,7 @@ from app.session.models import ModelDesk
 
 
 class ModelsKeeper(FetchKeeper):
-    """`arrived` names a model that was fetched, and its measured speed is known; `fetching` is the one that comes."""
+    """`arrived` names a model that was fetched, and its measured speed is known."""
 
     arrived = Signal(str)
     began = Signal(str)
@@ -17,12 +17,17 @@ class ModelsKeeper(FetchKeeper):
     def __init__(self, desk: ModelDesk, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.desk = desk
-        self.fetching = ""
+        self._key = ""
+
+    @property
+    def fetching(self) -> str:
+        """The key of the model that comes; empty while none does."""
+        return self._key if self.busy else ""
 
     def get(self, key: str) -> None:
         """Begins to fetch a model, or goes on with it; nothing while another one comes."""
         if self.busy:
             return
-        self.fetching = key
+        self._key = key
         self._begin(lambda report, cancelled: self.desk.get(key, report, cancelled), lambda: self.arrived.emit(key))
         self.began.emit(key)

@@ -271,14 +271,12 @@ class ModelsPanel(Panel):
         self._say(f"{view.label}: {words}" if view is not None else words)
 
     def _arrived(self, key: str) -> None:
-        self._keeper.fetching = ""
         self.look()
         self._shape()
         view = self._views.get(key)
         self._say(self.tr("{0} is here.").format(view.label if view is not None else key))
 
     def _failed(self, sentence: str) -> None:
-        self._keeper.fetching = ""
         self.look()
         self._shape()
         self._say(sentence)

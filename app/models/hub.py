@@ -109,6 +109,10 @@ def _fetch(
         return _fetch_all(files, folder, hub, token, progress, cancelled)
     except httpx.HTTPStatusError as error:
         raise _refused(repository, hub, error.response.status_code) from error
+    except httpx.InvalidURL as error:
+        raise ModelError(
+            f"“{hub}” is no address of a mirror, so nothing was fetched. Correct it in the settings, or leave it empty."
+        ) from error
     except httpx.HTTPError as error:
         raise ModelError(
             f"The download from {httpx.URL(hub).host} broke off ({type(error).__name__}). What has come stays; check "
@@ -326,8 +330,10 @@ def _transfer(
                 for block in answer.iter_bytes():
                     if cancelled.is_set():
                         raise DownloadCancelled("The download was stopped. What has come stays for the next try.")
-                    out.write(block)
                     came += len(block)
+                    if start + came > file.size:
+                        break  # more than was announced: none of it is kept
+                    out.write(block)
                     report(start + came)
             except httpx.TransportError:
                 raise _CutShort from None

@@ -16,6 +16,7 @@ from app.model_pool import MODELS
 from app.models.catalogue import DEFAULTS, find_model
 from app.models.entry import Hub, Kind, Model, Packages
 from app.models.errors import ModelError
+from app.models.layout import read_layout
 from app.wholefile import delete_file
 
 State = Literal["here", "installed", "incomplete", "absent"]
@@ -120,6 +121,12 @@ def remove_model(key: str) -> int:
 
 def _complete(folder: Path, model: Model) -> bool:
     """Whether `folder` holds all files of `model`, by name and size."""
+    if model.kind == "frontend":
+        try:
+            read_layout(folder, quickly=True)
+        except (ModelError, OSError):
+            return False
+        return True
     if not model.files:
         return folder.is_dir() and any(folder.iterdir())
     try:

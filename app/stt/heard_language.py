@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from app.conversation.languages import CODES
 from app.models.catalogue import models_of
 
 FIRST, CLEARLY = 0.8, 0.9
@@ -17,8 +18,8 @@ German ones are taken for another language: until then the likeliest is taken fo
 
 
 def answerable() -> frozenset[str]:
-    """The languages that some voice of the catalogue speaks: the others can't be answered in, so none is looked for."""
-    return frozenset(language for model in models_of("tts") for language in model.languages)
+    """The languages that the app and some voice of the catalogue speak: in others nobody can be answered."""
+    return frozenset(language for model in models_of("tts") for language in model.languages).intersection(CODES)
 
 
 class HeardLanguage:

@@ -160,7 +160,8 @@ def load_whisper(model: Path, threads: int = 1) -> LoadedWhisper:
                 str(model), device=device, compute_type=precision, cpu_threads=threads
             )
             return LoadedWhisper(whisper, _encoded(whisper, np.zeros(RATE * 30, np.float32)))
-        except RuntimeError:  # also where CUDA's libraries are missing, which shows at the first use
+        # Also where CUDA's libraries are missing, which shows at the first use, and where a card knows no float16.
+        except (RuntimeError, ValueError):
             if device == "cpu":
                 raise
     raise AssertionError

@@ -26,7 +26,7 @@ where it shares the processor with the talk."""
 SAMPLES = {
     "en": "Hello. This is how I sound: I read what you ask for, and I stop when you speak.",
     "de": "Hallo. So klinge ich: Ich lese vor, wonach du fragst, und höre auf, wenn du sprichst.",
-    "es": "Hola. Así sueno: leo lo que me preguntas, y me callo cuando tú hablas.",
+    "es": "Hola. Así sueno: leo lo que me pides, y me callo cuando tú hablas.",
     "fr": "Bonjour. Voici ma voix : je lis ce que tu demandes, et je m'arrête quand tu parles.",
     "it": "Ciao. Ecco la mia voce: leggo quello che chiedi, e mi fermo quando parli.",
     "pt": "Olá. Esta é a minha voz: leio o que você pede, e paro quando você fala.",

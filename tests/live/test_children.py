@@ -77,8 +77,8 @@ def test_a_voice_that_is_left_in_mid_sentence_leaves_its_child_to_the_next_one_i
     with MODELS.keeping():
         with make_voice() as voice:
             child = voice._child
-            begun = voice.synthesize("This is begun, and heard by nobody.")
-            while not begun.running():
+            begun = voice.synthesize("This is begun, and it goes on for a while, but it is heard by nobody at all.")
+            while not begun.running() and not begun.done():
                 time.sleep(0.001)
             waiting = voice.synthesize("This one is never begun.")
         assert waiting.cancelled()

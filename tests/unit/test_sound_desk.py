@@ -166,7 +166,7 @@ async def test_a_question_is_understood_measured_and_ends_the_test_itself() -> N
         (spoken(-34), "quiet", True),
         (spoken(-56, noise_dbfs=-95), "quiet", True),
         (spoken(14), "clipped", True),
-        (spoken(noise_dbfs=-32), "noisy", True),
+        (spoken(noise_dbfs=-32.4), "noisy", True),
         (np.zeros(4 * SAMPLE_RATE, np.float32), "silent", False),
         (np.full(4 * SAMPLE_RATE, 0.02, np.float32), "silent", False),
         (room(4.0, dbfs=-90), "silent", False),

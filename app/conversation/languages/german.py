@@ -42,6 +42,7 @@ LANGUAGE = Language(
         (r"(?<=\d)\s?m²", " Quadratmeter"), (r"(?<=\d)\s?m³", " Kubikmeter"), (r"(?<=\d)\s?km\b", " Kilometer"),
         (r"(?<=\d)\s?cm\b", " Zentimeter"), (r"(?<=\d)\s?mm\b", " Millimeter"), (r"(?<=\d)\s?kg\b", " Kilogramm"),
         (r"(?<=\w)\s*\^\s*2\b|²", " hoch zwei"), (r"(?<=\w)\s*\^\s*3\b|³", " hoch drei"),
+        (r"(?<=[\w)])\s*\^\s*(?=[\w(−-])", " hoch "),
         (r"(?<=\d)\s*[*×·]\s*(?=\d)", " mal "), (r"(?<=\d)\s*÷\s*(?=\d)|(?<=\d)\s/\s(?=\d)", " geteilt durch "),
         (r"(?<=\d)\s+[-−]\s+(?=\d)", " minus "), (r"(?<=\w)\s*\+\s*(?=\w)", " plus "),
         (r"(?<=\w)\s*=\s*(?=\w)", " ist "),

@@ -33,6 +33,7 @@ LANGUAGE = Language(
     }),
     link="un enlace",
     readings=(
+        (r"\b[nN]\.?[°º]\s?", "número "),
         (rf"€\s?{N}", r"\1 euros"), (rf"{N}\s?€", r"\1 euros"), (rf"\$\s?{N}", r"\1 dólares"),
         (rf"£\s?{N}", r"\1 libras"), (rf"{N}\s?%", r"\1 por ciento"), (r"\s?°\s?C\b", " grados Celsius"),
         (r"\s?°\s?F\b", " grados Fahrenheit"), (r"\s?°", " grados"), (r"(?<=\d)\s?km/h\b", " kilómetros por hora"),
@@ -41,6 +42,7 @@ LANGUAGE = Language(
         (r"(?<=\d)\s?km\b", " kilómetros"),
         (r"(?<=\d)\s?cm\b", " centímetros"), (r"(?<=\d)\s?mm\b", " milímetros"), (r"(?<=\d)\s?kg\b", " kilos"),
         (r"(?<=\w)\s*\^\s*2\b|²", " al cuadrado"), (r"(?<=\w)\s*\^\s*3\b|³", " al cubo"),
+        (r"(?<=[\w)])\s*\^\s*(?=[\w(−-])", " elevado a "),
         (r"(?<=\d)\s*[*×·]\s*(?=\d)", " por "), (r"(?<=\d)\s*÷\s*(?=\d)|(?<=\d)\s/\s(?=\d)", " entre "),
         (r"(?<=\d)\s+[-−]\s+(?=\d)", " menos "), (r"(?<=\w)\s*\+\s*(?=\w)", " más "),
         (r"(?<=\w)\s*=\s*(?=\w)", " es igual a "),

@@ -25,6 +25,14 @@ from app.conversation.words import is_backchannel
         ("it", "Costa 5 € & pesa 3 kg", "Costa 5 euro e pesa 3 chili"),
         ("en", "It costs €5, that is 20% more.", "It costs 5 euros, that is 20 percent more."),
         ("de", "**Fett**, siehe https://a.b/c", "Fett, siehe ein Link"),
+        ("de", "3. Oktober 1990.", "3. Oktober 1990."),
+        ("de", "Heiligabend: 24. Dezember", "Heiligabend: 24. Dezember"),
+        ("de", "Es gibt zwei: 1. Hunde", "Es gibt zwei: Hunde"),
+        ("de", "3·10^8 m/s", "3 mal 10 hoch 8 Meter pro Sekunde"),
+        ("es", "2^10 = 1024", "2 elevado a 10 es igual a 1024"),
+        ("es", "n.° 5", "número 5"),
+        ("fr", "n° 5 et 10^3", "numéro 5 et 10 au cube"),
+        ("it", "il 1° maggio, 2^10", "il primo maggio, 2 alla 10"),
     ],
 )
 def test_signs_units_and_money_are_said_in_the_answers_language(code: str, written: str, said: str) -> None:
