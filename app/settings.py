@@ -185,6 +185,10 @@ class Settings:
             "google": tr("Google"), "compatible": tr("Another server"), "router": tr("Router"),
         },
     )  # fmt: skip
+    embedded_model: str = _setting(
+        "", tr("Built-in model"), tr("The app's own model that answers; empty for the best one that is here."), "brain",
+        place="app",
+    )  # fmt: skip
     ollama_model: str = _setting(
         "", tr("Ollama model"), tr("The model's name; empty for the first one there."), "brain"
     )

@@ -53,6 +53,8 @@ class WindowChoices:
 def backend_choice(settings: Settings, provider: str = "") -> BackendChoice:
     """The brain in the settings; with `provider`, the one that the settings keep for that provider."""
     provider = provider or settings.provider
+    if provider == "embedded":
+        return BackendChoice(provider, settings.embedded_model)
     if provider not in MODELLED:
         return BackendChoice(provider)
     url = getattr(settings, f"{provider}_url") if provider in LOCATED else ""
@@ -62,7 +64,7 @@ def backend_choice(settings: Settings, provider: str = "") -> BackendChoice:
 def keep_backend(settings: Settings, choice: BackendChoice) -> None:
     """Writes a brain into the settings."""
     settings.provider = choice.provider
-    if choice.provider in MODELLED:
+    if choice.provider == "embedded" or choice.provider in MODELLED:
         setattr(settings, f"{choice.provider}_model", choice.model)
     if choice.provider in LOCATED:
         setattr(settings, f"{choice.provider}_url", choice.base_url)

@@ -24,7 +24,7 @@ from app.gui.theme import apply_theme, reduce_motion
 from app.session.control import BackendChoice
 from app.settings import Settings, patience_of
 
-_OF_A_BRAIN = ("provider", *(f"{p}_model" for p in MODELLED), *(f"{p}_url" for p in LOCATED))
+_OF_A_BRAIN = ("provider", "embedded_model", *(f"{p}_model" for p in MODELLED), *(f"{p}_url" for p in LOCATED))
 _OF_THE_MODEL = ("precision", "weights_folder", "context_frames")
 _OF_SPEECH = ("recogniser", "voice", "speech_rate", "speech_volume")
 _OF_PROCESSING = ("echo_cancellation", "noise_suppression", "auto_gain")

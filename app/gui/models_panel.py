@@ -51,6 +51,7 @@ class ModelsPanel(Panel):
         self._play = play
         self._views: dict[str, ModelView] = {}
         self._used: dict[str, str] = {}
+        self._language = "auto"
         self.column.addWidget(Quiet(
             self.tr("Everything here runs on this machine. Speed is measured here, once; facts are 120 short questions "
                     "with one right answer, asked on our own bench."), self,
@@ -84,12 +85,14 @@ class ModelsPanel(Panel):
         self.hear_button = self.button(self.tr("&Hear"), self.tr("Hear a sample of the chosen voice"))
         self.hear_button.setVisible(play is not None)
         self.use_button = self.button(self.tr("&Use"), self.tr("Use the chosen model"))
+        self.auto_button = self.button(self.tr("&Automatic"), self.tr("Leave the choice of such a model to the app"))
         self.check_button = self.button(self.tr("C&heck"), self.tr("Check the chosen model's files"))
         self.remove_button = self.button(self.tr("&Remove"), self.tr("Remove the chosen model"))
         self.close_button = self.button(self.tr("&Close"))
         row = QHBoxLayout()
         for button in (
-            self.get_button, self.stop_button, self.hear_button, self.use_button, self.check_button, self.remove_button,
+            self.get_button, self.stop_button, self.hear_button, self.use_button, self.auto_button, self.check_button,
+            self.remove_button,
         ):  # fmt: skip
             row.addWidget(button)
         row.addStretch(1)
@@ -99,6 +102,7 @@ class ModelsPanel(Panel):
         self.stop_button.clicked.connect(keeper.stop)
         self.hear_button.clicked.connect(self._hear)
         self.use_button.clicked.connect(self._use)
+        self.auto_button.clicked.connect(self._leave_to_app)
         self.check_button.clicked.connect(lambda: self._work("check"))
         self.remove_button.clicked.connect(lambda: self._work("remove"))
         self.close_button.clicked.connect(self.close)
@@ -109,9 +113,11 @@ class ModelsPanel(Panel):
         self.resize(880, 560)
         self._shape()
 
-    def open_afresh(self, used: dict[str, str]) -> None:
-        """Appears with the present states. `used`: the models that the settings name, by kind."""
-        self._used = dict(used)
+    def open_afresh(self, used: dict[str, str], language: str = "auto") -> None:
+        """Appears with the present states. `used`: the models that the settings name, by kind; `language`: of talks, by
+        its two letters, or "auto".
+        """
+        self._used, self._language = dict(used), language
         self.appear()
         self.look()
 
@@ -198,7 +204,10 @@ class ModelsPanel(Panel):
         working = self._errands.busy(WORK)
         self.get_button.setEnabled(view is not None and not view.usable and not busy)
         self.stop_button.setEnabled(busy)
-        self.use_button.setEnabled(view is not None and view.usable and view.kind in USABLE_KINDS)
+        self.use_button.setEnabled(
+            view is not None and view.usable and view.kind in USABLE_KINDS and self._speaks(view)
+        )
+        self.auto_button.setEnabled(view is not None and bool(self._used.get(view.kind)))
         self.hear_button.setEnabled(
             view is not None and view.usable and view.kind == "tts" and not self._errands.busy(HEAR)
         )
@@ -211,6 +220,12 @@ class ModelsPanel(Panel):
         about = " ".join(filter(None, (self._sentence(view.note), view.fits))) if view is not None else ""
         self.words.setText(about)
         self.words.setVisible(bool(about))
+
+    def _speaks(self, view: ModelView) -> bool:
+        """Whether what is chosen hears or speaks the language of talks."""
+        voice = next((voice for voice in view.voices if voice.key == self._chosen_voice), None)
+        languages = (voice.language,) if voice is not None else view.languages
+        return view.kind == "llm" or self._language == "auto" or bool({"*", self._language}.intersection(languages))
 
     @staticmethod
     def _sentence(note: str) -> str:
@@ -229,6 +244,16 @@ class ModelsPanel(Panel):
             self.use_wanted.emit(view.kind, key)
             self.look()
             self._say(self.tr("{0} is used from now on.").format(self.list.currentItem().text(0)))
+
+    def _leave_to_app(self) -> None:
+        if (view := self.chosen) is not None:
+            self._use_none(view.kind)
+            self.look()
+            self._say(self.tr("The app chooses from now on."))
+
+    def _use_none(self, kind: ModelKind) -> None:
+        self._used[kind] = ""
+        self.use_wanted.emit(kind, "")
 
     def _hear(self) -> None:
         view = self.chosen
@@ -257,8 +282,15 @@ class ModelsPanel(Panel):
         desk = self._keeper.desk
         act = desk.check if what == "check" else desk.remove
         self._say(self.tr("Reading all of {0} …").format(view.label) if what == "check" else "")
-        self._errands.run(WORK, lambda: asyncio.to_thread(act, view.key), self._worked, self._worked)
+        done = self._worked if what == "check" else lambda sentence: self._removed(view, sentence)
+        self._errands.run(WORK, lambda: asyncio.to_thread(act, view.key), done, self._worked)
         self._shape()
+
+    def _removed(self, view: ModelView, sentence: str) -> None:
+        """A model is gone: talks that were to use it are left to the app's choice."""
+        if self._used.get(view.kind, "").partition("/")[0] == view.key:
+            self._use_none(view.kind)
+        self._worked(sentence)
 
     def _worked(self, sentence: str) -> None:
         self.look()

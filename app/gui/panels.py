@@ -230,7 +230,7 @@ class Panels(QObject):
         settings = self._settings
         used = {"stt": settings.recogniser, "tts": settings.voice}
         used["llm"] = backend_choice(settings).model if settings.provider == "embedded" else "-"
-        self.models.open_afresh(used)
+        self.models.open_afresh(used, settings.language)
 
     def _use_model(self, kind: str, key: str) -> None:
         if kind == "llm":

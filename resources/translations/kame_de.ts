@@ -64,6 +64,10 @@
         <translation>Eingebaut</translation>
     </message>
     <message>
+        <source>Built-in model</source>
+        <translation>Eingebautes Modell</translation>
+    </message>
+    <message>
         <source>By how much KAME or Moshi hears you later than the transcriber does.</source>
         <translation>Um wie viel später KAME oder Moshi dich hört als die Spracherkennung.</translation>
     </message>
@@ -430,6 +434,10 @@
     <message>
         <source>Text size</source>
         <translation>Textgröße</translation>
+    </message>
+    <message>
+        <source>The app&apos;s own model that answers; empty for the best one that is here.</source>
+        <translation>Das Modell der App, das antwortet; leer für das beste, das hier ist.</translation>
     </message>
     <message>
         <source>The brain at the side of the one that speaks; empty for none.</source>
@@ -2894,6 +2902,10 @@
 <context>
     <name>ModelsPanel</name>
     <message>
+        <source>&amp;Automatic</source>
+        <translation>A&amp;utomatisch</translation>
+    </message>
+    <message>
         <source>&amp;Close</source>
         <translation>&amp;Schließen</translation>
     </message>
@@ -2966,6 +2978,10 @@
         <translation>Sprachen</translation>
     </message>
     <message>
+        <source>Leave the choice of such a model to the app</source>
+        <translation>Die Wahl eines solchen Modells der App überlassen</translation>
+    </message>
+    <message>
         <source>Licence</source>
         <translation>Lizenz</translation>
     </message>
@@ -3008,6 +3024,10 @@
     <message>
         <source>Stop the download</source>
         <translation>Das Herunterladen anhalten</translation>
+    </message>
+    <message>
+        <source>The app chooses from now on.</source>
+        <translation>Ab jetzt wählt die App.</translation>
     </message>
     <message>
         <source>Use the chosen model</source>

@@ -64,6 +64,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Built-in model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>By how much KAME or Moshi hears you later than the transcriber does.</source>
         <translation type="unfinished"></translation>
     </message>
@@ -429,6 +433,10 @@
     </message>
     <message>
         <source>Text size</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The app&apos;s own model that answers; empty for the best one that is here.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2894,6 +2902,10 @@
 <context>
     <name>ModelsPanel</name>
     <message>
+        <source>&amp;Automatic</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>&amp;Close</source>
         <translation type="unfinished"></translation>
     </message>
@@ -2966,6 +2978,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Leave the choice of such a model to the app</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Licence</source>
         <translation type="unfinished"></translation>
     </message>
@@ -3007,6 +3023,10 @@
     </message>
     <message>
         <source>Stop the download</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The app chooses from now on.</source>
         <translation type="unfinished"></translation>
     </message>
     <message>

@@ -11,6 +11,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from app.gui.choice import backend_choice
 from app.gui.models_panel import ModelsPanel
 from app.gui.window import MainWindow
 from app.session.control import BackendChoice
@@ -104,7 +105,7 @@ async def test_a_model_is_fetched_and_offered_to_the_talk_that_goes_on() -> None
 
 
 async def test_what_is_used_checked_and_removed_is_said_and_kept() -> None:
-    desk, settings = FakeModels(), Settings()
+    desk, settings = FakeModels(), Settings(language="de")
     async with shown(FakeFactory(), settings, models=desk) as window:
         panel = await opened(window)
         row(panel, "Ear")
@@ -115,11 +116,21 @@ async def test_what_is_used_checked_and_removed_is_said_and_kept() -> None:
         row(panel, "Mouth")
         QTest.mouseClick(panel.use_button, Qt.MouseButton.LeftButton)
         assert settings.voice == "mouth"
+        row(panel, "Small")
+        QTest.mouseClick(panel.use_button, Qt.MouseButton.LeftButton)
+        await until(lambda: settings.embedded_model == "small")
+        assert backend_choice(settings).model == "small", "kept for next time"
+        QTest.mouseClick(panel.auto_button, Qt.MouseButton.LeftButton)
+        await until(lambda: panel.said.text() == "The app chooses from now on.")
+        await until(lambda: settings.embedded_model == "")
+        assert not panel.auto_button.isEnabled()
+        row(panel, "Mouth")
         await until(lambda: row(panel, "Mouth")[3] == "in use")
         QTest.mouseClick(panel.check_button, Qt.MouseButton.LeftButton)
         await until(lambda: panel.said.text() == "mouth is whole.")
         QTest.mouseClick(panel.remove_button, Qt.MouseButton.LeftButton)
-        await until(lambda: desk.views["mouth"].state == "absent")
+        await until(lambda: settings.voice == "")
+        assert desk.views["mouth"].state == "absent", "talks are not to look for what is gone"
         row(panel, "Small")
         assert not panel.remove_button.isEnabled(), "what came with the app stays"
 
@@ -143,10 +154,11 @@ async def test_a_fetch_that_ends_early_is_a_sentence_and_the_talk_goes_on(how: s
 
 
 async def test_a_voice_is_heard_and_then_used() -> None:
-    desk, sounds, settings = FakeModels(), FakeSoundDesk(), Settings(loudspeaker="box", first_run_done=True)
+    desk, sounds, settings = FakeModels(), FakeSoundDesk(), Settings(loudspeaker="box", language="de")
     async with shown(FakeFactory(), settings=settings, models=desk, sound_desk=sounds) as window:
         panel = await opened(window)
         assert row(panel, "Small") and not panel.hear_button.isEnabled(), "a brain has no sound"
+        assert row(panel, "Ann") and panel.hear_button.isEnabled() and not panel.use_button.isEnabled(), "no German"
         assert row(panel, "Bea")[:4] == ["Bea", "de", "", ""]
         QTest.mouseClick(panel.hear_button, Qt.MouseButton.LeftButton)
         await until(lambda: sounds.calls == [("play", "box")])
