@@ -260,9 +260,8 @@ class ModelsPanel(Panel):
         if view is None or self._play is None:
             return
         self._say(self.tr("Loading {0} …").format(self.list.currentItem().text(0)))
-        self._errands.run(
-            HEAR, lambda: self._play_sample(self._chosen_voice or view.key), lambda _: self._heard(""), self._heard
-        )
+        voice = self._chosen_voice or view.key
+        self._errands.run(HEAR, lambda: self._play_sample(voice), lambda _: self._heard(""), self._heard)
         self._shape()
 
     async def _play_sample(self, voice: str) -> None:
