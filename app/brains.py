@@ -15,7 +15,7 @@ from app.backend.prices import (
     Prices,
     load_prices,
 )
-from app.conversation.languages import ENGLISH
+from app.conversation.languages import AUTOMATIC, ENGLISH
 from app.conversation.pace import Pace
 from app.models.catalogue import find_model, models_of
 from app.models.choose import language_model_here
@@ -23,7 +23,6 @@ from app.resources import resource
 from app.secrets import api_key
 from app.session.control import ROUTER, BackendChoice, ToolChoice
 from app.settings import Settings, prices_path, servers_path
-from app.stt.choose import AUTOMATIC
 from app.tools import (
     Toolbox,
     load_servers,

@@ -14,7 +14,7 @@ from app import books, brains, nvidia
 from app.audio.endpoints import AudioSink, AudioSource, SoundEdge
 from app.audio.errors import AudioError
 from app.backend.base import Backend, BackendError
-from app.conversation.languages import ENGLISH
+from app.conversation.languages import AUTOMATIC, ENGLISH
 from app.conversation.turn import TurnSettings
 from app.conversation.turn_end import PauseLengths
 from app.frontend import PROVIDERS as FRONT_ENDS
@@ -38,7 +38,6 @@ from app.settings import Settings, echoes_path, recordings_folder
 from app.stt import make_transcriber
 from app.stt.base import Transcriber, TranscriberError
 from app.stt.card import recogniser_card_bytes
-from app.stt.choose import AUTOMATIC
 from app.tts.base import Voice, VoiceError
 from app.user_pace import keep_pace, load_pace
 

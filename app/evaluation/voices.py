@@ -20,6 +20,7 @@ import numpy as np
 import soxr
 
 from app.conversation.frame import SAMPLE_RATE
+from app.conversation.languages import AUTOMATIC
 from app.conversation.words import fold
 from app.evaluation.loudness import loudness
 from app.models.errors import ModelError
@@ -28,7 +29,7 @@ from app.resources import resource
 from app.stt.whisper_library import faster_whisper
 from app.tts.base import Clip
 from app.tts.child_voice import ChildVoice
-from app.tts.voices import AUTO, VoiceEntry, all_voices, choose_voice, speaker_of
+from app.tts.voices import VoiceEntry, all_voices, choose_voice, speaker_of
 
 READER = "whisper-base"
 READER_RATE = 16_000
@@ -72,7 +73,7 @@ def run_voices(
     """Measure the voices `keys`, or all that are here, by `count` sentences each. Raise ModelError and VoiceError."""
     if not is_here(READER):
         raise ModelError(f"The voices are read back by Whisper base, which is not here. Get it: models get {READER}.")
-    entries = [choose_voice(key, AUTO) for key in keys] or [v for v in all_voices() if is_here(v.model.key)]
+    entries = [choose_voice(key, AUTOMATIC) for key in keys] or [v for v in all_voices() if is_here(v.model.key)]
     reader = faster_whisper().WhisperModel(
         str(model_path(READER)), device="cpu", compute_type="int8", cpu_threads=1
     )

@@ -406,6 +406,7 @@ class Session:
             return
         self.mailbox.post(WordsHint(turn, words, update.heard_until, update.language))
         self.mind.language = update.language
+        self.speech.heard(update.language)
         if self.parts.frontend.hears_oracle:
             self.mind.ask(turn, words, final=update.final, settled=update.settled)
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Generic, TypeVar
 
 from app.conversation import events as e
+from app.conversation.languages import AUTOMATIC, ENGLISH
 from app.frontend.base import SetVoice
 from app.session.control import SpeechChoice
 from app.session.loading import enter
@@ -28,18 +29,18 @@ _log = logging.getLogger(__name__)
 
 class _Change(Generic[_T]):
     """Brings in the model that was asked for last: `load` gives it entered, `take` has it used, `leave` lets go one
-    that is not wanted any more, `failed` gets why one could not be had. `has` is the model in use, by its key.
+    that is not wanted any more, `failed` gets why one could not be had. `has` is the key of the one in use.
     """
 
     def __init__(
-        self, has: str, load: Callable[[], Awaitable[_T]], take: Callable[[_T], None], leave: Callable[[_T], None],
+        self, has: Hashable, load: Callable[[], Awaitable[_T]], take: Callable[[_T], None], leave: Callable[[_T], None],
         failed: Callable[[Exception], None],
     ) -> None:  # fmt: skip
         self.has = self.wanted = has
         self._load, self._take, self._leave, self._failed = load, take, leave, failed
         self._task: asyncio.Task[None] | None = None
 
-    def want(self, key: str) -> None:
+    def want(self, key: Hashable) -> None:
         """Have this model in use as soon as it has loaded, unless another one is asked for meanwhile."""
         self.wanted = key
         if key != self.has and (self._task is None or self._task.done()):
@@ -84,10 +85,14 @@ class LiveSpeech:
         self._voices: list[Voice] = []  # the front-end has the first one, and takes the others one after the other
         self._leaving: set[asyncio.Task[None]] = set()
         self._over = False
+        self._spoken = ENGLISH if choice.language == AUTOMATIC else choice.language  # what the voice is to speak
+        self._unspoken: set[str] = set()  # heard, but no voice of it could be had
         self._recogniser = _Change[Transcriber](
             choice.recogniser, self._load_recogniser, ears.take, self._let_go, self._recogniser_failed
         )
-        self._voice = _Change[Voice](choice.voice, self._load_voice, self._take_voice, self._let_go, self._voice_failed)
+        self._voice = _Change[Voice](
+            self._voice_key(), self._load_voice, self._take_voice, self._let_go, self._voice_failed
+        )
         ears.on_changed = self._tell
         ears.on_retired = self._let_go
 
@@ -96,15 +101,22 @@ class LiveSpeech:
         if self._over:
             return
         self.choice = replace(choice, language=self.choice.language)
+        self._unspoken.clear()
         self._recogniser.want(choice.recogniser)
+        self._want_voice()
         voice = self._newest_voice()
-        if voice is None:  # the front-end has a voice of its own: this is for the one that may take its place
-            self._voice.has = self._voice.wanted = choice.voice
-            return
-        self._voice.want(choice.voice)
-        if (voice.rate, voice.volume) != (choice.rate, choice.volume):
+        if voice is not None and (voice.rate, voice.volume) != (choice.rate, choice.volume):
             self._tune(voice)
             self._post(SetVoice(voice))
+
+    def heard(self, language: str) -> None:
+        """Take in the language of the user's last words, by its two letters: where the app finds out the language and
+        chooses the voice, that goes over to it. Where no voice speaks it, that is told of once.
+        """
+        left_to_app = self.choice.language == AUTOMATIC and not self.choice.voice
+        if not self._over and left_to_app and language and language not in self._unspoken:
+            self._spoken = language
+            self._want_voice()
 
     def taken(self, voices: Sequence[Voice]) -> None:
         """Take in that the front-end speaks with these since its last step, one after the other."""
@@ -137,16 +149,20 @@ class LiveSpeech:
     async def _load_voice(self) -> Voice:
         if self._parts.make_voice is None:
             raise VoiceError("This talk can't change it. Begin a new one.")
-        voice = await self._parts.make_voice(self.choice)
+        choice = self.choice if self.choice.voice else replace(self.choice, language=self._spoken)
+        voice = await self._parts.make_voice(choice)
         await enter(voice, simulated=self._simulated)
         return voice
 
     def _recogniser_failed(self, error: Exception) -> None:
-        self.choice = replace(self.choice, recogniser=self._recogniser.has)
+        self.choice = replace(self.choice, recogniser=str(self._recogniser.has))
         self._emit(e.Failure(self._now(), "stt", _refusal("speech recognition", self._ears.name, error)))
 
     def _voice_failed(self, error: Exception) -> None:
-        self.choice = replace(self.choice, voice=self._voice.has)
+        if not self.choice.voice:
+            self._unspoken.add(self._spoken)
+        had, self._spoken = self._voice.has  # type: ignore[misc]
+        self.choice = replace(self.choice, voice=had)
         voice = self._newest_voice()
         name = voice.name if voice is not None else self._parts.frontend.name
         self._emit(e.Failure(self._now(), "tts", _refusal("voice", name, error)))
@@ -158,6 +174,15 @@ class LiveSpeech:
         if not self._voices and self._parts.frontend.voice is not None:
             self._voices.append(self._parts.frontend.voice)
         return self._voices[-1] if self._voices else None
+
+    def _voice_key(self) -> tuple[str, str]:
+        return self.choice.voice, self._spoken
+
+    def _want_voice(self) -> None:
+        if self._newest_voice() is None:  # the front-end has one of its own: this is for what may take its place
+            self._voice.has = self._voice.wanted = self._voice_key()
+        else:
+            self._voice.want(self._voice_key())
 
     def _take_voice(self, voice: Voice) -> None:
         self._tune(voice)  # the user may have turned them while it loaded
@@ -195,4 +220,4 @@ def _refusal(what: str, old: str, error: Exception) -> str:
     """What is told of a change that failed."""
     known = isinstance(error, TranscriberError | VoiceError)
     why = str(error) if known else f"{type(error).__name__}: {error}. Choose another one, or try again."
-    return f"The {what} could not be changed, and the talk goes on with {old}. What was chosen says: {why}"
+    return f"The {what} could not be changed, and the talk goes on with {old}. The reason: {why}"

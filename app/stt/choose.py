@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from app.conversation.languages import AUTOMATIC
 from app.installed import completing_command
 from app.models.catalogue import DEFAULTS, find_model, models_of
 from app.models.entry import ANY, Model
@@ -15,7 +16,6 @@ from app.stt.base import TranscriberError
 SLOWEST_LOOK = 0.35
 """Seconds that a look at five seconds of sound may take for the app to choose a recogniser by itself. At that length
 the sound is looked at every 0.4 s, and in a pause the words are waited for."""
-AUTOMATIC = "auto"
 CHOSEN_ENGINE = "whisper"
 """The app chooses among models of one engine, which can be told apart by size: the larger one errs less."""
 

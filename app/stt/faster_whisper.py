@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from app.conversation.languages import AUTOMATIC
 from app.model_pool import MODELS
 from app.stt.base import TranscriberError
-from app.stt.choose import AUTOMATIC
 from app.stt.lent import make_streaming
 from app.stt.streaming import RATE, Decoder, StreamingTranscriber
 

@@ -49,11 +49,12 @@ class ScriptedVoiceActivity:
 
 
 class ScriptedTranscriber:
-    """Tells the words of the script, those spoken up to now, every `every` frames."""
+    """Tells the words of the script, those spoken up to now, every `every` frames, as words of `language`."""
 
     name = "scripted"
 
-    def __init__(self, script: list[ScriptedTurn], *, every: int = 3) -> None:
+    def __init__(self, script: list[ScriptedTurn], *, every: int = 3, language: str = "en") -> None:
+        self.language = language
         self.shed = 0
         self.on_update: Callable[[TranscriptUpdate], None] = lambda update: None
         self.on_finished: Callable[[int, float, float], None] = lambda turn, probability, end: None
@@ -78,7 +79,7 @@ class ScriptedTranscriber:
         if words and text != self._told:
             self._told = text
             stable = " ".join(words[:-1])
-            self.on_update(TranscriptUpdate(self._open, stable, words[-1], frame.at))
+            self.on_update(TranscriptUpdate(self._open, stable, words[-1], frame.at, language=self.language))
 
     def begin(self, turn: int, at: float, silent_since: float = 0.0) -> None:
         """See `Transcriber.begin`."""
@@ -88,7 +89,7 @@ class ScriptedTranscriber:
         """See `Transcriber.pause`."""
         text = " ".join(self._words(speech_end + 0.05))
         self._told = text
-        self.on_update(TranscriptUpdate(turn, text, "", speech_end + 0.1, settled=True))
+        self.on_update(TranscriptUpdate(turn, text, "", speech_end + 0.1, settled=True, language=self.language))
         spoken = [t for t in self._script if t.end <= speech_end + 0.1]
         self.on_finished(turn, spoken[-1].finished if spoken else 0.1, speech_end)
 
@@ -100,7 +101,8 @@ class ScriptedTranscriber:
         """See `Transcriber.end`."""
         text = " ".join(self._words(speech_end + 0.05))
         self._open = 0
-        self.on_update(TranscriptUpdate(turn, text, "", speech_end + 0.1, settled=True, final=True))
+        end = speech_end + 0.1
+        self.on_update(TranscriptUpdate(turn, text, "", end, settled=True, final=True, language=self.language))
 
     def discard(self, turn: int) -> None:
         """See `Transcriber.discard`."""

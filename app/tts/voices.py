@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from app.conversation.languages import AUTOMATIC, ENGLISH
 from app.models.catalogue import DEFAULTS, models_of
 from app.models.entry import Model, ModelVoice
 from app.models.places import is_here, model_path
@@ -14,10 +15,6 @@ from app.models.speeds import load_speeds
 from app.resources import resource
 from app.tts.base import VoiceError
 from app.tts.child_voice import ChildVoice, Speaker
-
-AUTO = "auto"
-"""In place of a language: the one that is heard. Until it is known, the app's own."""
-OWN_LANGUAGE = "en"
 
 LEAST_RATE = 2.0
 """Seconds of sound that a voice must make a second for the app to choose it by itself: one that makes less falls behind
@@ -61,12 +58,12 @@ def voices_of(language: str) -> list[VoiceEntry]:
     return [voice for voice in all_voices() if voice.language == language]
 
 
-def choose_voice(key: str = "", language: str = OWN_LANGUAGE, here: Callable[[str], bool] = is_here) -> VoiceEntry:
+def choose_voice(key: str = "", language: str = ENGLISH, here: Callable[[str], bool] = is_here) -> VoiceEntry:
     """Return the voice `key`, which may be just a model, or without a key the best of the language that is here.
 
     `here` tells of a model whether it can be used. Raise VoiceError.
     """
-    spoken = OWN_LANGUAGE if language == AUTO else language
+    spoken = ENGLISH if language == AUTOMATIC else language
     if not key:
         return _best(spoken, here)
     model_key, _, name = key.partition("/")
@@ -75,7 +72,7 @@ def choose_voice(key: str = "", language: str = OWN_LANGUAGE, here: Callable[[st
     if not matching:
         keys = ", ".join(voice.key for voice in of_model or all_voices())
         raise VoiceError(f"There is no voice called “{key}”. There are: {keys}.")
-    fitting = [voice for voice in matching if voice.language == spoken] or (matching if language == AUTO else [])
+    fitting = [voice for voice in matching if voice.language == spoken] or (matching if language == AUTOMATIC else [])
     if not fitting:
         others = ", ".join(voice.key for voice in voices_of(spoken)) or "none"
         raise VoiceError(
@@ -91,14 +88,14 @@ def choose_voice(key: str = "", language: str = OWN_LANGUAGE, here: Callable[[st
     return voice
 
 
-def make_voice(key: str = "", language: str = OWN_LANGUAGE, rate: float = 1.0, volume: float = 1.0) -> ChildVoice:
+def make_voice(key: str = "", language: str = ENGLISH, rate: float = 1.0, volume: float = 1.0) -> ChildVoice:
     """Return the voice that `choose_voice` finds, not entered yet. Raise VoiceError."""
     return ChildVoice(speaker_of(choose_voice(key, language)), rate, volume)
 
 
 def make_sample(key: str, rate: float = 1.0, volume: float = 1.0) -> tuple[VoiceEntry, np.ndarray]:
     """Return the voice `key` and what it says to be chosen by, float32 mono 24 kHz. Blocks. Raise VoiceError."""
-    chosen = choose_voice(key, AUTO)
+    chosen = choose_voice(key, AUTOMATIC)
     with ChildVoice(speaker_of(chosen), rate, volume) as voice:
         return chosen, voice.synthesize(SAMPLES[chosen.language]).result().samples
 

@@ -115,6 +115,22 @@ def changing(*changes: tuple[float, SpeechChoice]) -> Callable[[Session], None]:
     return during
 
 
+class Interpreters(Makers):
+    """German is heard; voices are called by the language that they are made for."""
+
+    def __init__(self, missing: str = "") -> None:
+        super().__init__()
+        self.first.language = "de"
+        self.missing, self.asked = missing, 0
+
+    async def spoken(self, choice: SpeechChoice) -> Spoken:
+        self.asked += 1
+        if choice.language == self.missing:
+            await asyncio.sleep(LOADING)
+            raise VoiceError(f"No voice for the language “{choice.language}” is on this machine.")
+        return await super().spoken(replace(choice, voice=choice.voice or choice.language))
+
+
 def about(request: object) -> ScriptedAnswer:
     return answer(LONG)
 
@@ -245,6 +261,31 @@ def test_openings_are_of_the_new_voice() -> None:
     assert set(second.rates) == {1.2}
 
 
+def test_the_voice_goes_over_to_the_language_that_is_heard() -> None:
+    makers = Interpreters()
+    talk = makers.talk(speech=SpeechChoice("auto"))
+    [changed] = talk.of(e.SpeechChanged)
+    assert changed.voice == "de" and changed.at < 12.0, "in the answer to the first words"
+    assert makers.asked == 1, "a language that goes on is not asked for again"
+    assert talk.said(1) == talk.said(2) == LONG
+    assert not talk.of(e.Failure)
+
+
+def test_a_language_without_a_voice_is_told_of_once_and_spoken_by_the_first_voice() -> None:
+    makers = Interpreters(missing="de")
+    talk = makers.talk(speech=SpeechChoice("auto"))
+    [failure] = talk.of(e.Failure)
+    assert "goes on with first" in failure.sentence and "language “de”" in failure.sentence
+    assert makers.asked == 1 and talk.said(1) == talk.said(2) == LONG
+
+
+def test_a_voice_that_the_user_chose_stays_whatever_is_heard() -> None:
+    for choice in (SpeechChoice("auto", voice="mine"), SpeechChoice("en")):
+        makers = Interpreters()
+        talk = makers.talk(speech=choice)
+        assert makers.asked == 0 and not talk.of(e.SpeechChanged, e.Failure)
+
+
 def test_a_front_end_with_a_voice_of_its_own_keeps_it() -> None:
     makers = Makers()
     parts = SimpleNamespace(frontend=SimpleNamespace(voice=None, name="kame"), make_voice=makers.spoken)
@@ -270,8 +311,8 @@ def test_what_is_missing_is_told_and_the_old_one_goes_on() -> None:
     ears, voice = talk.of(e.Failure)
     assert (ears.source, voice.source) == ("stt", "tts") and not ears.fatal and not voice.fatal
     assert ears.sentence == (
-        "The speech recognition could not be changed, and the talk goes on with first. What was chosen says: It is not "
-        "on this machine. Get it."
+        "The speech recognition could not be changed, and the talk goes on with first. The reason: It is not on "
+        "this machine. Get it."
     )
     assert "voice could not be changed" in voice.sentence and "goes on with first" in voice.sentence
     assert finals(talk) == [turn.words for turn in QUESTIONS] and talk.said(1) == talk.said(2) == LONG

@@ -9,6 +9,8 @@ from importlib import import_module
 from app.conversation.languages.form import Language
 
 ENGLISH = "en"
+AUTOMATIC = "auto"
+"""In place of a language: the one that is heard. Until it is known, English."""
 _MODULES: Mapping[str, str] = {"en": "english", "de": "german", "es": "spanish", "fr": "french", "it": "italian"}
 CODES = tuple(_MODULES)
 
