@@ -7,6 +7,7 @@ sooner than it sounds. For benches.
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -29,7 +30,7 @@ from app.tts.base import Clip, Voice
 
 SMALLEST = Speed(0.1, 40.0)
 """The smallest model on one core: `bench latency` measures 0.10 s to its first words in the manner `thinking` (README),
-and it says some 60 tokens a second."""
+and it says some 60 tokens, which are 40 words, a second."""
 
 CLIP_SECONDS = 0.1
 CLIP_SECONDS_A_SECOND = 0.07
@@ -137,16 +138,20 @@ class SimulatedBackend:
             self._do(context.__aexit__(None, None, None))
 
     async def _items(self, items: AsyncIterator[StreamItem], began: float) -> AsyncIterator[StreamItem]:
-        speed = self._speed
-        late = speed.first if speed is not None else 0.0
+        speed, late = self._speed, None
         while True:
             try:
                 item = self._do(anext(items))  # type: ignore[arg-type]
             except StopAsyncIteration:
                 return
-            now = time.perf_counter()
-            await asyncio.sleep(late if speed is not None else now - began)
-            began, late = time.perf_counter(), 1 / speed.rate if speed is not None else 0.0
+            if speed is None:
+                late = time.perf_counter() - began
+            elif late is None:
+                late = speed.first
+            else:
+                late = _words_begun(item) / speed.rate
+            await asyncio.sleep(late)
+            began = time.perf_counter()
             yield item
 
     def _do(self, work: Any) -> Any:
@@ -154,6 +159,11 @@ class SimulatedBackend:
             return await work
 
         return asyncio.run_coroutine_threadsafe(run(), self._real).result()
+
+
+def _words_begun(item: StreamItem) -> int:
+    """How many words begin behind a blank in what a model says at a time."""
+    return len(re.findall(r"\s\S", item)) if isinstance(item, str) else 0
 
 
 class SimulatedParts:
