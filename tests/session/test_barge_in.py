@@ -31,7 +31,7 @@ ASKED = ScriptedTurn(0.1, 3.2, "Can you explain why the above question is intere
 SPEAKS_BY = 6.0
 """The answer has long begun by then, and the question can't be taken up again any more."""
 WITHIN = 0.3
-SEEDS = 10
+SEEDS = 6
 
 
 def _talk(sounds: Sequence[np.ndarray], *, every: float = 3.0) -> tuple[list[e.Event], list[float]]:
@@ -86,7 +86,7 @@ def _onset(samples: np.ndarray) -> np.ndarray:
      ("cough", 20), ("music", 20)],
 )  # fmt: skip
 def test_what_is_no_speech_does_not_even_hold(kind: str, below: float) -> None:
-    """Of 100 seeds of each at most 2 may hold; of these ten none does."""
+    """Of 100 seeds of each at most 2 may hold; of these six none does."""
     sounds = [noise(kind, 200 + seed, below_speech=below) for seed in range(SEEDS)]
     events, starts = _talk(sounds)
     spoke = [x for x in events if isinstance(x, e.AssistantStarted)]
@@ -102,14 +102,13 @@ def test_speech_over_the_assistant_silences_it_within_300_ms() -> None:
         said = question(cut.file)[round(cut.begin * SAMPLE_RATE) : round(cut.end * SAMPLE_RATE)]
         said = _onset(said)[: SAMPLE_RATE]
         loud = np.sqrt(np.square(said[np.abs(said) > VOICE_FLOOR]).mean())
-        for below in (0.0, 6.0):
-            level = 10 ** ((SPEECH_DBFS - below) / 20) / loud
-            events, [start] = _talk([np.concatenate([np.zeros(97 * number, np.float32), said * level])], every=1.0)
-            start += 97 * number / SAMPLE_RATE
-            stops = _stops(events, start, start + 1.0)
-            took.append(stops[0] - start if stops else 9.0)
+        level = 10 ** ((SPEECH_DBFS - number % 2 * 6.0) / 20) / loud
+        events, [start] = _talk([np.concatenate([np.zeros(97 * number, np.float32), said * level])], every=1.0)
+        start += 97 * number / SAMPLE_RATE
+        stops = _stops(events, start, start + 1.0)
+        took.append(stops[0] - start if stops else 9.0)
     within = sum(one <= WITHIN for one in took)
-    assert len(took) >= 24 and within >= 0.95 * len(took), sorted(took)[-6:]
+    assert len(took) >= 12 and within >= 0.95 * len(took), sorted(took)[-6:]
     assert np.median(took) <= 0.18
 
 

