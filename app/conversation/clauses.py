@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 
+from app.conversation.languages import ENGLISH, Language, language
+
 MIN_WORDS = 4
 """A comma closes a clause only behind this many words: shorter ones make a voice sound chopped."""
 
 MAX_WORDS = 28
 """A clause without punctuation is cut here, so that its speech can begin."""
 
-_ABBREVIATIONS = {"mr.", "mrs.", "ms.", "dr.", "st.", "vs.", "etc.", "e.g.", "i.e.", "no.", "prof.", "jr.", "sr."}
 _STRONG = re.compile(r"[.!?…][\"'”’)\]]*$")
 _WEAK = re.compile(r"[,;:—–][\"'”’)\]]*$")
 
@@ -22,18 +23,15 @@ FIRST_WORDS = 6
 LONGEST_FIRST_WORDS = 11
 """The first clause is cut early, before a word that often begins a phrase: its sound is waited for."""
 
-_PHRASE_STARTERS = frozenset(
-    "that which who because and but or so when where while if of in on for to with by as from is are was were "
-    "has have can will at into than".split()
-)
 
-
-def split_clauses(text: str, *, complete: bool) -> list[str]:
-    """The clauses of `text` that are closed, in order; joined by spaces they are its words.
+def split_clauses(text: str, *, complete: bool, code: str = ENGLISH) -> list[str]:
+    """The clauses of `text`, in the language of that code, that are closed, in order; joined by spaces they are its
+    words.
 
     A clause is closed by what follows it, so the last one is only given when the text is `complete`.
     The first one is kept short.
     """
+    spoken_in = language(code)
     clauses: list[str] = []
     words: list[str] = []
     tokens = text.split()
@@ -43,7 +41,7 @@ def split_clauses(text: str, *, complete: bool) -> list[str]:
         if not followed:
             break
         following = tokens[place + 1]
-        if _closes(token, words, following) or (not clauses and _early(words, following)):
+        if _closes(token, words, following, spoken_in) or (not clauses and _early(words, following, spoken_in)):
             clauses.append(" ".join(words))
             words = []
     if words and complete:
@@ -51,15 +49,15 @@ def split_clauses(text: str, *, complete: bool) -> list[str]:
     return clauses
 
 
-def _early(words: list[str], following: str) -> bool:
+def _early(words: list[str], following: str, spoken_in: Language) -> bool:
     if len(words) >= LONGEST_FIRST_WORDS:
         return True
-    return len(words) >= FIRST_WORDS and following.lower() in _PHRASE_STARTERS
+    return len(words) >= FIRST_WORDS and following.lower() in spoken_in.phrase_starters
 
 
-def _closes(token: str, words: list[str], following: str) -> bool:
+def _closes(token: str, words: list[str], following: str, spoken_in: Language) -> bool:
     if _STRONG.search(token):
-        if token.lower() in _ABBREVIATIONS or re.fullmatch(r"(?:[A-Za-z]\.)+|\d+\.", token):
+        if token.lower() in spoken_in.abbreviations or re.fullmatch(r"(?:[^\W\d_]\.)+|\d+\.", token):
             return False
         return not following[:1].islower()
     if _WEAK.search(token):

@@ -8,36 +8,19 @@ only where it holds the very same words; otherwise it is taken up with a whole s
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from app.conversation.languages import ENGLISH, language
+from app.conversation.languages import ENGLISH, Language, language
 from app.conversation.words import fold
 
 SAME = 0.6
 """Share of a sentence's weight that another one must hold, besides saying nothing else, to have said it already. Chosen
 by hand: what is left out may then be a turn of phrase, and hardly a statement."""
 
-_FILLERS = frozenset(
-    "a an the and or but so of to in on at is are was were be it that this there i you we he she they well as "
-    "for with by from".split()
-)
-_STARTERS = frozenset(
-    "yes no not if when because since while after before although though as your my his her our their its what how why "
-    "where who which whose nothing nobody everything everyone something someone anything one two three some many most "
-    "much more less few both each every any all another these those then there here now can could would should may "
-    "might must do does did has have had only just even also perhaps maybe about over under between during among "
-    "unlike like instead however first second next finally let take think imagine".split()
-)
-"""Words that begin a sentence and are no names: behind a bridge they lose their capital."""
-BRIDGES = language(ENGLISH).bridges
 _CLOSING = "\"'”’»)]"
-_STAKES = re.compile(
-    r"\d.*|no|not|never|nor|none|nobody|nothing|neither|without|.+n't|two|three|four|five|six|seven|eight|nine|ten|eleven|"
-    r"twelve|.+teen|.+ty(?:-.+)?|hundred|thousand|.+illion"
-)
-"""What turns a statement into another one: numbers and negations (and words in -ty, which does no harm)."""
+_LOWER = "".join(chr(code) for code in range(0x250) if chr(code).islower())
+_SENTENCE_END = re.compile(rf"(?<=[.!?…])[{re.escape(_CLOSING)}]*\s+(?=[^{_LOWER}])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +48,15 @@ class _Sentence:
 
 def mend(
     said: str, clauses: list[str], *, complete: bool, corrections: int = 0, resumed: bool = False,
-    bridges: Sequence[str] = BRIDGES,
+    code: str = ENGLISH,
 ) -> Mend:  # fmt: skip
     """Joins a newer revision to what was said.
 
     `clauses` are the revision's closed clauses so far, `complete` tells that no more will come, `corrections` counts
     the bridges already spoken in this turn. `resumed`: the user has spoken since, so that a new sentence begins, and
-    nothing is corrected. `bridges`: the phrases that correct, in the answer's language.
+    nothing is corrected. `code`: the answer's language.
     """
-    spoken = fold(said)
+    spoken, spoken_in = fold(said), language(code)
     if not spoken:
         return Mend("continue") if clauses else Mend("wait")
     words = fold(" ".join(clauses))
@@ -85,23 +68,24 @@ def mend(
         return Mend("wait")
     before = [one for one in _sentences([said]) if one.whole]
     after = _sentences(clauses, complete=complete)
-    first = next((one for one in after if not _is_among(one, before)), None)
+    first = next((one for one in after if not _is_among(one, before, spoken_in)), None)
     if first is None:
         return Mend("continue", len(clauses)) if complete else Mend("wait")
-    if not first.whole and not complete and any(_content(first.words) <= _content(one.words) for one in before):
+    if not first.whole and not complete and _only_begins(first, before, spoken_in):
         return Mend("wait")  # it may yet turn out to be what was said
-    agrees = ends_sentence(said) and first.place > 0 and all(_is_told_by(one, after) for one in before)
+    agrees = ends_sentence(said) and first.place > 0 and all(_is_told_by(one, after, spoken_in) for one in before)
     if agrees or resumed:
         return Mend("continue", first.place)
-    return Mend("correct", first.place, bridge=bridges[corrections % len(bridges)])
+    return Mend("correct", first.place, bridge=spoken_in.bridges[corrections % len(spoken_in.bridges)])
 
 
-def after_bridge(clause: str) -> str:
+def after_bridge(clause: str, code: str = ENGLISH) -> str:
     """A clause as it goes on behind a bridge: without its capital, unless the word always has one."""
     head, _, rest = clause.partition(" ")
     if head in {"I", "I'm", "I'd", "I'll", "I've"} or head[1:] != head[1:].lower() or fold(head)[:1] == ():
         return clause
-    return f"{head.lower()} {rest}".strip() if fold(head)[0] in _FILLERS | _STARTERS else clause
+    lowered = fold(head)[0] in language(code).fillers | language(code).sentence_starters
+    return f"{head.lower()} {rest}".strip() if lowered else clause
 
 
 def bridge_behind(said: str, bridge: str) -> str:
@@ -150,7 +134,7 @@ def _sentences(clauses: list[str], *, complete: bool = False) -> list[_Sentence]
     words: list[str] = []
     begun = 0
     for place, clause in enumerate(clauses):
-        for part in re.split(rf"(?<=[.!?…])[{re.escape(_CLOSING)}]*\s+(?=[A-Z\d\"“'‘(])", clause):
+        for part in re.split(_SENTENCE_END, clause):
             words += fold(part)
             if words and ends_sentence(part):
                 out.append(_Sentence(begun, tuple(words), True))
@@ -161,25 +145,32 @@ def _sentences(clauses: list[str], *, complete: bool = False) -> list[_Sentence]
     return out
 
 
-def _is_among(sentence: _Sentence, told: list[_Sentence]) -> bool:
-    return sentence.whole and any(_is_same(one.words, sentence.words) for one in told)
+def _is_among(sentence: _Sentence, told: list[_Sentence], spoken_in: Language) -> bool:
+    return sentence.whole and any(_is_same(one.words, sentence.words, spoken_in) for one in told)
 
 
-def _is_told_by(sentence: _Sentence, newer: list[_Sentence]) -> bool:
-    return any(one.whole and _is_same(sentence.words, one.words) for one in newer)
+def _is_told_by(sentence: _Sentence, newer: list[_Sentence], spoken_in: Language) -> bool:
+    return any(one.whole and _is_same(sentence.words, one.words, spoken_in) for one in newer)
 
 
-def _is_same(said: tuple[str, ...], newer: tuple[str, ...]) -> bool:
+def _only_begins(sentence: _Sentence, told: list[_Sentence], spoken_in: Language) -> bool:
+    """Whether `sentence` says nothing so far that one of those has not told."""
+    words = _content(sentence.words, spoken_in)
+    return any(words <= _content(one.words, spoken_in) for one in told)
+
+
+def _is_same(said: tuple[str, ...], newer: tuple[str, ...], spoken_in: Language) -> bool:
     """Whether `newer` says all that was `said`, and hardly more, in these or other words."""
     if said == newer:
         return True
-    mine, others = _content(said), _content(newer)
-    return bool(mine) and mine <= others and len(mine) >= SAME * len(others) and _stakes(said) == _stakes(newer)
+    mine, others = _content(said, spoken_in), _content(newer, spoken_in)
+    alike = bool(mine) and mine <= others and len(mine) >= SAME * len(others)
+    return alike and _stakes(said, spoken_in) == _stakes(newer, spoken_in)
 
 
-def _content(words: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(words) - _FILLERS
+def _content(words: tuple[str, ...], spoken_in: Language) -> frozenset[str]:
+    return frozenset(words) - spoken_in.fillers
 
 
-def _stakes(words: tuple[str, ...]) -> list[str]:
-    return sorted(word for word in words if _STAKES.fullmatch(word))
+def _stakes(words: tuple[str, ...], spoken_in: Language) -> list[str]:
+    return sorted(word for word in words if re.fullmatch(spoken_in.stakes, word))

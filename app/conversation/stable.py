@@ -40,7 +40,7 @@ class Revision:
     @property
     def clauses(self) -> list[str]:
         """Its closed clauses, as a voice says them."""
-        return split_clauses(spoken(self.text, self.language), complete=self.done)
+        return split_clauses(spoken(self.text, self.language), complete=self.done, code=self.language)
 
     @property
     def may_stay(self) -> bool:

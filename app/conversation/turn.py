@@ -360,10 +360,10 @@ class TurnTracker:
 
     def _is_own_echo(self) -> bool:
         own = [(when, text) for when, text in self._said if self._last_voice - when <= _SAID_SECONDS]
-        if is_echo(self._words, " ".join(text for _, text in own)):
+        if is_echo(self._words, " ".join(text for _, text in own), self._language):
             # A short echo comes while the words are said; who repeats two words does it behind them.
             near = " ".join(text for when, text in own if when >= self._onset_at - 0.5)
-            return len(fold(self._words)) >= 4 or is_echo(self._words, near)
+            return len(fold(self._words)) >= 4 or is_echo(self._words, near, self._language)
         return False
 
     def _let_pass(self, at: float, out: list[TurnEvent | FloorCommand]) -> None:

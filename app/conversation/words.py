@@ -42,17 +42,14 @@ def is_backchannel(text: str, code: str = ENGLISH) -> bool:
     return True
 
 
-_COMMANDS = frozenset("stop wait no quiet enough cancel hold sorry".split())
-"""Words that always interrupt, whoever else has said them."""
-
-
-def is_echo(heard: str, said: str) -> bool:
-    """Whether `heard` is nothing but a stretch of what was `said`: two words or more, in order.
+def is_echo(heard: str, said: str, code: str = ENGLISH) -> bool:
+    """Whether `heard` is nothing but a stretch of what was `said`: two words or more, in order, and no command of the
+    language of that code among them.
 
     From four words on one may be wrong, missing or too many, as a recogniser has it that hears an echo.
     """
     words, own = fold(heard), fold(said)
-    if len(words) < 2 or not own or _COMMANDS & set(words):
+    if len(words) < 2 or not own or language(code).commands & set(words):
         return False
     # Edit distance of `words` to the nearest stretch of `own`: free at both ends.
     row = [0] * (len(own) + 1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.conversation import events as e
-from app.conversation.mend import BRIDGES
+from app.conversation.languages import ENGLISH, language
 from app.conversation.spoken import spoken
 from app.conversation.words import fold
 
@@ -41,7 +41,7 @@ class HeardAnswer:
         learned from its own history, or its content changed.
         """
         told = " ".join(fold(self.said))
-        learned = any(" ".join(fold(bridge)) in told for bridge in BRIDGES)
+        learned = any(" ".join(fold(bridge)) in told for bridge in language(ENGLISH).bridges)
         return self.bridges > 0 or learned or bool(self.said and not self.whole)
 
     def document(self) -> dict[str, Any]:

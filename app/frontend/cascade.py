@@ -17,7 +17,7 @@ import numpy as np
 from app.conversation import turn as floor
 from app.conversation.events import Manner
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
-from app.conversation.languages import ENGLISH, language
+from app.conversation.languages import ENGLISH
 from app.conversation.mend import after_bridge, bridge_behind, ends_sentence, mend
 from app.conversation.stable import Revision, is_stable
 from app.conversation.words import fold, same_words
@@ -429,7 +429,7 @@ class CascadeFrontEnd:
                 continue
             join = mend(
                 " ".join(said), clauses, complete=revision.done, corrections=self._corrections,
-                resumed=not self._source, bridges=language(revision.language).bridges,
+                resumed=not self._source, code=revision.language,
             )  # fmt: skip
             if join.action == "wait" or join.next_clause >= len(clauses):
                 continue
@@ -438,7 +438,7 @@ class CascadeFrontEnd:
             clause = " ".join(clauses[join.next_clause].split()[join.skip :])
             if join.bridge:
                 last = "x" if cuts else said[-1] if said else ""
-                clause = f"{bridge_behind(last, join.bridge)} {after_bridge(clause)}"
+                clause = f"{bridge_behind(last, join.bridge)} {after_bridge(clause, revision.language)}"
             return _Choice(revision.number, join.next_clause, clause, join.bridge, cuts)
         return None
 
@@ -484,7 +484,8 @@ class CascadeFrontEnd:
         return [newest, current]
 
     def _all_said(self, revision: Revision) -> bool:
-        return mend(" ".join(self._said), revision.clauses, complete=True).next_clause >= len(revision.clauses)
+        join = mend(" ".join(self._said), revision.clauses, complete=True, code=revision.language)
+        return join.next_clause >= len(revision.clauses)
 
     def _exhausted(self) -> bool:
         """Whether every revision of this turn that was asked for is over, the complete one among them."""

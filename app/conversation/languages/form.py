@@ -1,4 +1,4 @@
-"""The form of a language's module: its phrases, and how what is written is read aloud."""
+"""The form of a language's module: its phrases, its words, and how what is written is read aloud."""
 
 from __future__ import annotations
 
@@ -17,8 +17,14 @@ class Language:
     `answer_in` asks for the language behind a persona of the user's own. `spoken`: how an answer that is read aloud
     is written. `lengths`: what is asked of an answer's length. `openings`: short phrases that fill a wait, and commit
     to nothing. `bridges`: phrases that take back what was said. `backchannels`: words that only tell the speaker to
-    go on. `link`: what is said for one. `readings`: what a voice misreads and what it is to say, as pairs of a
-    regular expression and its replacement.
+    go on. `commands`: words that always interrupt. `link`: what is said for one. `readings`: what a voice misreads and
+    what it is to say, as pairs of a regular expression and its replacement.
+
+    `abbreviations`: lower-case words whose point ends no sentence, besides single letters and numbers.
+    `phrase_starters`: words that often begin a phrase, before which a long clause is cut. `fillers`: words without
+    which a sentence says the same. `sentence_starters`: further words that may begin a sentence and are no names, to
+    lose their capital in mid-sentence. `stakes`: a regular expression for words that turn a statement into another
+    one: numbers and negations.
     """
 
     code: str
@@ -31,5 +37,11 @@ class Language:
     openings: tuple[str, ...]
     bridges: tuple[str, ...]
     backchannels: frozenset[str]
+    commands: frozenset[str]
+    abbreviations: frozenset[str]
+    phrase_starters: frozenset[str]
+    fillers: frozenset[str]
+    sentence_starters: frozenset[str]
+    stakes: str
     link: str
     readings: tuple[tuple[str, str], ...]

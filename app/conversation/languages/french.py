@@ -1,4 +1,4 @@
-"""French: the app's phrases, and how signs, units and money are read."""
+"""French: the app's phrases, the words that matter to its sentences, and how signs, units and money are read."""
 
 from __future__ import annotations
 
@@ -29,6 +29,26 @@ LANGUAGE = Language(
         "mhm", "hm", "hmm", "ah", "oh", "oui", "ouais", "ok", "okay", "d'accord", "bien", "bon", "voilà", "exact",
         "je vois", "bien sûr", "euh", "super", "vraiment", "c'est vrai",
     }),
+    commands=frozenset("stop attends arrête non silence assez annule pardon".split()),
+    abbreviations=frozenset("m. mme. mlle. dr. pr. etc. p.ex. av. env. ex. cf. vol. apr. st. ste.".split()),
+    phrase_starters=frozenset((
+        "que qui dont parce et mais ou donc quand où pendant si de en pour par avec comme depuis est sont était "
+        "étaient a ont peut au aux du dans sur à"
+    ).split()),
+    fillers=frozenset((
+        "un une des le la les et ou mais donc de du d' à au aux en est sont était étaient être ce c'est cela ça "
+        "que qui il elle on nous vous ils elles je tu y comme pour avec par dans"
+    ).split()),
+    sentence_starters=frozenset((
+        "oui non si quand lorsque parce depuis pendant après avant bien votre notre ton mon son leur quoi comment "
+        "pourquoi où qui quel quelle rien personne tout tous chacun quelqu'un deux trois beaucoup plus moins "
+        "chaque autre alors ici maintenant peut pourrait doit fait seulement aussi peut-être environ entre sans "
+        "cependant d'abord ensuite enfin imaginez pensez"
+    ).split()),
+    stakes=(
+        r"\d.*|non|pas|ne|n'.+|jamais|rien|personne|aucune?|ni|sans|deux|trois|quatre|cinq|six|sept|huit|neuf|dix|"
+        r"onze|douze|treize|quatorze|quinze|seize|vingt.*|trente.*|.+ante.*|cents?|mille|.+illi(?:on|ard)s?"
+    ),
     link="un lien",
     readings=(
         (r"\b[nN]°\s?", "numéro "),

@@ -1,4 +1,4 @@
-"""German: the app's phrases, and how signs, units and money are read."""
+"""German: the app's phrases, the words that matter to its sentences, and how signs, units and money are read."""
 
 from __future__ import annotations
 
@@ -32,6 +32,29 @@ LANGUAGE = Language(
         "mhm", "hm", "hmm", "aha", "ah", "oh", "ja", "jaja", "genau", "ok", "okay", "gut", "stimmt", "klar", "richtig",
         "verstehe", "ach so", "alles klar", "na gut", "super", "toll", "echt", "wirklich", "äh", "ähm", "naja", "na ja",
     }),
+    commands=frozenset("stopp stop warte nein ruhe genug moment abbrechen".split()),
+    abbreviations=frozenset((
+        "dr. prof. hr. fr. st. nr. str. tel. ca. bzw. usw. etc. evtl. ggf. inkl. max. min. mio. mrd. vgl. jh. "
+        "bspw. sog. abb. v. n. chr."
+    ).split()),
+    phrase_starters=frozenset((
+        "dass der die das welcher welche welches weil und aber oder denn wenn wo während ob von in im am auf für "
+        "zu zum zur mit bei als aus ist sind war waren hat haben kann wird nach durch"
+    ).split()),
+    fillers=frozenset((
+        "ein eine einer eines einem einen der die das den dem des und oder aber also denn von zu in im am an auf "
+        "ist sind war waren es dass dies dieser dieses da ich du wir er sie ihr als für mit bei aus"
+    ).split()),
+    sentence_starters=frozenset((
+        "ja nein nicht wenn weil seit während nach vor obwohl dein mein sein unser ihr was wie warum wo wer "
+        "welche welcher nichts niemand alles alle jeder jemand etwas zwei drei manche viele mehr weniger beide "
+        "jede andere dann hier jetzt kann könnte würde soll darf muss hat haben nur auch vielleicht etwa über "
+        "unter zwischen anders statt jedoch zuerst zweitens schließlich stell denk man"
+    ).split()),
+    stakes=(
+        r"\d.*|nicht|nein|kein(?:e[nmrs]?)?|nie|niemals|niemand|nichts|weder|ohne|zwei|drei|vier|fünf|sechs|"
+        r"sieben|acht|neun|zehn|elf|zwölf|.+zehn|.+zig|.*hundert.*|.*tausend.*|.+illion(?:en)?|.+illiarden?"
+    ),
     link="ein Link",
     readings=(
         (rf"€\s?{N}", r"\1 Euro"), (rf"{N}\s?€", r"\1 Euro"), (rf"\$\s?{N}", r"\1 Dollar"),

@@ -1,4 +1,4 @@
-"""Italian: the app's phrases, and how signs, units and money are read."""
+"""Italian: the app's phrases, the words that matter to its sentences, and how signs, units and money are read."""
 
 from __future__ import annotations
 
@@ -28,6 +28,26 @@ LANGUAGE = Language(
         "mhm", "hm", "hmm", "ah", "oh", "sì", "si", "ok", "okay", "va bene", "bene", "certo", "esatto", "giusto",
         "capisco", "eh", "davvero", "d'accordo", "bello",
     }),
+    commands=frozenset("ferma fermati aspetta no silenzio basta annulla scusa stop".split()),
+    abbreviations=frozenset("sig. sig.ra dott. dr. prof. ecc. es. ca. pag. n. d.c. a.c. vs. ing.".split()),
+    phrase_starters=frozenset((
+        "che chi cui perché e ma o quindi quando dove mentre se di in per con da come è sono era erano ha hanno "
+        "può al del della nel nella sul sulla a su"
+    ).split()),
+    fillers=frozenset((
+        "un uno una il lo la i gli le e o ma quindi di del della dei delle a al alla in nel nella è sono era "
+        "erano essere ciò che questo questa quello c'è io tu noi lui lei loro come per con da su"
+    ).split()),
+    sentence_starters=frozenset((
+        "sì no se quando perché mentre dopo prima anche benché tuo mio suo nostro loro che cosa come dove chi "
+        "quale niente nessuno tutto tutti ognuno qualcuno qualcosa due tre molti più meno entrambi ogni altro "
+        "allora qui ora può potrebbe deve ha solo forse circa tra durante senza tuttavia primo poi infine pensa "
+        "immagina"
+    ).split()),
+    stakes=(
+        r"\d.*|no|non|mai|nessun[oa]?|niente|nulla|né|senza|due|tre|quattro|cinque|sei|sette|otto|nove|dieci|"
+        r"undici|dodici|.+dici|dici.+|vent.*|trent.*|.+ant[ai].*|cento.*|mille|.*mila|.+ilion[ei]|.+iliard[oi]"
+    ),
     link="un link",
     readings=(
         (r"\b[nN]\.?°\s?", "numero "), (r"\b1°(?=\s+[a-z])", "primo"),

@@ -1,4 +1,4 @@
-"""Spanish: the app's phrases, and how signs, units and money are read."""
+"""Spanish: the app's phrases, the words that matter to its sentences, and how signs, units and money are read."""
 
 from __future__ import annotations
 
@@ -31,6 +31,29 @@ LANGUAGE = Language(
         "exacto",
         "de acuerdo", "ya veo", "entiendo", "por supuesto", "eh", "este", "genial", "vaya", "en serio",
     }),
+    commands=frozenset("espera no alto calla silencio basta cancela perdón".split()),
+    abbreviations=frozenset((
+        "sr. sra. srta. dr. dra. ud. uds. etc. p.ej. ee. uu. av. núm. pág. prof. aprox. d.c. a.c. vs."
+    ).split()),
+    phrase_starters=frozenset((
+        "que quien cual porque y pero o así cuando donde mientras si de en para por con como desde es son era "
+        "eran fue ha han puede al del hasta"
+    ).split()),
+    fillers=frozenset((
+        "un una unos unas el la los las y o pero así de del a al en es son era eran fue ser lo que este esta esto "
+        "ese esa eso hay yo tú nosotros él ella ellos bueno como por para con desde"
+    ).split()),
+    sentence_starters=frozenset((
+        "sí si no cuando porque mientras después antes aunque tu mi su nuestro qué cómo dónde quién cuál nada "
+        "nadie todo todos algo alguien dos tres muchos muchas más menos ambos cada cualquier otro otra entonces "
+        "aquí ahora puede podría debe hace ha solo también quizás quizá tal sobre entre durante sin embargo "
+        "primero segundo luego finalmente piensa imagina"
+    ).split()),
+    stakes=(
+        r"\d.*|no|nunca|jamás|nadie|nada|ningun[oa]?|ningún|ni|sin|tampoco|dos|tres|cuatro|cinco|seis|siete|ocho|"
+        r"nueve|diez|once|doce|trece|catorce|quince|dieci.+|veinti?.*|.+enta|cien(?:to)?|.+ciento[sa]s?|mil|"
+        r".+ill(?:ón|ones)"
+    ),
     link="un enlace",
     readings=(
         (r"\b[nN]\.?[°º]\s?", "número "),

@@ -6,11 +6,12 @@ import re
 
 import pytest
 
+from app.conversation.clauses import split_clauses
 from app.conversation.languages import CODES, language
 from app.conversation.mend import mend
 from app.conversation.prompt import PERSONA, system_prompt
 from app.conversation.spoken import spoken
-from app.conversation.words import is_backchannel
+from app.conversation.words import is_backchannel, is_echo
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_words_that_only_say_go_on_are_those_of_the_language(code: str, words: s
 
 def test_a_correction_is_bridged_in_the_language() -> None:
     join = mend("Die Antwort ist zwölf.", ["Es sind siebzehn.", "Ganz sicher."], complete=True,
-                bridges=language("de").bridges)  # fmt: skip
+                code="de")  # fmt: skip
     assert (join.action, join.bridge) == ("correct", "Oder besser gesagt:")
 
 
@@ -71,3 +72,48 @@ def test_every_language_has_all_that_a_talk_needs() -> None:
         for pattern, _ in one.readings:
             re.compile(pattern)
     assert language("pl") is language("en"), "there is no module for it"
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "clauses"),
+    [
+        ("de", "Es sind ca. 5 Mio. Menschen. Das ist viel.", ["Es sind ca. 5 Mio. Menschen.", "Das ist viel."]),
+        ("de", "Die Hauptstadt des Landes Schweden ist Stockholm.",
+         ["Die Hauptstadt des Landes Schweden ist Stockholm."]),
+        ("de", "Photosynthese nennt man den Vorgang, bei dem Pflanzen Licht in Zucker verwandeln.",
+         ["Photosynthese nennt man den Vorgang,", "bei dem Pflanzen Licht in Zucker verwandeln."]),
+        ("es", "Vive en EE. UU. Washington es la capital.", ["Vive en EE. UU. Washington es la capital."]),
+        ("es", "Los planetas del sistema solar giran alrededor del sol en órbitas.",
+         ["Los planetas del sistema solar giran alrededor", "del sol en órbitas."]),
+        ("fr", "C'est M. Hugo. Il écrit.", ["C'est M. Hugo.", "Il écrit."]),
+        ("it", "Lo dice il dott. Rossi. È vero.", ["Lo dice il dott. Rossi.", "È vero."]),
+    ],
+)  # fmt: skip
+def test_clauses_close_as_the_language_has_them(code: str, text: str, clauses: list[str]) -> None:
+    assert split_clauses(text, complete=True, code=code) == clauses
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "newer", "action"),
+    [
+        ("de", "Es sind sieben Planeten.", "Es sind acht Planeten.", "correct"),
+        ("de", "Das ist nicht möglich.", "Das ist möglich.", "correct"),
+        ("de", "Stockholm ist die Hauptstadt.", "Die Hauptstadt ist Stockholm. Österreichs ist Wien.", "continue"),
+        ("es", "Es posible hoy.", "No es posible hoy.", "correct"),
+        ("fr", "Il y a huit planètes.", "Il y a neuf planètes.", "correct"),
+        ("it", "Roma è la capitale.", "La capitale è Roma. È antica.", "continue"),
+    ],
+)
+def test_what_contradicts_is_corrected_in_every_language(code: str, said: str, newer: str, action: str) -> None:
+    clauses = split_clauses(newer, complete=True, code=code)
+    found = mend(said, clauses, complete=True, code=code)
+    assert found.action == action
+    if action == "correct":
+        assert found.bridge == language(code).bridges[0]
+    else:
+        assert clauses[found.next_clause].startswith(("Österreichs", "È antica"))
+
+
+def test_a_command_of_the_language_is_no_echo() -> None:
+    assert is_echo("die Hauptstadt von Schweden", "Das ist die Hauptstadt von Schweden.", "de")
+    assert not is_echo("warte mal", "Ich sagte, warte mal.", "de") and is_echo("warte mal", "Er rief warte mal.", "en")
