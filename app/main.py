@@ -28,7 +28,7 @@ from app.models.layout import read_layout
 from app.models.places import folder_of, is_here
 from app.models.store import Report, get_model
 from app.secrets import api_key
-from app.session.control import ROUTER, BackendChoice, SessionChoice, SpeechChoice
+from app.session.control import ROUTER, BackendChoice, SessionChoice, SpeechChoice, Style
 from app.session.errors import UserError
 from app.session.parts import Pace, SessionConfig, SessionParts
 from app.session.recorder import Recorder, RecorderError
@@ -63,13 +63,25 @@ def frontend(choice: SessionChoice) -> FrontEnd:
         MODELS.drop("stt")  # what is unused on the card makes room before that is counted
         reserved = recogniser_card_bytes(speech.recogniser, speech.language)
     options = FrontEndOptions(
-        make_voice=functools.partial(make_voice, speech.voice, speech.language, speech.rate, speech.volume),
+        make_voice=functools.partial(make_voice, _first_voice(choice), speech.language, speech.rate, speech.volume),
         manner=choice.manner, openings=choice.openings, weights=weights,
         language=ENGLISH if speech.language == AUTOMATIC else speech.language,
         precision=model.precision, device=model.device, context=model.context, reserved=reserved,
         dials=SetDials(model.delay, model.lead),
     )  # fmt: skip
     return make_frontend(choice.frontend, options)
+
+
+def _first_voice(choice: SessionChoice) -> str:
+    """The voice that a talk begins with: the conversation's own, or the chosen one if that can't be had."""
+    from app.tts.voices import choose_voice
+
+    if own := choice.style.voice:
+        try:
+            choose_voice(own, choice.speech.language)
+        except VoiceError:
+            return choice.speech.voice
+    return own or choice.speech.voice
 
 
 def session(
@@ -117,7 +129,9 @@ def session(
         make_voice=_voice_off_loop,
         cost=brains.cost,
         paces=brains.PACES,
-        fallback=lambda: frontend(dataclasses.replace(choice, frontend="cascade", speech=made[0].speech.choice)),
+        fallback=lambda: frontend(
+            dataclasses.replace(choice, frontend="cascade", speech=made[0].speech.in_force, style=Style())
+        ),
         prepare=prepare,
     )
     pauses = PauseLengths()
@@ -129,8 +143,8 @@ def session(
         manner=choice.manner, settings=TurnSettings(patience=choice.patience), pauses=pauses, duplex=choice.duplex,
         pace=pace, end_with_input=end_with_input,
         language="" if choice.speech.language == AUTOMATIC else choice.speech.language,
-        choice=choice.backend, aside=choice.aside, speech=choice.speech, style=choice.style, tools=choice.tools,
-        cap=choice.cap, earlier=choice.earlier, remember_seconds=remember_seconds,
+        choice=choice.backend, aside=choice.aside, speech=choice.speech, first_voice=_first_voice(choice),
+        style=choice.style, tools=choice.tools, cap=choice.cap, earlier=choice.earlier, remember_seconds=remember_seconds,
     )  # fmt: skip
     made.append(Session(parts, config))
     return made[0]

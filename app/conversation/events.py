@@ -350,6 +350,7 @@ class ConversationSet:
     temperature: float | None
     length: Literal["short", "medium", "long"]
     tools: tuple[str, ...] = ()
+    voice: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,6 +108,7 @@ def keep_tools(settings: Settings, tools: ToolChoice) -> None:
 def keep_manner_of_talk(settings: Settings, style: Style, tools: ToolChoice, cap: float) -> None:
     """Writes how new conversations are held into the settings."""
     settings.persona, settings.answer_length = style.persona, style.length
+    settings.voice = style.voice or settings.voice
     settings.temperature = -1.0 if style.temperature is None else float(style.temperature)
     keep_tools(settings, tools)
     settings.cap_dollars = float(cap)

@@ -23,8 +23,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.gui.panel import Panel, Quiet
+from app.gui.pick_list import PickList
 from app.gui.tools_box import ToolsBox
 from app.session.control import Length, Style, ToolChoice
+from app.session.models import VoiceView
 
 MOST_DOLLARS = 1000.0
 HOTTEST = 2.0
@@ -74,6 +76,9 @@ class ConversationDialog(Panel):
         )  # fmt: skip
         self.persona.setTabChangesFocus(True)
         self.persona.setFixedHeight(self.fontMetrics().height() * 4 + 14)
+        self.voice = PickList(self)
+        self.voice.setAccessibleName(self.tr("Voice"))
+        self.voice.setToolTip(self.tr("Who speaks in this conversation. KAME and Moshi keep the voice of their own."))
         self.own_temperature = QCheckBox(self.tr("the &brain's own"), self)
         self.own_temperature.setAccessibleName(self.tr("The brain's own temperature"))
         self.temperature = QSlider(Qt.Orientation.Horizontal, self)
@@ -124,6 +129,7 @@ class ConversationDialog(Panel):
         self.prices_button.clicked.connect(self.prices_wanted)
         self.use_button.clicked.connect(self._use)
         self.close_button.clicked.connect(self.close)
+        self.show_voices([])
         self.show_choice(Style(), ToolChoice(), 0.0)
 
     @property
@@ -131,11 +137,22 @@ class ConversationDialog(Panel):
         """The style that is shown."""
         length = next(key for key, radio in self.lengths.items() if radio.isChecked())
         own = self.own_temperature.isChecked()
-        return Style(self.persona.toPlainText().strip(), None if own else self.temperature.value() / 20, length)
+        temperature = None if own else self.temperature.value() / 20
+        return Style(self.persona.toPlainText().strip(), temperature, length, self.voice.currentData() or "")
+
+    def show_voices(self, voices: Sequence[VoiceView]) -> None:
+        """Offers these voices, and the usual one."""
+        self.voice.clear()
+        self.voice.addItem(self.tr("the usual one"), "")
+        for voice in voices:
+            self.voice.addItem(voice.label, voice.key)
 
     def show_choice(self, style: Style, tools: ToolChoice, cap: float) -> None:
         """Shows how the conversation is held."""
         self.persona.setPlainText(style.persona)
+        if style.voice and self.voice.findData(style.voice) < 0:
+            self.voice.addItem(self.tr("{0} (not on this machine)").format(style.voice), style.voice)
+        self.voice.setCurrentIndex(max(0, self.voice.findData(style.voice)))
         own = style.temperature is None
         self.own_temperature.setChecked(own)
         self.temperature.setValue(round((USUAL if style.temperature is None else style.temperature) * 20))
@@ -170,6 +187,13 @@ class ConversationDialog(Panel):
     def _lay_out(self) -> None:
         self.heading(self.tr("Who answers"))
         self.column.addWidget(self.persona)
+        voice = QLabel(self.tr("&Voice"), self)
+        voice.setBuddy(self.voice)
+        row = QHBoxLayout()
+        row.addWidget(voice)
+        row.addSpacing(12)
+        row.addWidget(self.voice, 1)
+        self.column.addLayout(row)
         self.heading(self.tr("How"))
         grid = QGridLayout()
         grid.setHorizontalSpacing(12)

@@ -19,6 +19,7 @@ from app.gui.routes_dialog import RoutesDialog
 from app.gui.servers_dialog import ServersDialog
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.session.desks import BrainDesk
+from app.session.models import VoiceView
 from app.settings import Settings
 
 
@@ -57,6 +58,8 @@ class Dialogs(QObject):
         """The providers and addresses that have refused something in this run."""
         self.through_router: Callable[[BackendChoice, bool], bool] = lambda choice, aside: False
         """Whether it was a router that asked a brain which has failed, at the side or not."""
+        self.voices: Callable[[str], Sequence[VoiceView]] = lambda language: ()
+        """The voices on this machine, of a language or of all for "auto"."""
         self.brain: BrainDialog | None = None
         self.aside: AsideDialog | None = None
         self.duplicate: DuplicateDialog | None = None
@@ -114,6 +117,7 @@ class Dialogs(QObject):
             self.conversation.prices_wanted.connect(self.prices_wanted)
             self.conversation.prices_button.setVisible(self._prices is not None)
         if not self.conversation.isVisible():
+            self.conversation.show_voices(self.voices(self._settings.language))
             self.conversation.show_choice(style, tools, cap)
         self.conversation.appear()
         self.conversation.persona.setFocus()

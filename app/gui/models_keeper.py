@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 from app.gui.fetch_keeper import FetchKeeper
-from app.session.models import ModelDesk
+from app.session.models import ModelDesk, VoiceView
 
 
 class ModelsKeeper(FetchKeeper):
@@ -23,6 +23,14 @@ class ModelsKeeper(FetchKeeper):
     def fetching(self) -> str:
         """The key of the model that comes; empty while none does."""
         return self._key if self.busy else ""
+
+    def voices(self, language: str) -> list[VoiceView]:
+        """The voices on this machine of a language, by its two letters, or of all languages for "auto"."""
+        found: list[VoiceView] = []
+        for model in self.desk.models():
+            if model.kind == "tts" and model.usable:
+                found += model.voices or [VoiceView(model.key, model.label, model.languages[0])]
+        return [voice for voice in found if language in ("auto", voice.language)]
 
     def get(self, key: str) -> None:
         """Begins to fetch a model, or goes on with it; nothing while another one comes."""

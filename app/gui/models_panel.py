@@ -244,6 +244,7 @@ class ModelsPanel(Panel):
             self.use_wanted.emit(view.kind, key)
             self.look()
             self._say(self.tr("{0} is used from now on.").format(self.list.currentItem().text(0)))
+            self._shape()
 
     def _leave_to_app(self) -> None:
         if (view := self.chosen) is not None:

@@ -50,6 +50,8 @@ class TranscriptHeader(QWidget):
         parts = []
         if style.persona:
             parts.append(self.tr("own persona"))
+        if style.voice:
+            parts.append(self.tr("own voice"))
         if style.length != "medium":
             parts.append(self.tr("short answers") if style.length == "short" else self.tr("long answers"))
         if style.temperature is not None:

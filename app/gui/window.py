@@ -105,6 +105,8 @@ class MainWindow(QMainWindow):
         self.model = ModelBar(settings, self)
         self.weights = WeightsKeeper(weights, self) if weights is not None else None
         self.model_keeper = ModelsKeeper(models, self) if models is not None else None
+        if self.model_keeper is not None:
+            self.dialogs.voices = self.model_keeper.voices
         self.graphics = GraphicsKeeper(graphics, self) if graphics is not None else None
         self.messages = MessageBar(self)
         self.messages.with_desk, self.messages.with_log = desk is not None, log is not None

@@ -69,12 +69,14 @@ class SpeechChoice:
 @dataclass(frozen=True, slots=True)
 class Style:
     """How a conversation is held. `persona`: who answers, in the user's words (empty: the app's own); how to speak is
-    added to it. `temperature`: 0 to 2, None for the brain's own.
+    added to it. `temperature`: 0 to 2, None for the brain's own. `voice`: in place of `SpeechChoice.voice`; empty: that
+    one.
     """
 
     persona: str = ""
     temperature: float | None = None
     length: Length = "medium"
+    voice: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -424,7 +424,7 @@ class Mind:
         self._emit(
             e.ConversationSet(
                 self._now(), choice.provider, self.parts.backend.model, without_secrets(choice.base_url),
-                style.persona, style.temperature, style.length, self._tool_choice.names,
+                style.persona, style.temperature, style.length, self._tool_choice.names, style.voice,
             )
         )  # fmt: skip
 

@@ -63,7 +63,7 @@ class SessionConfig:
     `tools`, `cap` and `earlier`: see `SessionChoice`. `end_with_input`: the session is over when the source is and
     everybody has finished. `remember_seconds`: how much of both sides' sound is kept in memory, for `Session.sound_of`.
     `language`: of the talk, or empty while nobody knows it. `pauses`: what is known of how long this user pauses within
-    turns, which the talk goes on learning.
+    turns, which the talk goes on learning. `first_voice`: the one that the front-end begins with.
     """
 
     manner: e.Manner = "thinking"
@@ -73,6 +73,7 @@ class SessionConfig:
     choice: BackendChoice = field(default_factory=BackendChoice)
     aside: BackendChoice | None = None
     speech: SpeechChoice = field(default_factory=SpeechChoice)
+    first_voice: str = ""
     style: Style = field(default_factory=Style)
     tools: ToolChoice = field(default_factory=ToolChoice)
     cap: float = 0.0

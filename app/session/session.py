@@ -101,7 +101,7 @@ class Session:
         self.mind.language = config.language
         parts.transcriber = ears = ChangingTranscriber(parts.transcriber)
         self.speech = LiveSpeech(
-            parts, ears, config.speech, simulated=config.pace == "simulated",
+            parts, ears, config.speech, config.style.voice, config.first_voice, simulated=config.pace == "simulated",
             post=self.mailbox.post, emit=self._emit, now=lambda: self.clock(),
         )  # fmt: skip
         self._replacing: asyncio.Task[None] | None = None
@@ -174,6 +174,7 @@ class Session:
                 self.mind.start(
                     group, partials=self._manner == "thinking", aside=self.config.aside, tools=self.config.tools
                 )
+                self.speech.begin()
                 self._started.set()
                 try:
                     await (self._follow_sound() if self.config.pace == "real" else self._drive())
@@ -506,6 +507,7 @@ class Session:
     def set_style(self, style: Style) -> None:
         """See `SessionControl.set_style`."""
         self.mind.set_style(style)
+        self.speech.change_own_voice(style.voice)
 
     async def set_tools(self, choice: ToolChoice) -> None:
         """See `SessionControl.set_tools`."""

@@ -69,15 +69,18 @@ class _Change(Generic[_T]):
 
 
 class LiveSpeech:
-    """How a talk is heard and spoken: `choice`, as asked for last. `ears` are the transcriber that can change; `post`
-    reaches the front-end, `emit` everyone; `now` is the session's time. `simulated`: without threads.
+    """How a talk is heard and spoken: `choice`, as asked for last, but in the conversation's own voice if it has one.
+
+    `own_voice` is that; `has_voice` the one that the front-end begins with. `ears` are the transcriber that can change;
+    `post` reaches the front-end, `emit` everyone; `now` is the session's time. `simulated`: without threads.
     """
 
     def __init__(
-        self, parts: SessionParts, ears: ChangingTranscriber, choice: SpeechChoice, *, simulated: bool,
-        post: Callable[[Message], None], emit: Callable[[e.Event], None], now: Callable[[], float],
+        self, parts: SessionParts, ears: ChangingTranscriber, choice: SpeechChoice, own_voice: str, has_voice: str, *,
+        simulated: bool, post: Callable[[Message], None], emit: Callable[[e.Event], None], now: Callable[[], float],
     ) -> None:  # fmt: skip
         self.choice = choice
+        self._own_voice = own_voice
         self._parts = parts
         self._ears = ears
         self._simulated = simulated
@@ -91,10 +94,26 @@ class LiveSpeech:
             choice.recogniser, self._load_recogniser, ears.take, self._let_go, self._recogniser_failed
         )
         self._voice = _Change[Voice](
-            self._voice_key(), self._load_voice, self._take_voice, self._let_go, self._voice_failed
+            (has_voice, self._spoken), self._load_voice, self._take_voice, self._let_go, self._voice_failed
         )
         ears.on_changed = self._tell
         ears.on_retired = self._let_go
+
+    def begin(self) -> None:
+        """Have the conversation's own voice speak, if the front-end did not begin with it."""
+        self._want_voice()
+
+    @property
+    def in_force(self) -> SpeechChoice:
+        """How the talk is to be heard and spoken, with the conversation's own voice."""
+        return replace(self.choice, voice=self._own_voice or self.choice.voice)
+
+    def change_own_voice(self, voice: str) -> None:
+        """Speak in this voice in this conversation; empty: in the one of `choice`."""
+        if not self._over:
+            self._own_voice = voice
+            self._unspoken.clear()
+            self._want_voice()
 
     def change(self, choice: SpeechChoice) -> None:
         """Be heard and spoken so from now on, but for the language, which stays."""
@@ -113,7 +132,7 @@ class LiveSpeech:
         """Take in the language of the user's last words, by its two letters: where the app finds out the language and
         chooses the voice, that goes over to it. Where no voice speaks it, that is told of once.
         """
-        left_to_app = self.choice.language == AUTOMATIC and not self.choice.voice
+        left_to_app = self.choice.language == AUTOMATIC and not self.in_force.voice
         if not self._over and left_to_app and language and language not in self._unspoken:
             self._spoken = language
             self._want_voice()
@@ -149,7 +168,9 @@ class LiveSpeech:
     async def _load_voice(self) -> Voice:
         if self._parts.make_voice is None:
             raise VoiceError("This talk can't change it. Begin a new one.")
-        choice = self.choice if self.choice.voice else replace(self.choice, language=self._spoken)
+        choice = self.in_force
+        if not choice.voice:
+            choice = replace(choice, language=self._spoken)
         voice = await self._parts.make_voice(choice)
         await enter(voice, simulated=self._simulated)
         return voice
@@ -159,10 +180,13 @@ class LiveSpeech:
         self._emit(e.Failure(self._now(), "stt", _refusal("speech recognition", self._ears.name, error)))
 
     def _voice_failed(self, error: Exception) -> None:
-        if not self.choice.voice:
+        if not self.in_force.voice:
             self._unspoken.add(self._spoken)
         had, self._spoken = self._voice.has  # type: ignore[misc]
-        self.choice = replace(self.choice, voice=had)
+        if self._own_voice:
+            self._own_voice = "" if had == self.choice.voice else had
+        else:
+            self.choice = replace(self.choice, voice=had)
         voice = self._newest_voice()
         name = voice.name if voice is not None else self._parts.frontend.name
         self._emit(e.Failure(self._now(), "tts", _refusal("voice", name, error)))
@@ -176,7 +200,7 @@ class LiveSpeech:
         return self._voices[-1] if self._voices else None
 
     def _voice_key(self) -> tuple[str, str]:
-        return self.choice.voice, self._spoken
+        return self.in_force.voice, self._spoken
 
     def _want_voice(self) -> None:
         if self._newest_voice() is None:  # the front-end has one of its own: this is for what may take its place

@@ -19,6 +19,7 @@ from app.session.control import Style, ToolChoice
 from app.settings import Settings
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import shown, until
+from tests.gui.test_models_panel import FakeModels
 from tests.gui.test_window_session import pick
 
 
@@ -194,3 +195,19 @@ async def test_thousands_are_not_marked_in_the_cap() -> None:
                 assert cap.validate(text, 0)[0] == QValidator.State.Invalid, (locale, text)
             cap.setValue(1000.0)
             assert "000" in cap.text() and cap.text()[2] == "0"
+
+
+async def test_a_conversations_own_voice_is_chosen_among_those_that_speak_the_language() -> None:
+    settings, factory = Settings(language="de"), FakeFactory()
+    async with shown(factory, settings, models=FakeModels()) as window:
+        window.dialogs.open_conversation(Style(voice="gone"), ToolChoice(), 0.0)
+        dialog = window.dialogs.conversation
+        offered = [(dialog.voice.itemText(n), dialog.voice.itemData(n)) for n in range(dialog.voice.count())]
+        there = [("the usual one", ""), ("Mouth", "mouth"), ("Bea", "choir/bea")]
+        assert offered == [*there, ("gone (not on this machine)", "gone")]
+        assert dialog.style_choice.voice == "gone", "what was chosen stays, unless another one is"
+        dialog.voice.setCurrentIndex(1)
+        dialog.always.setChecked(True)
+        dialog.use_button.click()
+        assert factory.session.calls[0] == ("set_style", Style(voice="mouth"))
+        assert settings.voice == "mouth" and "own voice" in window.transcript.header.words.text()

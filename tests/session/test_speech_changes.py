@@ -15,7 +15,7 @@ from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, Frame
 from app.frontend.base import SetVoice
-from app.session.control import SpeechChoice
+from app.session.control import SpeechChoice, Style
 from app.session.recogniser import RECENT_FRAMES, ChangingTranscriber
 from app.session.session import Session
 from app.session.speech import LiveSpeech
@@ -282,7 +282,7 @@ def test_a_language_without_a_voice_is_told_of_once_and_spoken_by_the_first_voic
 def test_a_voice_that_the_user_chose_stays_whatever_is_heard() -> None:
     for choice in (SpeechChoice("auto", voice="mine"), SpeechChoice("en")):
         makers = Interpreters()
-        talk = makers.talk(speech=choice)
+        talk = makers.talk(speech=choice, first_voice=choice.voice)
         assert makers.asked == 0 and not talk.of(e.SpeechChanged, e.Failure)
 
 
@@ -380,7 +380,7 @@ def speech(parts: SimpleNamespace, makers: Makers, **more: bool) -> tuple[LiveSp
     posted: list[object] = []
     told: list[e.Event] = []
     live = LiveSpeech(
-        parts, ChangingTranscriber(makers.first), SpeechChoice(), simulated=more.get("simulated", True),
+        parts, ChangingTranscriber(makers.first), SpeechChoice(), "", "", simulated=more.get("simulated", True),
         post=posted.append, emit=told.append, now=lambda: 1.0,
     )  # fmt: skip
     return live, posted, told
@@ -437,3 +437,39 @@ async def test_in_real_time_the_old_voice_is_left_on_a_thread_once_the_new_one_s
     assert [event.voice for event in told] == ["second"]
     await live.close()
     assert len(threads) == 2 and threading.main_thread() not in threads, "the old one, and the one that was not taken"
+
+
+# -- a conversation's own voice
+
+
+def test_a_conversation_has_a_voice_of_its_own_and_gives_it_up_again() -> None:
+    makers = Makers()
+
+    def during(session: Session) -> None:
+        loop = asyncio.get_running_loop()
+        loop.call_later(2.0, session.set_style, Style(voice="pirate"))
+        loop.call_later(9.0, session.set_speech, SpeechChoice(voice="usual"))
+        loop.call_later(11.0, session.set_style, Style())
+
+    talk = simulate(
+        QUESTIONS, about, seconds=20.0, ears=makers.first, voice=makers.voice, make_voice=makers.spoken, during=during
+    )
+    assert [event.voice for event in talk.of(e.SpeechChanged)] == ["pirate", "usual"]
+    assert not makers.called("first")[1].spoken, "the first turn's answer was the pirate's"
+    assert makers.called("pirate")[0].spoken and makers.called("usual")[0].spoken
+    assert [event.voice for event in talk.of(e.ConversationSet)][-2:] == ["pirate", ""]
+    assert talk.said(1) == talk.said(2) == LONG
+
+
+def test_a_conversations_voice_that_is_gone_is_told_and_the_usual_one_speaks() -> None:
+    makers = Makers()
+    talk = makers.talk(style=Style(voice="missing"))
+    [failure] = talk.of(e.Failure)
+    assert failure.source == "tts" and "goes on with first" in failure.sentence
+    assert talk.said(1) == talk.said(2) == LONG and not talk.of(e.SpeechChanged)
+
+
+def test_a_conversation_that_begins_in_its_own_voice_loads_no_other() -> None:
+    makers = Makers()
+    talk = makers.talk(style=Style(voice="pirate"), first_voice="pirate")
+    assert makers.made == [makers.first, makers.voice] and not talk.of(e.SpeechChanged, e.Failure)
