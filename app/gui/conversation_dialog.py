@@ -78,7 +78,7 @@ class ConversationDialog(Panel):
         self.persona.setFixedHeight(self.fontMetrics().height() * 4 + 14)
         self.voice = PickList(self)
         self.voice.setAccessibleName(self.tr("Voice"))
-        self.voice.setToolTip(self.tr("Who speaks in this conversation. KAME and Moshi keep the voice of their own."))
+        self.voice.setToolTip(self.tr("Who speaks in this conversation. KAME and Moshi keep their own voice."))
         self.own_temperature = QCheckBox(self.tr("the &brain's own"), self)
         self.own_temperature.setAccessibleName(self.tr("The brain's own temperature"))
         self.temperature = QSlider(Qt.Orientation.Horizontal, self)

@@ -1031,6 +1031,10 @@
         <translation>Für diese Unterhaltung &amp;verwenden</translation>
     </message>
     <message>
+        <source>&amp;Voice</source>
+        <translation>&amp;Stimme</translation>
+    </message>
+    <message>
         <source>&amp;long</source>
         <translation>&amp;lang</translation>
     </message>
@@ -1119,6 +1123,10 @@
         <translation>Werkzeuge, die das Sprachmodell benutzen darf</translation>
     </message>
     <message>
+        <source>Voice</source>
+        <translation>Stimme</translation>
+    </message>
+    <message>
         <source>What brains cost: the table that costs are counted by.</source>
         <translation>Was Sprachmodelle kosten: die Tabelle, nach der gerechnet wird.</translation>
     </message>
@@ -1135,6 +1143,10 @@
         <translation>Wer antwortet, in deinen Worten: „Du bist eine geduldige Physiklehrerin.“ Leer: KAME, wie es ist, freundlich und knapp.</translation>
     </message>
     <message>
+        <source>Who speaks in this conversation. KAME and Moshi keep their own voice.</source>
+        <translation>Wer in dieser Unterhaltung spricht. KAME und Moshi behalten ihre eigene Stimme.</translation>
+    </message>
+    <message>
         <source>also for &amp;new conversations</source>
         <translation>auch für &amp;neue Unterhaltungen</translation>
     </message>
@@ -1145,6 +1157,14 @@
     <message>
         <source>the &amp;brain&apos;s own</source>
         <translation>Vorgabe des M&amp;odells</translation>
+    </message>
+    <message>
+        <source>the usual one</source>
+        <translation>die übliche</translation>
+    </message>
+    <message>
+        <source>{0} (not on this machine)</source>
+        <translation>{0} (nicht auf diesem Rechner)</translation>
     </message>
 </context>
 <context>
@@ -5495,6 +5515,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>own persona</source>
         <translation>eigene Persona</translation>
+    </message>
+    <message>
+        <source>own voice</source>
+        <translation>eigene Stimme</translation>
     </message>
     <message>
         <source>short answers</source>

@@ -1031,6 +1031,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>&amp;Voice</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>&amp;long</source>
         <translation type="unfinished"></translation>
     </message>
@@ -1119,6 +1123,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Voice</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>What brains cost: the table that costs are counted by.</source>
         <translation type="unfinished"></translation>
     </message>
@@ -1135,6 +1143,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>Who speaks in this conversation. KAME and Moshi keep their own voice.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>also for &amp;new conversations</source>
         <translation type="unfinished"></translation>
     </message>
@@ -1144,6 +1156,14 @@
     </message>
     <message>
         <source>the &amp;brain&apos;s own</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the usual one</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} (not on this machine)</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -5493,6 +5513,10 @@ Click to see what the time went to.</source>
     </message>
     <message>
         <source>own persona</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>own voice</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
