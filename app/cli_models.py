@@ -171,6 +171,7 @@ def _sample(args: argparse.Namespace, terminal: Terminal) -> int:
 def _bench(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.evaluation.model_speed import measure_speed
     from app.hardware import memory_bytes
+    from app.main import USER_ERRORS
     from app.models.catalogue import catalogue, find_model
     from app.models.choose import best_language_model
     from app.models.places import is_here
@@ -180,9 +181,16 @@ def _bench(args: argparse.Namespace, terminal: Terminal) -> int:
     wanted = [find_model(name) for name in args.name] or [
         model for model in catalogue().values() if model.kind in measured and is_here(model.key)
     ]
-    rows = []
+    rows, failed = [], 0
     for model in wanted:
-        speed = measure_speed(model, terminal.progress)
+        try:
+            speed = measure_speed(model, terminal.progress)
+        except USER_ERRORS as error:
+            if len(wanted) == 1:
+                raise
+            terminal.say(f"{model.label:28} not measured: {error}")
+            failed = 1
+            continue
         keep_speed(model.key, speed)
         terminal.say(f"{model.label:28} {speed.words(model.kind)}")
         rows.append({"name": model.key, "kind": model.kind, "first": speed.first, "rate": speed.rate})
@@ -190,6 +198,6 @@ def _bench(args: argparse.Namespace, terminal: Terminal) -> int:
     if best is not None:
         here = "" if is_here(best.key) else f" Get it: models get {best.key} ({best.bytes / 1e9:.1f} GB)."
         terminal.say(f"The best language model that this machine runs in time is {best.label}.{here}")
-    terminal.document({"ok": True, "models": rows, "best": best.key if best is not None else ""})
-    return 0
+    terminal.document({"ok": not failed, "models": rows, "best": best.key if best is not None else ""})
+    return failed
 

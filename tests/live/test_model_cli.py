@@ -117,3 +117,12 @@ def test_without_weights_or_a_card_the_talk_says_what_to_do(
     assert code == 2 and "“/opt/kame/bin/kame-desktop models get moshi”" in document["error"]
     code, document = run(capsys, "talk", "--frontend", "kame", "--device", "cuda", *words)
     assert code == 2 and "cascade" in document["error"]
+
+
+def test_a_model_that_cant_be_measured_keeps_none_of_the_others_from_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    code, document = run(capsys, "models", "bench", "kokoro", "piper-joe")
+    assert code == 1 and not document["ok"]
+    assert [row["name"] for row in document["models"]] == ["piper-joe"] and document["models"][0]["rate"] > 0

@@ -13,6 +13,7 @@ from app.models import packages, places
 from app.models.catalogue import catalogue
 from app.models.entry import Model, ModelFile, Packages
 from app.models.errors import DownloadCancelled, ModelError
+from app.models.store import get_model
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the fake package tool is a shell script")
 
@@ -150,3 +151,8 @@ def test_every_package_of_the_catalogue_is_in_its_lock() -> None:
             for piece in packages._pieces(model):
                 requirement = packages._requirement(model.source.lock, piece.partition("/")[0])
                 assert "--hash=sha256:" in requirement and requirement.count("==") == 1
+
+
+def test_a_pinned_model_is_not_put_elsewhere(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="always lies in the app's own folder"):
+        get_model("pico", lambda words, share: None, folder=str(tmp_path / "here"))
