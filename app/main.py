@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import functools
 import threading
@@ -34,6 +35,7 @@ from app.session.parts import Pace, SessionConfig, SessionParts
 from app.session.recorder import Recorder, RecorderError
 from app.session.session import Session
 from app.session.sound_memory import KEPT_SECONDS
+from app.session.speech import LiveSpeech
 from app.settings import Settings, echoes_path, recordings_folder
 from app.stt import make_transcriber
 from app.stt.base import Transcriber, TranscriberError
@@ -84,6 +86,22 @@ def _first_voice(choice: SessionChoice) -> str:
     return own or choice.speech.voice
 
 
+def _fallback(choice: SessionChoice, speech: LiveSpeech) -> FrontEnd:
+    """The front-end that takes the place of one that is lost: in the language that was heard last, if a voice has it.
+
+    Raises VoiceError.
+    """
+    choice = dataclasses.replace(
+        choice, frontend="cascade", speech=speech.choice, style=Style(voice=speech.own_voice)
+    )
+    if speech.choice.language == AUTOMATIC and not _first_voice(choice):
+        with contextlib.suppress(VoiceError):
+            return frontend(
+                dataclasses.replace(choice, speech=dataclasses.replace(speech.choice, language=speech.spoken))
+            )
+    return frontend(choice)
+
+
 def session(
     choice: SessionChoice,
     source: AudioSource,
@@ -129,9 +147,7 @@ def session(
         make_voice=_voice_off_loop,
         cost=brains.cost,
         paces=brains.PACES,
-        fallback=lambda: frontend(
-            dataclasses.replace(choice, frontend="cascade", speech=made[0].speech.in_force, style=Style())
-        ),
+        fallback=lambda: _fallback(choice, made[0].speech),
         prepare=prepare,
     )
     pauses = PauseLengths()

@@ -168,6 +168,10 @@ class Settings:
         "", tr("Spoken voice"), tr("The voice that answers; empty for the app's choice for your language."),
         "speech", place="app",
     )  # fmt: skip
+    persona_voice: str = _setting(
+        "", tr("Voice of new conversations"), tr("The voice that goes with the persona; empty for the spoken voice."),
+        "conversation", effect="talk", place="app",
+    )  # fmt: skip
     speech_rate: int = _setting(
         100, tr("Speaking rate"), tr("How fast the voice speaks, of its own pace."), "speech",
         lowest=50, highest=200, step=10, unit="%",

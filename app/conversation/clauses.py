@@ -15,8 +15,12 @@ MIN_WORDS = 4
 MAX_WORDS = 28
 """A clause without punctuation is cut here, so that its speech can begin."""
 
-_STRONG = re.compile(r"[.!?…][\"'”’)\]]*$")
-_WEAK = re.compile(r"[,;:—–][\"'”’)\]]*$")
+CLOSING = "\"'”’“‘»«›‹)]"
+"""Quotation marks that close in some language, and brackets."""
+_STRONG = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*$")
+_WEAK = re.compile(rf"[,;:—–][{re.escape(CLOSING)}]*$")
+_INITIALS = re.compile(r"(?:[A-ZÄÖÜÉa-z]\.)+")
+_ORDINAL = re.compile(r"\d{1,2}\.")
 
 
 FIRST_WORDS = 6
@@ -49,6 +53,13 @@ def split_clauses(text: str, *, complete: bool, code: str = ENGLISH) -> list[str
     return clauses
 
 
+def ends_sentence_here(token: str, following: str, spoken_in: Language) -> bool:
+    """Whether the mark behind the word `token` ends a sentence: it is no abbreviation's, initial's or ordinal's."""
+    abbreviated = token.lower() in spoken_in.abbreviations or _INITIALS.fullmatch(token)
+    ordinal = spoken_in.ordinals_with_point and _ORDINAL.fullmatch(token)
+    return not abbreviated and not ordinal and not following[:1].islower()
+
+
 def _early(words: list[str], following: str, spoken_in: Language) -> bool:
     if len(words) >= LONGEST_FIRST_WORDS:
         return True
@@ -57,9 +68,7 @@ def _early(words: list[str], following: str, spoken_in: Language) -> bool:
 
 def _closes(token: str, words: list[str], following: str, spoken_in: Language) -> bool:
     if _STRONG.search(token):
-        if token.lower() in spoken_in.abbreviations or re.fullmatch(r"(?:[^\W\d_]\.)+|\d+\.", token):
-            return False
-        return not following[:1].islower()
+        return ends_sentence_here(token, following, spoken_in)
     if _WEAK.search(token):
         return len(words) >= MIN_WORDS
     return len(words) >= MAX_WORDS

@@ -137,7 +137,8 @@ class OracleRequested:
     """A back-end was asked for revision `revision`, on `words` of the user's words.
 
     `final` tells that these were the complete turn; otherwise the user was still talking. `aside`: the brain beside
-    the one that drives was asked: what it says is shown and not spoken.
+    the one that drives was asked: what it says is shown and not spoken. `language`: of the words, by its two letters,
+    or empty while nobody knows it.
     """
 
     at: float
@@ -148,6 +149,7 @@ class OracleRequested:
     words: str
     final: bool
     aside: bool = False
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)

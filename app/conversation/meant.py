@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import re
 
+from app.conversation.clauses import CLOSING
+from app.conversation.languages import ENGLISH
 from app.conversation.spoken import spoken
 from app.conversation.words import fold
 
 ENOUGH_WORDS = 4
 """So many words heard one after the other tell the place in a text of a few sentences."""
 
-_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*(?=\s+[^a-z]|$)")
+_SENTENCE_END = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*(?=\s+[^a-z]|$)")
 
 
-def meant_by(answer: str, heard: list[str], *, whole: bool) -> str:
-    """The words of `answer`, as they are spoken; up to the end of the sentence that was `heard` last, if it was not
-    said `whole`. Empty where `heard` is not of this answer.
+def meant_by(answer: str, heard: list[str], *, whole: bool, code: str = ENGLISH) -> str:
+    """The words of `answer`, in the language of that code, as they are spoken; up to the end of the sentence that was
+    `heard` last, if it was not said `whole`. Empty where `heard` is not of this answer.
     """
-    text, last = spoken(answer), fold(" ".join(heard))[-ENOUGH_WORDS:]
+    text, last = spoken(answer, code), fold(" ".join(heard))[-ENOUGH_WORDS:]
     reached = _end_of(last, text)
     if reached is None:
         return ""

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from app.conversation.clauses import CLOSING, ends_sentence_here
 from app.conversation.languages import ENGLISH, Language, language
 from app.conversation.words import fold
 
@@ -18,9 +19,6 @@ SAME = 0.6
 """Share of a sentence's weight that another one must hold, besides saying nothing else, to have said it already. Chosen
 by hand: what is left out may then be a turn of phrase, and hardly a statement."""
 
-_CLOSING = "\"'”’»)]"
-_LOWER = "".join(chr(code) for code in range(0x250) if chr(code).islower())
-_SENTENCE_END = re.compile(rf"(?<=[.!?…])[{re.escape(_CLOSING)}]*\s+(?=[^{_LOWER}])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +64,8 @@ def mend(
             return Mend("continue", place, skip)
     elif not complete and len(words) < len(spoken):
         return Mend("wait")
-    before = [one for one in _sentences([said]) if one.whole]
-    after = _sentences(clauses, complete=complete)
+    before = [one for one in _sentences([said], spoken_in) if one.whole]
+    after = _sentences(clauses, spoken_in, complete=complete)
     first = next((one for one in after if not _is_among(one, before, spoken_in)), None)
     if first is None:
         return Mend("continue", len(clauses)) if complete else Mend("wait")
@@ -82,7 +80,8 @@ def mend(
 def after_bridge(clause: str, code: str = ENGLISH) -> str:
     """A clause as it goes on behind a bridge: without its capital, unless the word always has one."""
     head, _, rest = clause.partition(" ")
-    if head in {"I", "I'm", "I'd", "I'll", "I've"} or head[1:] != head[1:].lower() or fold(head)[:1] == ():
+    mine = code == ENGLISH and head in {"I", "I'm", "I'd", "I'll", "I've"}
+    if mine or head[1:] != head[1:].lower() or not fold(head):
         return clause
     lowered = fold(head)[0] in language(code).fillers | language(code).sentence_starters
     return f"{head.lower()} {rest}".strip() if lowered else clause
@@ -102,7 +101,7 @@ def ends_sentence(said: str) -> bool:
 
 def _mark(text: str) -> str:
     """The mark that a text ends with; empty for none."""
-    last = text.rstrip().rstrip(_CLOSING)[-1:]
+    last = text.rstrip().rstrip(CLOSING)[-1:]
     return "" if last.isalnum() else last
 
 
@@ -129,14 +128,15 @@ def _behind(clauses: list[str], words: int) -> tuple[int, int, str]:
     return len(clauses), 0, here
 
 
-def _sentences(clauses: list[str], *, complete: bool = False) -> list[_Sentence]:
+def _sentences(clauses: list[str], spoken_in: Language, *, complete: bool = False) -> list[_Sentence]:
     out: list[_Sentence] = []
     words: list[str] = []
     begun = 0
     for place, clause in enumerate(clauses):
-        for part in re.split(_SENTENCE_END, clause):
-            words += fold(part)
-            if words and ends_sentence(part):
+        tokens = clause.split()
+        for token, following in zip(tokens, [*tokens[1:], ""], strict=True):
+            words += fold(token)
+            if words and ends_sentence(token) and ends_sentence_here(token, following, spoken_in):
                 out.append(_Sentence(begun, tuple(words), True))
                 words = []
         begun = begun if words else place + 1

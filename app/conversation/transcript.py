@@ -19,6 +19,11 @@ class Part:
     revision: int
     heard: list[str]
     answer: list[str]
+    language: str = "en"
+
+
+def _meant_by(part: Part, whole: bool) -> str:
+    return meant_by("".join(part.answer), part.heard, whole=whole, code=part.language)
 
 
 @dataclass(slots=True)
@@ -65,7 +70,7 @@ class Turn:
         whole, last = not self.open and not self.interrupted, self.parts[-1]
         state = whole, len(self.parts), len(last.heard), len(last.answer)
         if self._meant is None or self._meant[0] != state:  # every prompt asks for that of every turn
-            texts = (meant_by("".join(part.answer), part.heard, whole=whole) for part in reversed(self.parts))
+            texts = (_meant_by(part, whole) for part in reversed(self.parts))
             heard = " ".join(word for part in self.parts for word in part.heard) if self.opened else self.text
             self._meant = state, next(filter(None, texts), heard)
         return self._meant[1]
@@ -77,6 +82,7 @@ class Transcript:
 
     turns: list[Turn] = field(default_factory=list)
     _models: dict[int, str] = field(default_factory=dict)
+    _languages: dict[int, str] = field(default_factory=dict)
     _answers: dict[int, list[str]] = field(default_factory=dict)
 
     def apply(self, event: e.Event) -> Turn | None:
@@ -84,6 +90,7 @@ class Transcript:
         match event:
             case e.OracleRequested():
                 self._models[event.revision] = event.model or event.backend
+                self._languages[event.revision] = event.language
             case e.OracleDelta():
                 self._answers.setdefault(event.revision, []).append(event.text)
             case e.UserStarted():
@@ -123,7 +130,7 @@ class Transcript:
                 turn.stable = f"{turn.stable}{'' if event.glued else ' '}{event.text}".strip()
                 if event.revision and (not turn.parts or turn.parts[-1].revision != event.revision):
                     answer = self._answers.setdefault(event.revision, [])
-                    turn.parts.append(Part(event.revision, [], answer))
+                    turn.parts.append(Part(event.revision, [], answer, self._languages.get(event.revision, "en")))
                 if event.revision:
                     turn.parts[-1].heard.append(event.text)
                 model = self._models.get(event.revision, "")

@@ -138,7 +138,7 @@ class SimulatedBackend:
             self._do(context.__aexit__(None, None, None))
 
     async def _items(self, items: AsyncIterator[StreamItem], began: float) -> AsyncIterator[StreamItem]:
-        speed, late = self._speed, None
+        speed, late, behind_blank = self._speed, None, False
         while True:
             try:
                 item = self._do(anext(items))  # type: ignore[arg-type]
@@ -149,7 +149,8 @@ class SimulatedBackend:
             elif late is None:
                 late = speed.first
             else:
-                late = _words_begun(item) / speed.rate
+                late = _words_begun(f"{' ' * behind_blank}{item}") / speed.rate if isinstance(item, str) else 0.0
+            behind_blank = isinstance(item, str) and item[-1:].isspace()
             await asyncio.sleep(late)
             began = time.perf_counter()
             yield item
@@ -161,9 +162,9 @@ class SimulatedBackend:
         return asyncio.run_coroutine_threadsafe(run(), self._real).result()
 
 
-def _words_begun(item: StreamItem) -> int:
+def _words_begun(text: str) -> int:
     """How many words begin behind a blank in what a model says at a time."""
-    return len(re.findall(r"\s\S", item)) if isinstance(item, str) else 0
+    return len(re.findall(r"\s\S", text))
 
 
 class SimulatedParts:

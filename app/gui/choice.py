@@ -87,7 +87,7 @@ def style_choice(settings: Settings) -> Style:
     """How new conversations are held."""
     length: Length = next((known for known in get_args(Length) if known == settings.answer_length), "medium")
     temperature = None if settings.temperature < 0 else settings.temperature
-    return Style(settings.persona, temperature, length)
+    return Style(settings.persona, temperature, length, settings.persona_voice)
 
 
 def tool_choice(settings: Settings) -> ToolChoice:
@@ -108,7 +108,7 @@ def keep_tools(settings: Settings, tools: ToolChoice) -> None:
 def keep_manner_of_talk(settings: Settings, style: Style, tools: ToolChoice, cap: float) -> None:
     """Writes how new conversations are held into the settings."""
     settings.persona, settings.answer_length = style.persona, style.length
-    settings.voice = style.voice or settings.voice
+    settings.persona_voice = style.voice
     settings.temperature = -1.0 if style.temperature is None else float(style.temperature)
     keep_tools(settings, tools)
     settings.cap_dollars = float(cap)

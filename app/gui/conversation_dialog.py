@@ -129,7 +129,7 @@ class ConversationDialog(Panel):
         self.prices_button.clicked.connect(self.prices_wanted)
         self.use_button.clicked.connect(self._use)
         self.close_button.clicked.connect(self.close)
-        self.show_voices([])
+        self.show_voices([], "auto")
         self.show_choice(Style(), ToolChoice(), 0.0)
 
     @property
@@ -140,19 +140,28 @@ class ConversationDialog(Panel):
         temperature = None if own else self.temperature.value() / 20
         return Style(self.persona.toPlainText().strip(), temperature, length, self.voice.currentData() or "")
 
-    def show_voices(self, voices: Sequence[VoiceView]) -> None:
-        """Offers these voices, and the usual one."""
+    def show_voices(self, voices: Sequence[VoiceView], language: str) -> None:
+        """Offers the usual voice and those of `voices`, all that are here, which speak the talk's language: its two
+        letters, or "auto" for any. The chosen one stays, and says if it can't speak.
+        """
+        chosen = self.voice.currentData() or ""
         self.voice.clear()
         self.voice.addItem(self.tr("the usual one"), "")
         for voice in voices:
-            self.voice.addItem(voice.label, voice.key)
+            if language in ("auto", voice.language):
+                self.voice.addItem(voice.label, voice.key)
+            elif voice.key == chosen:
+                self.voice.addItem(self.tr("{0} (speaks another language)").format(voice.label), voice.key)
+        if self.voice.findData(chosen) < 0:
+            self.voice.addItem(self.tr("{0} (not on this machine)").format(chosen), chosen)
+        self.voice.setCurrentIndex(self.voice.findData(chosen))
 
     def show_choice(self, style: Style, tools: ToolChoice, cap: float) -> None:
         """Shows how the conversation is held."""
         self.persona.setPlainText(style.persona)
-        if style.voice and self.voice.findData(style.voice) < 0:
-            self.voice.addItem(self.tr("{0} (not on this machine)").format(style.voice), style.voice)
-        self.voice.setCurrentIndex(max(0, self.voice.findData(style.voice)))
+        if self.voice.findData(style.voice) < 0:
+            self.voice.addItem(style.voice, style.voice)
+        self.voice.setCurrentIndex(self.voice.findData(style.voice))
         own = style.temperature is None
         self.own_temperature.setChecked(own)
         self.temperature.setValue(round((USUAL if style.temperature is None else style.temperature) * 20))
@@ -187,7 +196,7 @@ class ConversationDialog(Panel):
     def _lay_out(self) -> None:
         self.heading(self.tr("Who answers"))
         self.column.addWidget(self.persona)
-        voice = QLabel(self.tr("&Voice"), self)
+        voice = QLabel(self.tr("V&oice"), self)
         voice.setBuddy(self.voice)
         row = QHBoxLayout()
         row.addWidget(voice)

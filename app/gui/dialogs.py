@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QObject, Signal
@@ -58,8 +59,8 @@ class Dialogs(QObject):
         """The providers and addresses that have refused something in this run."""
         self.through_router: Callable[[BackendChoice, bool], bool] = lambda choice, aside: False
         """Whether it was a router that asked a brain which has failed, at the side or not."""
-        self.voices: Callable[[str], Sequence[VoiceView]] = lambda language: ()
-        """The voices on this machine, of a language or of all for "auto"."""
+        self.voices: Callable[[], Sequence[VoiceView]] = tuple
+        """The voices on this machine; called on a thread."""
         self.brain: BrainDialog | None = None
         self.aside: AsideDialog | None = None
         self.duplicate: DuplicateDialog | None = None
@@ -117,10 +118,16 @@ class Dialogs(QObject):
             self.conversation.prices_wanted.connect(self.prices_wanted)
             self.conversation.prices_button.setVisible(self._prices is not None)
         if not self.conversation.isVisible():
-            self.conversation.show_voices(self.voices(self._settings.language))
             self.conversation.show_choice(style, tools, cap)
+            self._errands.run(
+                "voices", lambda: asyncio.to_thread(self.voices), self._show_voices, lambda sentence: None
+            )
         self.conversation.appear()
         self.conversation.persona.setFocus()
+
+    def _show_voices(self, voices: Sequence[VoiceView]) -> None:
+        if self.conversation is not None:
+            self.conversation.show_voices(voices, self._settings.language)
 
     def show_cost(self, driver: BackendChoice) -> None:
         """Has the conversation's dialog say whether a cap can hold the brain that drives."""

@@ -24,13 +24,13 @@ class ModelsKeeper(FetchKeeper):
         """The key of the model that comes; empty while none does."""
         return self._key if self.busy else ""
 
-    def voices(self, language: str) -> list[VoiceView]:
-        """The voices on this machine of a language, by its two letters, or of all languages for "auto"."""
+    def voices(self) -> list[VoiceView]:
+        """The voices on this machine. Reads the disk; any thread."""
         found: list[VoiceView] = []
         for model in self.desk.models():
             if model.kind == "tts" and model.usable:
                 found += model.voices or [VoiceView(model.key, model.label, model.languages[0])]
-        return [voice for voice in found if language in ("auto", voice.language)]
+        return found
 
     def get(self, key: str) -> None:
         """Begins to fetch a model, or goes on with it; nothing while another one comes."""

@@ -184,7 +184,8 @@ class OracleRunner:
             self._emit(e.OracleEnded(now, old, "superseded", stream.count))
         self._emit(
             e.OracleRequested(
-                now, stream.revision, stream.turn, stream.backend.name, stream.backend.model, stream.words, stream.final
+                now, stream.revision, stream.turn, stream.backend.name, stream.backend.model, stream.words,
+                stream.final, language=self.policy.language,
             )
         )
         self._post(
@@ -246,7 +247,9 @@ class OracleRunner:
         self._streams[revision] = stream
         self.policy.started(turn, words, now)
         self._emit(
-            e.OracleRequested(now, revision, turn, backend.name, backend.model, words, final, self.aside)
+            e.OracleRequested(
+                now, revision, turn, backend.name, backend.model, words, final, self.aside, self.policy.language
+            )
         )
         self._post(
             OracleAsked(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Generic, TypeVar
 
@@ -24,23 +24,25 @@ from app.stt.base import Transcriber, TranscriberError
 from app.tts.base import Voice, VoiceError
 
 _T = TypeVar("_T", Transcriber, Voice)
+_Key = TypeVar("_Key")
 _log = logging.getLogger(__name__)
 
 
-class _Change(Generic[_T]):
-    """Brings in the model that was asked for last: `load` gives it entered, `take` has it used, `leave` lets go one
-    that is not wanted any more, `failed` gets why one could not be had. `has` is the key of the one in use.
+class _Change(Generic[_Key, _T]):
+    """Brings in the model that was asked for last, by its key: `load` gives it entered, `take` has it used, `leave`
+    lets go one that is not wanted any more, `failed` gets the key of one that could not be had, and why. `has` is in
+    use.
     """
 
     def __init__(
-        self, has: Hashable, load: Callable[[], Awaitable[_T]], take: Callable[[_T], None], leave: Callable[[_T], None],
-        failed: Callable[[Exception], None],
+        self, has: _Key, load: Callable[[_Key], Awaitable[_T]], take: Callable[[_T], None], leave: Callable[[_T], None],
+        failed: Callable[[_Key, Exception], None],
     ) -> None:  # fmt: skip
         self.has = self.wanted = has
         self._load, self._take, self._leave, self._failed = load, take, leave, failed
         self._task: asyncio.Task[None] | None = None
 
-    def want(self, key: Hashable) -> None:
+    def want(self, key: _Key) -> None:
         """Have this model in use as soon as it has loaded, unless another one is asked for meanwhile."""
         self.wanted = key
         if key != self.has and (self._task is None or self._task.done()):
@@ -55,11 +57,11 @@ class _Change(Generic[_T]):
     async def _run(self) -> None:
         while (wanted := self.wanted) != self.has:
             try:
-                loaded = await self._load()
+                loaded = await self._load(wanted)
             except Exception as error:  # the talk goes on, whatever it is
                 if wanted == self.wanted:
                     self.wanted = self.has
-                    self._failed(error)
+                    self._failed(wanted, error)
                 continue
             if wanted == self.wanted:
                 self.has = wanted
@@ -71,8 +73,9 @@ class _Change(Generic[_T]):
 class LiveSpeech:
     """How a talk is heard and spoken: `choice`, as asked for last, but in the conversation's own voice if it has one.
 
-    `own_voice` is that; `has_voice` the one that the front-end begins with. `ears` are the transcriber that can change;
-    `post` reaches the front-end, `emit` everyone; `now` is the session's time. `simulated`: without threads.
+    `own_voice` is that; `has_voice` the one that the front-end begins with. `spoken`: the language of the talk, or
+    where that is automatic the one that was heard last. `ears` are the transcriber that can change; `post` reaches the
+    front-end, `emit` everyone; `now` is the session's time. `simulated`: without threads.
     """
 
     def __init__(
@@ -80,7 +83,8 @@ class LiveSpeech:
         simulated: bool, post: Callable[[Message], None], emit: Callable[[e.Event], None], now: Callable[[], float],
     ) -> None:  # fmt: skip
         self.choice = choice
-        self._own_voice = own_voice
+        self.own_voice = self._asked_own = own_voice
+        self._own_worked = own_voice if own_voice == has_voice else ""
         self._parts = parts
         self._ears = ears
         self._simulated = simulated
@@ -88,14 +92,15 @@ class LiveSpeech:
         self._voices: list[Voice] = []  # the front-end has the first one, and takes the others one after the other
         self._leaving: set[asyncio.Task[None]] = set()
         self._over = False
-        self._spoken = ENGLISH if choice.language == AUTOMATIC else choice.language  # what the voice is to speak
+        self.spoken = ENGLISH if choice.language == AUTOMATIC else choice.language
         self._unspoken: set[str] = set()  # heard, but no voice of it could be had
-        self._recogniser = _Change[Transcriber](
+        self._recogniser = _Change[str, Transcriber](
             choice.recogniser, self._load_recogniser, ears.take, self._let_go, self._recogniser_failed
         )
-        self._voice = _Change[Voice](
-            (has_voice, self._spoken), self._load_voice, self._take_voice, self._let_go, self._voice_failed
-        )
+        self._voice = _Change[tuple[str, str], Voice](  # by its key, or by the language where that is empty
+            (has_voice, "" if has_voice else self.spoken), self._load_voice, self._take_voice, self._let_go,
+            self._voice_failed,
+        )  # fmt: skip
         ears.on_changed = self._tell
         ears.on_retired = self._let_go
 
@@ -103,26 +108,23 @@ class LiveSpeech:
         """Have the conversation's own voice speak, if the front-end did not begin with it."""
         self._want_voice()
 
-    @property
-    def in_force(self) -> SpeechChoice:
-        """How the talk is to be heard and spoken, with the conversation's own voice."""
-        return replace(self.choice, voice=self._own_voice or self.choice.voice)
-
     def change_own_voice(self, voice: str) -> None:
-        """Speak in this voice in this conversation; empty: in the one of `choice`."""
-        if not self._over:
-            self._own_voice = voice
-            self._unspoken.clear()
+        """Speak in this voice in this conversation; empty: in the one of `choice`. One that could not be had is not
+        tried again before another one was asked for.
+        """
+        if not self._over and voice != self._asked_own:
+            self.own_voice = self._asked_own = voice
             self._want_voice()
 
     def change(self, choice: SpeechChoice) -> None:
         """Be heard and spoken so from now on, but for the language, which stays."""
         if self._over:
             return
-        self.choice = replace(choice, language=self.choice.language)
-        self._unspoken.clear()
+        before, self.choice = self.choice, replace(choice, language=self.choice.language)
         self._recogniser.want(choice.recogniser)
-        self._want_voice()
+        if choice.voice != before.voice:
+            self._unspoken.clear()
+            self._want_voice()
         voice = self._newest_voice()
         if voice is not None and (voice.rate, voice.volume) != (choice.rate, choice.volume):
             self._tune(voice)
@@ -132,10 +134,10 @@ class LiveSpeech:
         """Take in the language of the user's last words, by its two letters: where the app finds out the language and
         chooses the voice, that goes over to it. Where no voice speaks it, that is told of once.
         """
-        left_to_app = self.choice.language == AUTOMATIC and not self.in_force.voice
-        if not self._over and left_to_app and language and language not in self._unspoken:
-            self._spoken = language
-            self._want_voice()
+        if self._over or not language or self.choice.language != AUTOMATIC or language == self.spoken:
+            return
+        self.spoken = language
+        self._want_voice()
 
     def taken(self, voices: Sequence[Voice]) -> None:
         """Take in that the front-end speaks with these since its last step, one after the other."""
@@ -158,38 +160,38 @@ class LiveSpeech:
 
     # -- loading
 
-    async def _load_recogniser(self) -> Transcriber:
+    async def _load_recogniser(self, key: str) -> Transcriber:
         if self._parts.make_transcriber is None:
             raise TranscriberError("This talk can't change it. Begin a new one.")
-        transcriber = await self._parts.make_transcriber(self.choice)
+        transcriber = await self._parts.make_transcriber(replace(self.choice, recogniser=key))
         await enter(transcriber, simulated=self._simulated)
         return transcriber
 
-    async def _load_voice(self) -> Voice:
+    async def _load_voice(self, key: tuple[str, str]) -> Voice:
         if self._parts.make_voice is None:
             raise VoiceError("This talk can't change it. Begin a new one.")
-        choice = self.in_force
-        if not choice.voice:
-            choice = replace(choice, language=self._spoken)
+        choice = replace(self.choice, voice=key[0], language=key[1] or self.choice.language)
         voice = await self._parts.make_voice(choice)
         await enter(voice, simulated=self._simulated)
         return voice
 
-    def _recogniser_failed(self, error: Exception) -> None:
-        self.choice = replace(self.choice, recogniser=str(self._recogniser.has))
+    def _recogniser_failed(self, key: str, error: Exception) -> None:
+        self.choice = replace(self.choice, recogniser=self._recogniser.has)
         self._emit(e.Failure(self._now(), "stt", _refusal("speech recognition", self._ears.name, error)))
 
-    def _voice_failed(self, error: Exception) -> None:
-        if not self.in_force.voice:
-            self._unspoken.add(self._spoken)
-        had, self._spoken = self._voice.has  # type: ignore[misc]
-        if self._own_voice:
-            self._own_voice = "" if had == self.choice.voice else had
-        else:
+    def _voice_failed(self, key: tuple[str, str], error: Exception) -> None:
+        had = self._voice.has[0]
+        if self.own_voice:
+            self.own_voice = self._own_worked if had == self._own_worked else ""
+        elif self.choice.voice:
             self.choice = replace(self.choice, voice=had)
+        else:
+            self._unspoken.add(key[1])
         voice = self._newest_voice()
         name = voice.name if voice is not None else self._parts.frontend.name
         self._emit(e.Failure(self._now(), "tts", _refusal("voice", name, error)))
+        if self._voice_key() != key:
+            self._want_voice()  # what is left may not be what speaks now
 
     # -- voices
 
@@ -200,15 +202,17 @@ class LiveSpeech:
         return self._voices[-1] if self._voices else None
 
     def _voice_key(self) -> tuple[str, str]:
-        return self.in_force.voice, self._spoken
+        voice = self.own_voice or self.choice.voice
+        return voice, "" if voice else self.spoken
 
     def _want_voice(self) -> None:
         if self._newest_voice() is None:  # the front-end has one of its own: this is for what may take its place
             self._voice.has = self._voice.wanted = self._voice_key()
-        else:
+        elif self._voice_key()[1] not in self._unspoken:
             self._voice.want(self._voice_key())
 
     def _take_voice(self, voice: Voice) -> None:
+        self._own_worked = self.own_voice
         self._tune(voice)  # the user may have turned them while it loaded
         self._voices.append(voice)
         self._post(SetVoice(voice))

@@ -79,7 +79,7 @@ def make_clip(samples: np.ndarray, text: str, word_ends: Sequence[int] | None = 
         return Clip(np.zeros(0, np.float32), ())
     first = max(0, int(loud[0]) - int(_LEAD_SECONDS * SAMPLE_RATE))
     voiced = samples[first : int(loud[-1]) + 1]
-    pause = _TAIL_SECONDS.get(text.rstrip("\"'”’)")[-1:], _BREATH_SECONDS)
+    pause = _TAIL_SECONDS.get(text.rstrip("\"'”’“‘»«›‹)")[-1:], _BREATH_SECONDS)
     tail = np.zeros(int(pause * SAMPLE_RATE), np.float32)
     rest = samples[int(loud[-1]) + 1 :][: len(tail)]
     tail[: len(rest)] = rest

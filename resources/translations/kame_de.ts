@@ -480,6 +480,10 @@
         <translation>Die Stimme, die antwortet; leer: was die App für deine Sprache wählt.</translation>
     </message>
     <message>
+        <source>The voice that goes with the persona; empty for the spoken voice.</source>
+        <translation>Die Stimme, die zur Persona gehört; leer: die gewählte Stimme.</translation>
+    </message>
+    <message>
         <source>Theme</source>
         <translation>Farbschema</translation>
     </message>
@@ -494,6 +498,10 @@
     <message>
         <source>Voice</source>
         <translation>Stimme</translation>
+    </message>
+    <message>
+        <source>Voice of new conversations</source>
+        <translation>Stimme neuer Unterhaltungen</translation>
     </message>
     <message>
         <source>Weights</source>
@@ -1031,10 +1039,6 @@
         <translation>Für diese Unterhaltung &amp;verwenden</translation>
     </message>
     <message>
-        <source>&amp;Voice</source>
-        <translation>&amp;Stimme</translation>
-    </message>
-    <message>
         <source>&amp;long</source>
         <translation>&amp;lang</translation>
     </message>
@@ -1123,6 +1127,10 @@
         <translation>Werkzeuge, die das Sprachmodell benutzen darf</translation>
     </message>
     <message>
+        <source>V&amp;oice</source>
+        <translation>&amp;Stimme</translation>
+    </message>
+    <message>
         <source>Voice</source>
         <translation>Stimme</translation>
     </message>
@@ -1165,6 +1173,10 @@
     <message>
         <source>{0} (not on this machine)</source>
         <translation>{0} (nicht auf diesem Rechner)</translation>
+    </message>
+    <message>
+        <source>{0} (speaks another language)</source>
+        <translation>{0} (spricht eine andere Sprache)</translation>
     </message>
 </context>
 <context>

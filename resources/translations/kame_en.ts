@@ -480,6 +480,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>The voice that goes with the persona; empty for the spoken voice.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Theme</source>
         <translation type="unfinished"></translation>
     </message>
@@ -493,6 +497,10 @@
     </message>
     <message>
         <source>Voice</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Voice of new conversations</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -1031,10 +1039,6 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>&amp;Voice</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>&amp;long</source>
         <translation type="unfinished"></translation>
     </message>
@@ -1123,6 +1127,10 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
+        <source>V&amp;oice</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Voice</source>
         <translation type="unfinished"></translation>
     </message>
@@ -1164,6 +1172,10 @@
     </message>
     <message>
         <source>{0} (not on this machine)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} (speaks another language)</source>
         <translation type="unfinished"></translation>
     </message>
 </context>

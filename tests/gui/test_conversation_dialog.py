@@ -202,7 +202,9 @@ async def test_a_conversations_own_voice_is_chosen_among_those_that_speak_the_la
     async with shown(factory, settings, models=FakeModels()) as window:
         window.dialogs.open_conversation(Style(voice="gone"), ToolChoice(), 0.0)
         dialog = window.dialogs.conversation
-        offered = [(dialog.voice.itemText(n), dialog.voice.itemData(n)) for n in range(dialog.voice.count())]
+        assert dialog.style_choice.voice == "gone"
+        await until(lambda: dialog.voice.count() == 4)
+        offered = [(dialog.voice.itemText(n), dialog.voice.itemData(n)) for n in range(4)]
         there = [("the usual one", ""), ("Mouth", "mouth"), ("Bea", "choir/bea")]
         assert offered == [*there, ("gone (not on this machine)", "gone")]
         assert dialog.style_choice.voice == "gone", "what was chosen stays, unless another one is"
@@ -210,4 +212,8 @@ async def test_a_conversations_own_voice_is_chosen_among_those_that_speak_the_la
         dialog.always.setChecked(True)
         dialog.use_button.click()
         assert factory.session.calls[0] == ("set_style", Style(voice="mouth"))
-        assert settings.voice == "mouth" and "own voice" in window.transcript.header.words.text()
+        assert (settings.voice, settings.persona_voice) == ("", "mouth")
+        assert "own voice" in window.transcript.header.words.text()
+        window.dialogs.open_conversation(Style(voice="choir/ann"), ToolChoice(), 0.0)
+        await until(lambda: dialog.voice.currentText() == "Ann (speaks another language)")
+        assert dialog.style_choice.voice == "choir/ann"

@@ -473,3 +473,47 @@ def test_a_conversation_that_begins_in_its_own_voice_loads_no_other() -> None:
     makers = Makers()
     talk = makers.talk(style=Style(voice="pirate"), first_voice="pirate")
     assert makers.made == [makers.first, makers.voice] and not talk.of(e.SpeechChanged, e.Failure)
+
+
+def test_a_failure_is_told_once_whatever_else_is_changed() -> None:
+    makers = Interpreters(missing="de")
+
+    def during(session: Session) -> None:
+        loop = asyncio.get_running_loop()
+        for n in range(4):
+            loop.call_later(6.0 + n, session.set_speech, SpeechChoice("auto", volume=1 + n / 10))
+            loop.call_later(6.5 + n, session.set_style, Style(voice="missing", persona=f"Cook {n}."))
+
+    talk = simulate(
+        QUESTIONS, about, seconds=20.0, ears=makers.first, voice=makers.voice, make_voice=makers.spoken,
+        during=during, speech=SpeechChoice("auto"),
+    )  # fmt: skip
+    assert len(talk.of(e.Failure)) == 2, "one for the language, one for the conversation's voice"
+    assert talk.said(1) == talk.said(2) == LONG
+
+
+def test_where_its_own_voice_is_given_up_the_one_of_the_language_speaks() -> None:
+    makers = Interpreters()
+
+    def during(session: Session) -> None:
+        asyncio.get_running_loop().call_later(11.0, session.set_style, Style())
+
+    talk = simulate(
+        QUESTIONS, about, seconds=20.0, ears=makers.first, voice=makers.voice, make_voice=makers.spoken,
+        during=during, speech=SpeechChoice("auto"), style=Style(voice="pirate"), first_voice="pirate",
+    )  # fmt: skip
+    assert [event.voice for event in talk.of(e.SpeechChanged)] == ["de"] and makers.asked == 1
+
+
+def test_a_usual_voice_that_was_changed_meanwhile_speaks_where_the_own_one_fails() -> None:
+    makers = Makers()
+
+    def during(session: Session) -> None:
+        loop = asyncio.get_running_loop()
+        loop.call_later(2.0, session.set_style, Style(voice="missing"))
+        loop.call_later(2.2, session.set_speech, SpeechChoice(voice="second"))
+
+    talk = simulate(
+        QUESTIONS, about, seconds=20.0, ears=makers.first, voice=makers.voice, make_voice=makers.spoken, during=during
+    )
+    assert len(talk.of(e.Failure)) == 1 and [event.voice for event in talk.of(e.SpeechChanged)] == ["second"]

@@ -12,7 +12,7 @@ from app.evaluation.simulated_parts import SimulatedBackend
 from app.models.speeds import Speed
 from app.session.clock import run_simulated
 
-SPOKEN = ("Mars", " is", " the", " r", "ed", " planet", ".", " One of eight.")
+SPOKEN = ("Mars", " is", " the", " r", "ed", " planet", ".", " ", "One of eight.")
 
 
 def test_words_come_at_the_measured_speed_however_the_model_cuts_them() -> None:
@@ -28,4 +28,4 @@ def test_words_come_at_the_measured_speed_however_the_model_cuts_them() -> None:
 
     told = run_simulated(run())
     assert tuple(text for text, _ in told) == SPOKEN
-    assert [at for _, at in told] == pytest.approx([1.0, 1.25, 1.5, 1.75, 1.75, 2.0, 2.0, 2.75])
+    assert [at for _, at in told] == pytest.approx([1.0, 1.25, 1.5, 1.75, 1.75, 2.0, 2.0, 2.0, 2.75])

@@ -20,7 +20,8 @@ class Language:
     go on. `commands`: words that always interrupt. `link`: what is said for one. `readings`: what a voice misreads and
     what it is to say, as pairs of a regular expression and its replacement.
 
-    `abbreviations`: lower-case words whose point ends no sentence, besides single letters and numbers.
+    `abbreviations`: lower-case words whose point ends no sentence, besides single letters; `ordinals_with_point`: nor
+    does that of a number of up to two digits.
     `phrase_starters`: words that often begin a phrase, before which a long clause is cut. `fillers`: words without
     which a sentence says the same. `sentence_starters`: further words that may begin a sentence and are no names, to
     lose their capital in mid-sentence. `stakes`: a regular expression for words that turn a statement into another
@@ -45,3 +46,4 @@ class Language:
     stakes: str
     link: str
     readings: tuple[tuple[str, str], ...]
+    ordinals_with_point: bool = False

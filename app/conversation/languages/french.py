@@ -29,14 +29,14 @@ LANGUAGE = Language(
         "mhm", "hm", "hmm", "ah", "oh", "oui", "ouais", "ok", "okay", "d'accord", "bien", "bon", "voilà", "exact",
         "je vois", "bien sûr", "euh", "super", "vraiment", "c'est vrai",
     }),
-    commands=frozenset("stop attends arrête non silence assez annule pardon".split()),
-    abbreviations=frozenset("m. mme. mlle. dr. pr. etc. p.ex. av. env. ex. cf. vol. apr. st. ste.".split()),
+    commands=frozenset("stop attends arrête non silence annule pardon".split()),
+    abbreviations=frozenset("m. mme. mlle. dr. pr. etc. p.ex. av. env. ex. cf. apr. st. ste.".split()),
     phrase_starters=frozenset((
         "que qui dont parce et mais ou donc quand où pendant si de en pour par avec comme depuis est sont était "
         "étaient a ont peut au aux du dans sur à"
     ).split()),
     fillers=frozenset((
-        "un une des le la les et ou mais donc de du d' à au aux en est sont était étaient être ce c'est cela ça "
+        "un une des le la les et ou mais donc de du à au aux en est sont était étaient être ce c'est cela ça "
         "que qui il elle on nous vous ils elles je tu y comme pour avec par dans"
     ).split()),
     sentence_starters=frozenset((
@@ -46,8 +46,9 @@ LANGUAGE = Language(
         "cependant d'abord ensuite enfin imaginez pensez"
     ).split()),
     stakes=(
-        r"\d.*|non|pas|ne|n'.+|jamais|rien|personne|aucune?|ni|sans|deux|trois|quatre|cinq|six|sept|huit|neuf|dix|"
-        r"onze|douze|treize|quatorze|quinze|seize|vingt.*|trente.*|.+ante.*|cents?|mille|.+illi(?:on|ard)s?"
+        r"\d.*|non|pas|ne|n'.+|guère|jamais|rien|personne|aucune?|nulle?|ni|sans|zéro|deux|trois|quatre|cinq|six|sept|"
+        r"huit|neuf|dix|onze|douze|treize|quatorze|quinze|seize|vingt.*|trente.*|(?:quar|cinqu|soix|sept|non)ante.*|"
+        r"cents?|mille|.+illi(?:on|ard)s?"
     ),
     link="un lien",
     readings=(

@@ -32,9 +32,9 @@ LANGUAGE = Language(
         "mhm", "hm", "hmm", "aha", "ah", "oh", "ja", "jaja", "genau", "ok", "okay", "gut", "stimmt", "klar", "richtig",
         "verstehe", "ach so", "alles klar", "na gut", "super", "toll", "echt", "wirklich", "äh", "ähm", "naja", "na ja",
     }),
-    commands=frozenset("stopp stop warte nein ruhe genug moment abbrechen".split()),
+    commands=frozenset("stopp stop warte nein ruhe genug abbrechen".split()),
     abbreviations=frozenset((
-        "dr. prof. hr. fr. st. nr. str. tel. ca. bzw. usw. etc. evtl. ggf. inkl. max. min. mio. mrd. vgl. jh. "
+        "dr. prof. hr. fr. st. nr. str. tel. ca. bzw. usw. etc. evtl. ggf. inkl. mio. mrd. vgl. jh. "
         "bspw. sog. abb. v. n. chr."
     ).split()),
     phrase_starters=frozenset((
@@ -42,8 +42,8 @@ LANGUAGE = Language(
         "zu zum zur mit bei als aus ist sind war waren hat haben kann wird nach durch"
     ).split()),
     fillers=frozenset((
-        "ein eine einer eines einem einen der die das den dem des und oder aber also denn von zu in im am an auf "
-        "ist sind war waren es dass dies dieser dieses da ich du wir er sie ihr als für mit bei aus"
+        "ein eine einer eines einem einen der die das den dem des und oder aber also denn von in im am auf "
+        "ist sind war waren es dass dies dieser dieses da ich du wir er sie ihr als für mit bei"
     ).split()),
     sentence_starters=frozenset((
         "ja nein nicht wenn weil seit während nach vor obwohl dein mein sein unser ihr was wie warum wo wer "
@@ -52,8 +52,9 @@ LANGUAGE = Language(
         "unter zwischen anders statt jedoch zuerst zweitens schließlich stell denk man"
     ).split()),
     stakes=(
-        r"\d.*|nicht|nein|kein(?:e[nmrs]?)?|nie|niemals|niemand|nichts|weder|ohne|zwei|drei|vier|fünf|sechs|"
-        r"sieben|acht|neun|zehn|elf|zwölf|.+zehn|.+zig|.*hundert.*|.*tausend.*|.+illion(?:en)?|.+illiarden?"
+        r"\d.*|nicht|nein|kein(?:e[nmrs]?)?|keinesfalls|keineswegs|kaum|nie|niemals|niemand(?:e[nm])?|nirgends|nichts|"
+        r"weder|ohne|null|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|.+zehn|.+(?:z|ß)ig|"
+        r".*hundert.*|.*tausend.*|.+illion(?:en)?|.+illiarden?"
     ),
     link="ein Link",
     readings=(
@@ -74,4 +75,5 @@ LANGUAGE = Language(
         (r"\busw\.", "und so weiter"),
         (r"\bbzw\.", "beziehungsweise"),
     ),
+    ordinals_with_point=True,
 )  # fmt: skip

@@ -28,7 +28,7 @@ LANGUAGE = Language(
         "mhm", "hm", "hmm", "ah", "oh", "sì", "si", "ok", "okay", "va bene", "bene", "certo", "esatto", "giusto",
         "capisco", "eh", "davvero", "d'accordo", "bello",
     }),
-    commands=frozenset("ferma fermati aspetta no silenzio basta annulla scusa stop".split()),
+    commands=frozenset("fermati aspetta no silenzio basta annulla scusa stop".split()),
     abbreviations=frozenset("sig. sig.ra dott. dr. prof. ecc. es. ca. pag. n. d.c. a.c. vs. ing.".split()),
     phrase_starters=frozenset((
         "che chi cui perché e ma o quindi quando dove mentre se di in per con da come è sono era erano ha hanno "
@@ -45,8 +45,9 @@ LANGUAGE = Language(
         "immagina"
     ).split()),
     stakes=(
-        r"\d.*|no|non|mai|nessun[oa]?|niente|nulla|né|senza|due|tre|quattro|cinque|sei|sette|otto|nove|dieci|"
-        r"undici|dodici|.+dici|dici.+|vent.*|trent.*|.+ant[ai].*|cento.*|mille|.*mila|.+ilion[ei]|.+iliard[oi]"
+        r"\d.*|no|non|mai|nessun[oa]?|niente|nulla|né|neanche|nemmeno|neppure|senza|zero|due|tre|quattro|cinque|sei|"
+        r"sette|otto|nove|dieci|undici|dodici|.+dici|dici.+|vent.*|trent[aou].*|(?:quar|cinqu|sess|sett|ott|nov)ant[aou].*|"
+        r".*cento.*|mille|.*mila|.+ilion[ei]|.+iliard[oi]"
     ),
     link="un link",
     readings=(

@@ -31,7 +31,7 @@ LANGUAGE = Language(
         "exacto",
         "de acuerdo", "ya veo", "entiendo", "por supuesto", "eh", "este", "genial", "vaya", "en serio",
     }),
-    commands=frozenset("espera no alto calla silencio basta cancela perdón".split()),
+    commands=frozenset("espera no calla silencio basta cancela perdón".split()),
     abbreviations=frozenset((
         "sr. sra. srta. dr. dra. ud. uds. etc. p.ej. ee. uu. av. núm. pág. prof. aprox. d.c. a.c. vs."
     ).split()),
@@ -41,7 +41,7 @@ LANGUAGE = Language(
     ).split()),
     fillers=frozenset((
         "un una unos unas el la los las y o pero así de del a al en es son era eran fue ser lo que este esta esto "
-        "ese esa eso hay yo tú nosotros él ella ellos bueno como por para con desde"
+        "ese esa eso hay yo tú nosotros él ella ellos como por para con desde"
     ).split()),
     sentence_starters=frozenset((
         "sí si no cuando porque mientras después antes aunque tu mi su nuestro qué cómo dónde quién cuál nada "
@@ -50,9 +50,9 @@ LANGUAGE = Language(
         "primero segundo luego finalmente piensa imagina"
     ).split()),
     stakes=(
-        r"\d.*|no|nunca|jamás|nadie|nada|ningun[oa]?|ningún|ni|sin|tampoco|dos|tres|cuatro|cinco|seis|siete|ocho|"
-        r"nueve|diez|once|doce|trece|catorce|quince|dieci.+|veinti?.*|.+enta|cien(?:to)?|.+ciento[sa]s?|mil|"
-        r".+ill(?:ón|ones)"
+        r"\d.*|no|nunca|jamás|apenas|nadie|nada|ningun[oa]?|ningún|ni|sin|tampoco|cero|dos|tres|cuatro|cinco|seis|"
+        r"siete|ocho|nueve|diez|once|doce|trece|catorce|quince|dieci.+|veinti?.*|treinta|cuarenta|cincuenta|sesenta|"
+        r"setenta|ochenta|noventa|cien(?:to)?|.+cient[oa]s|quinient[oa]s|mil|.+ill(?:ón|ones)"
     ),
     link="un enlace",
     readings=(

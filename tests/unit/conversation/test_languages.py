@@ -11,7 +11,7 @@ from app.conversation.languages import CODES, language
 from app.conversation.mend import mend
 from app.conversation.prompt import PERSONA, system_prompt
 from app.conversation.spoken import spoken
-from app.conversation.words import is_backchannel, is_echo
+from app.conversation.words import fold, is_backchannel, is_echo
 
 
 @pytest.mark.parametrize(
@@ -82,9 +82,15 @@ def test_every_language_has_all_that_a_talk_needs() -> None:
          ["Die Hauptstadt des Landes Schweden ist Stockholm."]),
         ("de", "Photosynthese nennt man den Vorgang, bei dem Pflanzen Licht in Zucker verwandeln.",
          ["Photosynthese nennt man den Vorgang,", "bei dem Pflanzen Licht in Zucker verwandeln."]),
-        ("es", "Vive en EE. UU. Washington es la capital.", ["Vive en EE. UU. Washington es la capital."]),
+        ("es", "Vive en EE. UU. desde 1990. Es médico.", ["Vive en EE. UU. desde 1990.", "Es médico."]),
+        ("it", "Sì, lo è. Milano invece no.", ["Sì, lo è.", "Milano invece no."]),
+        ("de", "Er sagte: „Das ist gut.“ Danach ging er.", ["Er sagte: „Das ist gut.“", "Danach ging er."]),
+        ("fr", "Il a dit «c'est bon.» Puis il est parti.", ["Il a dit «c'est bon.»", "Puis il est parti."]),
         ("es", "Los planetas del sistema solar giran alrededor del sol en órbitas.",
          ["Los planetas del sistema solar giran alrededor", "del sol en órbitas."]),
+        ("en", "Seventeen and twenty-five make 42. That is all.",
+         ["Seventeen and twenty-five make 42.", "That is all."]),
+        ("de", "Er kam am 12. Mai 1990. Das weiß ich.", ["Er kam am 12. Mai 1990.", "Das weiß ich."]),
         ("fr", "C'est M. Hugo. Il écrit.", ["C'est M. Hugo.", "Il écrit."]),
         ("it", "Lo dice il dott. Rossi. È vero.", ["Lo dice il dott. Rossi.", "È vero."]),
     ],
@@ -101,6 +107,14 @@ def test_clauses_close_as_the_language_has_them(code: str, text: str, clauses: l
         ("de", "Stockholm ist die Hauptstadt.", "Die Hauptstadt ist Stockholm. Österreichs ist Wien.", "continue"),
         ("es", "Es posible hoy.", "No es posible hoy.", "correct"),
         ("fr", "Il y a huit planètes.", "Il y a neuf planètes.", "correct"),
+        ("de", "Die Heizung ist an.", "Die Heizung ist aus.", "correct"),
+        ("de", "Das Museum ist heute offen.", "Das Museum ist heute keineswegs offen.", "correct"),
+        ("de", "Es sind dreißig Tage im Mai.", "Es sind vierzig Tage im Mai.", "correct"),
+        ("es", "El vino es muy bueno.", "El vino es muy malo.", "correct"),
+        ("it", "Nel museo ci sono duecento quadri.", "Nel museo ci sono trecento quadri.", "correct"),
+        ("de", "Am 3. Oktober 1990 kam die Einheit.", "Die Einheit kam am 3. Oktober 1990. Österreichs nie.",
+         "continue"),
+        ("fr", "La ville importante est Paris.", "Paris est la ville importante. Österreichs est Vienne.", "continue"),
         ("it", "Roma è la capitale.", "La capitale è Roma. È antica.", "continue"),
     ],
 )
@@ -112,6 +126,14 @@ def test_what_contradicts_is_corrected_in_every_language(code: str, said: str, n
         assert found.bridge == language(code).bridges[0]
     else:
         assert clauses[found.next_clause].startswith(("Österreichs", "È antica"))
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_the_app_says_no_command_by_itself(code: str) -> None:
+    said = {word for phrase in (*language(code).openings, *language(code).bridges) for word in fold(phrase)}
+    known = language(code).commands & said
+    assert known <= {"no", "wait", "nein", "warte", "non", "attends", "aspetta", "espera", "hold"}, "in bridges alone"
+    assert not language(code).commands & {word for phrase in language(code).openings for word in fold(phrase)}
 
 
 def test_a_command_of_the_language_is_no_echo() -> None:
