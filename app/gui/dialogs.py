@@ -59,8 +59,8 @@ class Dialogs(QObject):
         """The providers and addresses that have refused something in this run."""
         self.through_router: Callable[[BackendChoice, bool], bool] = lambda choice, aside: False
         """Whether it was a router that asked a brain which has failed, at the side or not."""
-        self.voices: Callable[[], Sequence[VoiceView]] = tuple
-        """The voices on this machine; called on a thread."""
+        self.voices: Callable[[], Sequence[VoiceView]] | None = None
+        """Lists the voices on this machine; called on a thread. None where models can't be listed."""
         self.brain: BrainDialog | None = None
         self.aside: AsideDialog | None = None
         self.duplicate: DuplicateDialog | None = None
@@ -119,9 +119,8 @@ class Dialogs(QObject):
             self.conversation.prices_button.setVisible(self._prices is not None)
         if not self.conversation.isVisible():
             self.conversation.show_choice(style, tools, cap)
-            self._errands.run(
-                "voices", lambda: asyncio.to_thread(self.voices), self._show_voices, lambda sentence: None
-            )
+            if (voices := self.voices) is not None:
+                self._errands.run("voices", lambda: asyncio.to_thread(voices), self._show_voices, lambda sentence: None)
         self.conversation.appear()
         self.conversation.persona.setFocus()
 

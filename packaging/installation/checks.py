@@ -16,6 +16,8 @@ from installation.system_parts import WINDOWS_TEST_PARTS
 # most machines have.
 WORKERS = min(4, (os.cpu_count() or 1) + 1)
 
+WINDOWS_TEST_SECONDS = 1500
+
 SIDE_BY_SIDE = ("-m", "not alone", "-n", str(WORKERS), "--dist", "worksteal")
 
 
@@ -45,7 +47,9 @@ def run_windows_tests(places: Places, env: Mapping[str, str], steps: Steps, argu
             "The Windows tests run a Windows Python under Wine, and take its library from Debian 12.",
             "Run them on Debian 12, as root or with the packages that are named above.",
         )
-    command = [str(places.python), "-m", "pytest", *(arguments or ["tests/windows"])]
+    # One of them runs all the tests that Windows can run, and bounds each of those itself.
+    pytest = [str(places.python), "-m", "pytest", "--timeout", str(WINDOWS_TEST_SECONDS)]
+    command = [*pytest, *(arguments or ["tests/windows"])]
     return _run_all(places, env, [("The tests on Windows", command)])
 
 

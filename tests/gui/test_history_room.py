@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.gui.conversations_pane import ConversationsPane
 from app.gui.errands import Errands
@@ -345,7 +345,7 @@ async def saved(all: Kept, name: str, filter: str, folder: Path) -> None:
     if name:
         field = dialog.findChild(QLineEdit, "fileNameEdit")
         field.setText(name)
-    QApplication.processEvents()
+    await asyncio.sleep(0.01)
     button = next(
         button for button in dialog.findChildren(QPushButton) if button.text().replace("&", "") in ("Save", "Open")
     )  # fmt: skip

@@ -63,7 +63,7 @@ def enter(dialog: PricesDialog, row: int, column: int, text: str) -> None:
     QTest.keyClicks(editor(dialog), text) if text else QTest.keyClick(editor(dialog), Qt.Key.Key_Delete)
     field = editor(dialog)
     QTest.keyClick(field, Qt.Key.Key_Return)
-    QApplication.processEvents()
+    QApplication.sendPostedEvents()  # not processEvents: a task may not be entered while the test's own runs
     assert dialog.isVisible(), "Enter in a cell saves nothing"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from pathlib import Path
 
@@ -148,7 +149,7 @@ async def test_once_the_list_is_closed_it_holds_the_newest_devices_and_no_older_
         window.setup.set_devices(["New one"], [])
         assert picker.itemText(1) == "New one"
         await until(lambda: not QApplication.activePopupWidget())
-        QApplication.processEvents()
+        await asyncio.sleep(0.01)
         assert picker.count() == 2 and picker.itemText(1) == "New one"
 
 

@@ -16,7 +16,7 @@ WORKERS = 3
 SECONDS = 420.0
 """Three times what a run takes on two cores."""
 HUNG_SECONDS = 120
-"""A test that takes longer has the stacks of all its threads printed."""
+"""A test that takes longer has the stacks of all its threads printed, and is ended a little later."""
 MOST_LATE = 3
 """So few failures may come from a busy machine, on which Wine takes seconds to start a process."""
 
@@ -45,7 +45,8 @@ def _pytest(windows: Installation, arguments: tuple[str, ...]) -> Finished:
     """Runs the Windows Python's pytest; raises `TookTooLong`."""
     done = windows.wine.run(
         windows.python, "-P", "-m", "pytest", "-o", "cache_dir=results", "-o", "junit_family=xunit1",
-        "-o", f"faulthandler_timeout={HUNG_SECONDS}", *arguments, seconds=SECONDS, cwd=windows.project,
+        "-o", f"faulthandler_timeout={HUNG_SECONDS}", "--timeout", str(HUNG_SECONDS + 30), *arguments,
+        seconds=SECONDS, cwd=windows.project,
     )  # fmt: skip
     (PLACE / "suite.log").write_text(done.printed, "utf-8")
     return done
