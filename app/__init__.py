@@ -5,7 +5,7 @@ Importing it, which each of its processes does first, settles what libraries rea
 
 import os
 
-from app.cpp_runtime import add_cpp_runtime
+from app.platform.cpp_runtime import add_cpp_runtime
 
 # Numpy's linear algebra and OpenMP start a thread for each core, which then fight with the ears, the voice and
 # the brain for the same cores: a 45 ms judgement took 300. Must be said before numpy is imported.

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import sys
 
-from app.streams import ready_streams
+from app.platform.standard_streams import ready_streams
 
 
 def main() -> int:
     """Runs the command line with this process's arguments; returns the exit code."""
     ready_streams()
     if sys.argv[1:2] == ["ptt"]:
-        from app import cli_ptt
+        from app.cli import ptt_command
 
-        code = cli_ptt.main(sys.argv[2:])  # a key was pressed, and waits for as few imports as can be
+        code = ptt_command.main(sys.argv[2:])  # a key was pressed, and waits for as few imports as can be
         if code is not None:
             return code
-    from app.cli import main as run
+    from app.cli.parser import main as run
 
     return run(sys.argv[1:])
 

@@ -11,42 +11,43 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app import books, brains, nvidia
-from app.audio.endpoints import AudioSink, AudioSource, SoundEdge
-from app.audio.errors import AudioError
+from app.audio.io.base import AudioSink, AudioSource, SoundEdge
+from app.audio.io.errors import AudioError
 from app.backend.base import Backend, BackendError
+from app.conversation.endpointing import PauseLengths
 from app.conversation.languages import AUTOMATIC, ENGLISH
 from app.conversation.turn import TurnSettings
-from app.conversation.turn_end import PauseLengths
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
-from app.installed import completing_command
-from app.model_pool import MODELS
 from app.models.catalogue import DEFAULTS, FRONTEND_WEIGHTS, find_model, models_of
 from app.models.errors import ModelError
 from app.models.layout import read_layout
-from app.models.places import folder_of, is_here
+from app.models.locations import folder_of, is_here
+from app.models.pool import MODELS
 from app.models.store import Report, get_model
-from app.secrets import api_key
+from app.platform import nvidia
+from app.platform.installation import completing_command
+from app.services import backends, user_lists
+from app.services.api_keys import api_key
 from app.session.control import ROUTER, BackendChoice, SessionChoice, SpeechChoice, Style
 from app.session.errors import UserError
 from app.session.parts import Pace, SessionConfig, SessionParts
 from app.session.recorder import Recorder, RecorderError
 from app.session.session import Session
 from app.session.sound_memory import KEPT_SECONDS
-from app.session.speech import LiveSpeech
-from app.settings import Settings, echoes_path, recordings_folder
+from app.session.speech_controller import SpeechController
+from app.settings.declarations import Settings, echoes_path, recordings_folder
+from app.settings.user_pauses import keep_pace, load_pace
 from app.stt import make_transcriber
 from app.stt.base import Transcriber, TranscriberError
-from app.stt.card import recogniser_card_bytes
+from app.stt.card_memory import recogniser_card_bytes
 from app.tts.base import Voice, VoiceError
-from app.user_pace import keep_pace, load_pace
 
 if TYPE_CHECKING:
-    from app.demo import DemoBooth
-    from app.desk import Desk
-    from app.session.demo import DemoOrder
+    from app.demo.base import DemoOrder
+    from app.demo.service import LocalDemoService
+    from app.services.backend_service import ProviderDirectory
 
 USER_ERRORS = (AudioError, BackendError, FrontEndError, RecorderError, TranscriberError, VoiceError, ModelError)
 """What a user can put right; each carries a sentence."""
@@ -66,11 +67,16 @@ def frontend(choice: SessionChoice) -> FrontEnd:
         reserved = recogniser_card_bytes(speech.recogniser, speech.language)
     options = FrontEndOptions(
         make_voice=functools.partial(make_voice, _first_voice(choice), speech.language, speech.rate, speech.volume),
-        manner=choice.manner, openings=choice.openings, weights=weights,
+        answer_mode=choice.answer_mode,
+        openings=choice.openings,
+        weights=weights,
         language=ENGLISH if speech.language == AUTOMATIC else speech.language,
-        precision=model.precision, device=model.device, context=model.context, reserved=reserved,
+        precision=model.precision,
+        device=model.device,
+        context=model.context,
+        reserved=reserved,
         dials=SetDials(model.delay, model.lead),
-    )  # fmt: skip
+    )
     return make_frontend(choice.frontend, options)
 
 
@@ -86,14 +92,12 @@ def _first_voice(choice: SessionChoice) -> str:
     return own or choice.speech.voice
 
 
-def _fallback(choice: SessionChoice, speech: LiveSpeech) -> FrontEnd:
+def _fallback(choice: SessionChoice, speech: SpeechController) -> FrontEnd:
     """The front-end that takes the place of one that is lost: in the language that was heard last, if a voice has it.
 
     Raises VoiceError.
     """
-    choice = dataclasses.replace(
-        choice, frontend="cascade", speech=speech.choice, style=Style(voice=speech.own_voice)
-    )
+    choice = dataclasses.replace(choice, frontend="cascade", speech=speech.choice, style=Style(voice=speech.own_voice))
     if speech.choice.language == AUTOMATIC and not _first_voice(choice):
         with contextlib.suppress(VoiceError):
             return frontend(
@@ -136,17 +140,17 @@ def session(
         frontend=made_frontend or frontend(choice),
         transcriber=make_transcriber(choice.speech.recogniser, choice.speech.language, loop.call_soon_threadsafe),
         voice_activity=voice_activity,
-        backend=backend or brains.brain(choice.backend, choice.speech.language),
+        backend=backend or backends.backend(choice.backend, choice.speech.language),
         source=source,
         sink=sink,
         edge=edge,
         recorder=Recorder(Path(choice.record_folder), recording_failed) if choice.record_folder else None,
-        make_backend=functools.partial(brains.brain_off_loop, language=choice.speech.language),
-        make_tools=brains.tools,
+        make_backend=functools.partial(backends.backend_off_loop, language=choice.speech.language),
+        make_tools=backends.tools,
         make_transcriber=functools.partial(_transcriber_off_loop, loop.call_soon_threadsafe),
         make_voice=_voice_off_loop,
-        cost=brains.cost,
-        paces=brains.PACES,
+        cost=backends.cost,
+        paces=backends.PACES,
         fallback=lambda: _fallback(choice, made[0].speech),
         prepare=prepare,
     )
@@ -156,21 +160,31 @@ def session(
     if choice.frontend == "cascade":
         parts.fallback = None
     config = SessionConfig(
-        manner=choice.manner, settings=TurnSettings(patience=choice.patience), pauses=pauses, duplex=choice.duplex,
-        pace=pace, end_with_input=end_with_input,
+        answer_mode=choice.answer_mode,
+        settings=TurnSettings(patience=choice.patience),
+        pauses=pauses,
+        duplex=choice.duplex,
+        pace=pace,
+        end_with_input=end_with_input,
         language="" if choice.speech.language == AUTOMATIC else choice.speech.language,
-        choice=choice.backend, aside=choice.aside, speech=choice.speech, first_voice=_first_voice(choice),
-        style=choice.style, tools=choice.tools, cap=choice.cap, earlier=choice.earlier,
+        choice=choice.backend,
+        secondary=choice.secondary,
+        speech=choice.speech,
+        first_voice=_first_voice(choice),
+        style=choice.style,
+        tools=choice.tools,
+        cap=choice.cap,
+        earlier=choice.earlier,
         remember_seconds=remember_seconds,
-    )  # fmt: skip
+    )
     made.append(Session(parts, config))
     return made[0]
 
 
 async def device_session(choice: SessionChoice, progress: Callable[[str], None]) -> Session:
     """A started session on the machine's devices. Raises UserError. See `SessionFactory`."""
-    from app.audio.echo_store import EchoStore
-    from app.audio.edge import DeviceEdge
+    from app.audio.devices.edge import DeviceEdge
+    from app.audio.echo.store import EchoStore
 
     try:
         progress("the ears, the voice and the brain are loading")
@@ -179,14 +193,22 @@ async def device_session(choice: SessionChoice, progress: Callable[[str], None])
         if voice.needs:
             progress(f"the ears, the voice and the brain are loading. {voice.needs}")
         edge = DeviceEdge(
-            choice.microphone, choice.loudspeaker, choice.processing,
-            muted=choice.muted, echoes=EchoStore(echoes_path()),
-        )  # fmt: skip
+            choice.microphone,
+            choice.loudspeaker,
+            choice.processing,
+            muted=choice.muted,
+            echoes=EchoStore(echoes_path()),
+        )
         made = session(
-            choice, edge.source, edge.sink, end_with_input=False,
-            backend=await brains.brain_off_loop(choice.backend, choice.speech.language), made_frontend=voice, edge=edge,
+            choice,
+            edge.source,
+            edge.sink,
+            end_with_input=False,
+            backend=await backends.backend_off_loop(choice.backend, choice.speech.language),
+            made_frontend=voice,
+            edge=edge,
             remember_seconds=KEPT_SECONDS,
-        )  # fmt: skip
+        )
         await made.__aenter__()
         return made
     except USER_ERRORS as error:
@@ -211,7 +233,7 @@ def _import_client() -> None:
     import openai  # noqa: F401
 
 
-def brain_states() -> dict[str, Callable[[], str]]:
+def backend_states() -> dict[str, Callable[[], str]]:
     """For each brain, what tells its state in words, or raises BackendError with what is wrong."""
     from app.backend import PROVIDERS, find_spec
 
@@ -277,45 +299,47 @@ def hub_token() -> str:
     return api_key("HF_TOKEN")
 
 
-def demo_booth(aloud: bool, desk: Desk | None = None) -> DemoBooth:
-    """What the demo is made of. `aloud`: on the loudspeaker, if there is one; `desk` knows brains; None: a new one."""
-    from app.demo import DemoBooth
+def make_demo_service(aloud: bool, service: ProviderDirectory | None = None) -> LocalDemoService:
+    """What the demo is made of. `aloud`: on the loudspeaker, if there is one; `service` knows brains; None: a new one."""
+    from app.demo.service import LocalDemoService
 
-    return DemoBooth(session, desk or _desk(), USER_ERRORS, aloud=aloud)
+    return LocalDemoService(session, service or _service(), USER_ERRORS, aloud=aloud)
 
 
-def _desk() -> Desk:
-    from app.desk import Desk
-    from app.secrets import key_store
+def _service() -> ProviderDirectory:
+    from app.services.api_keys import key_store
+    from app.services.backend_service import ProviderDirectory
 
-    return Desk(
-        key_store(), router=lambda: brains.brain(BackendChoice(ROUTER)), prices=books.PriceBook(),
-        tool_servers=books.ServerBook(),
-    )  # fmt: skip
+    return ProviderDirectory(
+        key_store(),
+        router=lambda: backends.backend(BackendChoice(ROUTER)),
+        prices=user_lists.PriceList(),
+        tool_servers=user_lists.ToolServers(),
+    )
 
 
 def open_window(report_start: Path | None = None, order: DemoOrder | None = None) -> int:
     """Shows the window and returns its exit code. `order`: it runs the demo. `report_start`: see
-    `app.gui.start_report`.
+    `app.gui.shell.start_report`.
     """
     import sys
 
-    from app.audio.watch import DeviceWatch, list_now
-    from app.diagnostics import Diagnostics
-    from app.graphics_setup import GraphicsSetup
-    from app.gui.app import leave, run_window
-    from app.gui.choice import WindowChoices
-    from app.gui.instance import Instance
-    from app.gui.log_qt import qt_logged
-    from app.gui.start_report import StartReport
+    from app.audio.devices.watch import DeviceWatch, list_now
+    from app.diagnostics.logs import log_folder, start_logging
+    from app.diagnostics.report import Diagnostics
+    from app.gui.logs.qt_messages import qt_logged
+    from app.gui.shell.app import leave, run_window
+    from app.gui.shell.instance import Instance
+    from app.gui.shell.start_report import StartReport
+    from app.gui.state.choice import WindowChoices
     from app.history.database import history_path
-    from app.history.store import History
-    from app.logs import log_folder, start_logging
-    from app.machine import Machine, card_words
-    from app.model_desk import ModelService
-    from app.model_pool import MODELS
-    from app.secrets import key_store
-    from app.sound_desk import SoundBooth
+    from app.history.store import HistoryStore
+    from app.models.pool import MODELS
+    from app.services.api_keys import key_store
+    from app.services.graphics_setup import GraphicsSetup
+    from app.services.machine_check import MachineInspector, card_words
+    from app.services.model_service import ModelLibrary
+    from app.services.sound_service import SoundTester
 
     report = StartReport(report_start) if report_start is not None else None
 
@@ -323,24 +347,38 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
         found = list_now()
         return [d.name for d in found if d.inputs], [d.name for d in found if d.outputs]
 
-    desk, graphics = _desk(), GraphicsSetup()
-    servers, problem = brains.tool_servers()
+    service, graphics = _service(), GraphicsSetup()
+    servers, problem = backends.tool_servers()
     choices = WindowChoices(
         frontends=tuple((key, spec.label) for key, spec in FRONT_ENDS.items()),
-        brains=desk.providers,
+        backends=service.providers,
         mcp_servers=tuple(servers),
         weighty=tuple(key for key, spec in FRONT_ENDS.items() if spec.weights),
     )
     settings = Settings.load()
-    settings.notice = " ".join(filter(None, (settings.notice, problem, brains.price_table()[1])))
+    settings.notice = " ".join(filter(None, (settings.notice, problem, backends.price_table()[1])))
     with start_logging(log_folder(), stream=sys.stderr) as log, qt_logged(log.flush), MODELS.keeping():
         diagnostics = Diagnostics(settings, log.entries, card_words)
         code = run_window(
-            device_session, settings, list_devices=devices, choices=choices, weights=Weights(settings), desk=desk,
-            sound_desk=SoundBooth(), history=lambda: History(history_path(), recordings_folder()),
-            machine=Machine(settings, key_store(), graphics=graphics), graphics=graphics, log=log,
-            diagnose=diagnostics.text, watch=diagnostics.apply, watch_devices=DeviceWatch, instance=Instance(),
-            models=ModelService(lambda: settings.weights_mirror, hub_token),
-            demo=demo_booth(order is None or order.aloud, desk), order=order, report=report, argv=sys.argv[:1],
-        )  # fmt: skip
+            device_session,
+            settings,
+            list_devices=devices,
+            choices=choices,
+            weights=Weights(settings),
+            service=service,
+            sound_service=SoundTester(),
+            history=lambda: HistoryStore(history_path(), recordings_folder()),
+            machine=MachineInspector(settings, key_store(), graphics=graphics),
+            graphics=graphics,
+            log=log,
+            diagnose=diagnostics.text,
+            watch=diagnostics.apply,
+            watch_devices=DeviceWatch,
+            instance=Instance(),
+            models=ModelLibrary(lambda: settings.weights_mirror, hub_token),
+            demo=make_demo_service(order is None or order.aloud, service),
+            order=order,
+            report=report,
+            argv=sys.argv[:1],
+        )
     return leave(code)

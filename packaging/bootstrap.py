@@ -82,9 +82,11 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
         print(problem, file=sys.stderr)
         return USER_CAN_FIX
     except OSError as error:
-        print(f"The set-up stopped: {error}.\nA file or folder could not be used as needed.\nCheck that the "
-              "project's folder is yours and the disk has room, then run the same command again.",
-              file=sys.stderr)  # fmt: skip
+        print(
+            f"The set-up stopped: {error}.\nA file or folder could not be used as needed.\nCheck that the "
+            "project's folder is yours and the disk has room, then run the same command again.",
+            file=sys.stderr,
+        )
         return USER_CAN_FIX
     except KeyboardInterrupt:
         print("\nStopped. Run the same command again to go on.", file=sys.stderr)

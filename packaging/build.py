@@ -85,8 +85,9 @@ def main(words: list[str]) -> int:
     listed = "\n".join(f"  {name:8} {build.__doc__}" for name, build in TARGETS.items())
     parser = argparse.ArgumentParser(
         description="Build what users install, from the commit that is checked out.",
-        epilog=f"targets:\n{listed}", formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+        epilog=f"targets:\n{listed}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("target", choices=TARGETS, metavar="TARGET", help="what to build")
     parser.add_argument("--out", type=Path, default=ROOT / "dist", help="where to put it (default: dist)")
     parser.add_argument("--uv", type=Path, metavar="WHEEL", help="the wheel of uv to put in (default: pip fetches it)")

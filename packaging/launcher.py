@@ -91,9 +91,10 @@ def change_card(
     asked = " ".join(arguments)
     if asked not in KNOWN:
         raise Problem(
-            f"“card {asked}” is not known.", "The launcher can install what a graphics card needs, and remove it.",
+            f"“card {asked}” is not known.",
+            "The launcher can install what a graphics card needs, and remove it.",
             f"Type one of: {', '.join(f'card {name}' for name in KNOWN)}",
-        )  # fmt: skip
+        )
     sentence = (install_card if asked == "install" else remove_card)(places, steps, env)
     steps.say(sentence)
     if reports is not None:
@@ -135,9 +136,10 @@ def problem_of_system(error: OSError, places: InstalledPlaces) -> Problem:
         return Problem(f"The disk is full: {error}.", "Not all files could be written.", "Make room, then try again.")
     if error.errno == getattr(errno, "EDQUOT", None):
         return Problem(
-            f"The room that you may use on the disk is full: {error}.", "Not all files could be written.",
+            f"The room that you may use on the disk is full: {error}.",
+            "Not all files could be written.",
             "Remove files of yours, or ask who manages this machine for more room, then try again.",
-        )  # fmt: skip
+        )
     return Problem(
         f"The set-up stopped: {error}.",
         "A file or folder could not be used as needed.",

@@ -23,19 +23,35 @@ LOCKS = (("app", "app.txt"), ("tests", "dev.txt"), ("graphics card", "gpu.txt"))
 
 NVIDIA = "LicenseRef-NVIDIA-Proprietary"
 KNOWN = {
-    "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "LGPL-2.1-or-later", "LGPL-3.0-only",
-    "MIT", "MIT-0", "MPL-2.0", "PSF-2.0", NVIDIA,
-    "GPL-2.0-only", "GPL-3.0-only",  # only as PySide6's alternatives to the LGPL
-}  # fmt: skip
+    "Apache-2.0",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "ISC",
+    "LGPL-2.1-or-later",
+    "LGPL-3.0-only",
+    "MIT",
+    "MIT-0",
+    "MPL-2.0",
+    "PSF-2.0",
+    NVIDIA,
+    "GPL-2.0-only",
+    "GPL-3.0-only",  # only as PySide6's alternatives to the LGPL
+}
 
 # How packages that carry no licence expression call theirs.
 SPELLINGS = {
-    "apache": "Apache-2.0", "apache 2.0": "Apache-2.0", "apache license 2.0": "Apache-2.0",
-    "apache software license": "Apache-2.0", "mit license": "MIT", "bsd 2-clause license": "BSD-2-Clause",
-    "3-clause bsd license": "BSD-3-Clause", "bsd 3-clause license": "BSD-3-Clause",
-    "mozilla public license 2.0 (mpl 2.0)": "MPL-2.0", "nvidia proprietary software": NVIDIA,
+    "apache": "Apache-2.0",
+    "apache 2.0": "Apache-2.0",
+    "apache license 2.0": "Apache-2.0",
+    "apache software license": "Apache-2.0",
+    "mit license": "MIT",
+    "bsd 2-clause license": "BSD-2-Clause",
+    "3-clause bsd license": "BSD-3-Clause",
+    "bsd 3-clause license": "BSD-3-Clause",
+    "mozilla public license 2.0 (mpl 2.0)": "MPL-2.0",
+    "nvidia proprietary software": NVIDIA,
     "python software foundation license": "PSF-2.0",
-}  # fmt: skip
+}
 
 # Read in the licence files and libraries that these packages carry: their metadata says too little.
 READ_BY_HAND = {
@@ -139,8 +155,7 @@ def missing_direct(page: str) -> list[str]:
     models = pins("models.txt") | pins("models-dev.txt") | pins("models-optional.txt")
     everything = pins("gpu.txt") | models
     named = {
-        (normal(match[1]), match[2])
-        for match in re.finditer(r"(?m)^\|\s*([\w.-]+)\s*\|\s*([^|]*?)\s*\|", hand_written)
+        (normal(match[1]), match[2]) for match in re.finditer(r"(?m)^\|\s*([\w.-]+)\s*\|\s*([^|]*?)\s*\|", hand_written)
     }
     wanted = direct() | {first_piece(name) for name in models}
     return [

@@ -1,6 +1,6 @@
 """Keep the README's table of settings true.
 
-`python packaging/readme.py` writes it anew between its marks, from the declarations in `app/settings.py`. `--check`
+`python packaging/readme.py` writes it anew between its marks, from the declarations in `app/settings/declarations.py`. `--check`
 only tells whether it is up to date.
 """
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def settings() -> str:
     """Return the table of settings."""
     sys.path.insert(0, str(ROOT))
-    from app.settings import settings_markdown
+    from app.settings.declarations import settings_markdown
 
     return settings_markdown().strip()
 

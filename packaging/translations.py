@@ -39,12 +39,27 @@ def collect(target: Path, language: str) -> None:
         listed = Path(folder) / "sources"
         listed.write_text("\n".join(sources), encoding="utf-8")
         _tool(
-            "lupdate", f"@{listed}", "-silent", "-no-obsolete", "-sort-messages", "-locations", "none",
-            "-tr-function-alias", "tr+=_tr",  # the functions of modules without a class
+            "lupdate",
+            f"@{listed}",
+            "-silent",
+            "-no-obsolete",
+            "-sort-messages",
+            "-locations",
+            "none",
+            "-tr-function-alias",
+            "tr+=_tr",  # the functions of modules without a class
             # No guesses: a sentence that has changed, or stands elsewhere, may want other words.
-            "-disable-heuristic", "similartext", "-disable-heuristic", "sametext",
-            "-source-language", SOURCE_LANGUAGE, "-target-language", language, "-ts", str(target),
-        )  # fmt: skip
+            "-disable-heuristic",
+            "similartext",
+            "-disable-heuristic",
+            "sametext",
+            "-source-language",
+            SOURCE_LANGUAGE,
+            "-target-language",
+            language,
+            "-ts",
+            str(target),
+        )
     target.write_text(target.read_text("utf-8"), encoding="utf-8", newline="\n")
 
 

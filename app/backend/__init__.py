@@ -11,7 +11,7 @@ from typing import Any
 
 from app.backend.address import split_address
 from app.backend.base import Backend, BackendError
-from app.installed import packages_command
+from app.platform.installation import packages_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +42,34 @@ PROVIDERS = {
         "Ollama", "app.backend.ollama", "ollama", "http://127.0.0.1:11434", own_url=True, can_pull=True, free=True
     ),
     "openai": BackendSpec(
-        "OpenAI", "app.backend.openai_compatible", "openai", "https://api.openai.com/v1",
-        key_variables=("OPENAI_API_KEY",), wants_key=True,
+        "OpenAI",
+        "app.backend.openai_compatible",
+        "openai",
+        "https://api.openai.com/v1",
+        key_variables=("OPENAI_API_KEY",),
+        wants_key=True,
         suggestions=("gpt-4.1-mini", "gpt-4.1", "gpt-4.1-nano", "gpt-5-mini", "gpt-5"),
     ),
     "anthropic": BackendSpec(
-        "Anthropic", "app.backend.openai_compatible", "openai", "https://api.anthropic.com/v1",
-        key_variables=("ANTHROPIC_API_KEY",), wants_key=True,
+        "Anthropic",
+        "app.backend.openai_compatible",
+        "openai",
+        "https://api.anthropic.com/v1",
+        key_variables=("ANTHROPIC_API_KEY",),
+        wants_key=True,
         suggestions=("claude-haiku-4-5", "claude-sonnet-4-5", "claude-opus-4-1"),
     ),
     "google": BackendSpec(
-        "Google", "app.backend.openai_compatible", "openai",
+        "Google",
+        "app.backend.openai_compatible",
+        "openai",
         "https://generativelanguage.googleapis.com/v1beta/openai",
-        key_variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"), wants_key=True,
+        key_variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        wants_key=True,
         suggestions=("gemini-2.5-flash", "gemini-2.5-flash-lite", "gemini-2.5-pro"),
     ),
     "compatible": BackendSpec("Another server", "app.backend.openai_compatible", "openai", "", own_url=True),
-}  # fmt: skip
+}
 """`compatible`: any server that speaks OpenAI's protocol: llama.cpp, vLLM, LM Studio, OpenRouter, …"""
 
 

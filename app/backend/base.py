@@ -173,10 +173,12 @@ def words_that_fit(context: int) -> int:
 def tool_schemas(request: ChatRequest) -> list[dict[str, Any]]:
     """The tools of a request as OpenAI's protocol and Ollama's want them."""
     return [
-        {"type": "function",
-         "function": {"name": t.name, "description": t.description, "parameters": dict(t.parameters)}}
+        {
+            "type": "function",
+            "function": {"name": t.name, "description": t.description, "parameters": dict(t.parameters)},
+        }
         for t in request.tools
-    ]  # fmt: skip
+    ]
 
 
 class Backend(Protocol):

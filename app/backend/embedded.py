@@ -19,12 +19,12 @@ from pathlib import Path
 from app.backend.base import BackendError, ChatRequest, StreamItem
 from app.backend.embedded_models import asking, model_file
 from app.backend.openai_compatible import OpenAICompatibleBackend
-from app.childprocess import end_child, python_module_command, quiet_child
 from app.conversation.prompt import ChatMessage
-from app.model_pool import MODELS, ModelKey, model_key
 from app.models.catalogue import DEFAULTS, models_of
-from app.models.places import is_here
+from app.models.locations import is_here
+from app.models.pool import MODELS, ModelKey, model_key
 from app.models.speeds import load_speeds
+from app.platform.children import end_child, python_module_command, quiet_child
 
 START_SECONDS = 60.0
 

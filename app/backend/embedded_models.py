@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from app.backend.base import BackendError, Traits
-from app.installed import completing_command
 from app.models.catalogue import DEFAULTS, catalogue
-from app.models.places import is_here, model_path
+from app.models.locations import is_here, model_path
+from app.platform.installation import completing_command
 
 SMALL = Traits(
     concurrent=False,

@@ -33,7 +33,7 @@ from app.backend.base import (
     without_origin,
     words_that_fit,
 )
-from app.backend.thoughts import ThoughtFilter
+from app.backend.thinking_tags import ThinkingTagFilter
 from app.conversation.prompt import ChatMessage
 
 DEFAULT_URL = "http://127.0.0.1:11434"
@@ -168,9 +168,7 @@ class OllamaBackend:
             raise ValueError
         timeout = httpx.Timeout(None, connect=CONNECT_SECONDS)
         try:
-            return ollama.AsyncClient(
-                host=self.base_url, timeout=timeout, trust_env=not on_this_machine(self.base_url)
-            )
+            return ollama.AsyncClient(host=self.base_url, timeout=timeout, trust_env=not on_this_machine(self.base_url))
         except httpx.InvalidURL:
             raise ValueError from None
 
@@ -226,7 +224,7 @@ class OllamaBackend:
             await asyncio.sleep(again)
             begun = ended = False
             again, number, reason = 0.0, 0, ""
-            thoughts = ThoughtFilter()
+            thoughts = ThinkingTagFilter()
             try:
                 stream = await self._client.chat(
                     model=self.model,
@@ -342,8 +340,7 @@ class OllamaBackend:
             )
         if status == 404:
             return BackendError(
-                f"At {self._shown} is no Ollama, but something else. Check the address, or choose another "
-                "brain.",
+                f"At {self._shown} is no Ollama, but something else. Check the address, or choose another brain.",
                 "setup",
             )
         if status and status > 0:

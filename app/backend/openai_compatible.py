@@ -49,7 +49,7 @@ from app.backend.openai_faults import (
     retry_after,
     status_of,
 )
-from app.backend.thoughts import ThoughtFilter
+from app.backend.thinking_tags import ThinkingTagFilter
 from app.conversation.prompt import LONG_HISTORY_WORDS, ChatMessage
 
 MODELS_SECONDS = 8.0
@@ -197,9 +197,7 @@ class OpenAICompatibleBackend:
                 if status in (400, 413, 422) and TOO_LONG.search(complaint) and (less := shorter(asked)):
                     asked = less
                     continue
-                other = is_key(complaint) or any(
-                    e.search(complaint) for e in (CONTENT, NO_MODEL, NO_MONEY, TOO_LONG)
-                )
+                other = is_key(complaint) or any(e.search(complaint) for e in (CONTENT, NO_MODEL, NO_MONEY, TOO_LONG))
                 refused = status in (400, 422) and not other
                 refused = refused or (status == 500 and bool(TEMPLATE.search(complaint)))
                 if refused and taught < MOST_TEACHING and dialect.learn(complaint):
@@ -233,7 +231,7 @@ class OpenAICompatibleBackend:
             for item in _whole(await stream.response.aread()):
                 yield item
             return
-        thoughts = ThoughtFilter()
+        thoughts = ThinkingTagFilter()
         calls: list[list[str]] = []
         places: dict[int, int] = {}
         finish, usage = "", None
@@ -328,9 +326,17 @@ class OpenAICompatibleBackend:
                 continue
             meta = getattr(item, "meta", None) or {}
             size = next(
-                (v for v in (getattr(item, "max_model_len", None), getattr(item, "context_length", None),
-                             meta.get("n_ctx") if isinstance(meta, dict) else None) if isinstance(v, int)), 0
-            )  # fmt: skip
+                (
+                    v
+                    for v in (
+                        getattr(item, "max_model_len", None),
+                        getattr(item, "context_length", None),
+                        meta.get("n_ctx") if isinstance(meta, dict) else None,
+                    )
+                    if isinstance(v, int)
+                ),
+                0,
+            )
             if size:
                 self.traits = replace(self.traits, history_words=words_that_fit(size))
             return
@@ -358,7 +364,7 @@ def _whole(body: bytes) -> Iterator[StreamItem | _Finish]:
     try:
         choice = value["choices"][0]
         message = choice["message"]
-        thoughts = ThoughtFilter()
+        thoughts = ThinkingTagFilter()
         yield thoughts.push(_text(message.get("content"))) + thoughts.flush()
         for number, call in enumerate(message.get("tool_calls") or ()):
             function = call["function"]

@@ -103,9 +103,7 @@ def explain(error: Exception, asked: Asked, *, mid_answer: bool = False) -> Back
         case _ if (status == 404 and ("model" in complaint or asked.known)) or (
             status in (400, 422) and NO_MODEL.search(complaint)
         ):
-            return BackendError(
-                f"{where} does not know the model “{asked.model}”. Choose another model.", "model"
-            )
+            return BackendError(f"{where} does not know the model “{asked.model}”. Choose another model.", "model")
         case _ if status in (404, 405):
             return BackendError(
                 f"{where} answers, but does not know the model “{asked.model}”, or not at this address. Choose "
@@ -137,9 +135,10 @@ def explain(error: Exception, asked: Asked, *, mid_answer: bool = False) -> Back
             )
         case _ if status == 529 or status == 503:
             return BackendError(
-                f"{where} is overloaded just now. Ask again {soon}, or choose another brain.", "server",
+                f"{where} is overloaded just now. Ask again {soon}, or choose another brain.",
+                "server",
                 retry_after=after,
-            )  # fmt: skip
+            )
         case _ if status:
             return BackendError(
                 f"{where} has a fault of its own (status {status}). Try again, or choose another brain.", "server"
@@ -147,9 +146,7 @@ def explain(error: Exception, asked: Asked, *, mid_answer: bool = False) -> Back
         case openai.APIConnectionError() if not is_reset(error):
             return no_connection(error, where)
         case Told() | openai.APIError() if not is_reset(error):  # an error inside of a stream
-            return BackendError(
-                f"{where} reports a fault in its answer. Ask again, or choose another brain.", "server"
-            )
+            return BackendError(f"{where} reports a fault in its answer. Ask again, or choose another brain.", "server")
         case json.JSONDecodeError() | UnicodeDecodeError() | Unreadable():
             return BackendError(
                 f"{where} answers in a way that this app can't read. Check that it speaks OpenAI's protocol, or "
@@ -157,9 +154,7 @@ def explain(error: Exception, asked: Asked, *, mid_answer: bool = False) -> Back
                 "broken",
             )
         case OSError() | ValueError() | AttributeError() | TypeError() | openai.OpenAIError():
-            return BackendError(
-                f"{where} broke off before it answered. Ask again, or choose another brain.", "broken"
-            )
+            return BackendError(f"{where} broke off before it answered. Ask again, or choose another brain.", "broken")
     if type(error).__module__.split(".")[0] in _HTTP_LIBRARIES:
         # The HTTP library's own errors (a connection reset, half a message) are no OpenAIError here.
         return BackendError(f"{where} broke off before it answered. Ask again, or choose another brain.", "broken")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from app.backend.base import Usage
-from app.wholefile import write_json
+from app.platform.atomic_files import write_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,9 @@ class Prices:
 def _is(name: str, start: str) -> bool:
     """Whether `name` is the model `start` or a dated one of it: gpt-5-mini is no gpt-5."""
     rest = name.removeprefix(start)
-    return name.startswith(start) and (not rest or rest[0] in "@:" or rest.lstrip("-")[:1].isdigit()
-                                       or rest.startswith(("-latest", "-preview")))  # fmt: skip
+    return name.startswith(start) and (
+        not rest or rest[0] in "@:" or rest.lstrip("-")[:1].isdigit() or rest.startswith(("-latest", "-preview"))
+    )
 
 
 def load_prices(own: Path, users: Path | None = None) -> tuple[Prices, str]:
@@ -101,7 +102,7 @@ def write_prices(path: Path, prices: Mapping[str, Price]) -> None:
         value, broken = {}, True
     rows = {name.strip().lower(): row for name, row in value.get("models", {}).items()}
     value["models"] = {name: {**_others(rows.get(name, {})), **_row_of(price)} for name, price in prices.items()}
-    write_json(path, value, indent=1, aside=_free(path.with_name(path.name + ".broken")) if broken else None)
+    write_json(path, value, indent=1, backup=_free(path.with_name(path.name + ".broken")) if broken else None)
 
 
 def _free(path: Path) -> Path:

@@ -70,7 +70,7 @@ class RouterBackend:
     @property
     def model(self) -> str:
         """The models of the table."""
-        return ", ".join(filter(None, dict.fromkeys(brain.model for brain in self._table.values())))
+        return ", ".join(filter(None, dict.fromkeys(backend.model for backend in self._table.values())))
 
     @property
     def traits(self) -> Traits:
@@ -79,24 +79,24 @@ class RouterBackend:
 
     async def open(self) -> None:
         """Opens the table's brains, side by side. Raises BackendError when none of them can be had."""
-        brains = list(dict.fromkeys(self._table.values()))
-        results = await asyncio.gather(*(brain.open() for brain in brains), return_exceptions=True)
-        for brain, result in zip(brains, results, strict=True):
+        backends = list(dict.fromkeys(self._table.values()))
+        results = await asyncio.gather(*(backend.open() for backend in backends), return_exceptions=True)
+        for backend, result in zip(backends, results, strict=True):
             if isinstance(result, BackendError):
-                self.lost.append((brain, result))
+                self.lost.append((backend, result))
             elif isinstance(result, BaseException):
                 raise result
-        if len(self.lost) == len(brains):
+        if len(self.lost) == len(backends):
             raise BackendError(str(self.lost[0][1]), "setup")
-        for brain, _ in self.lost:
-            self._out[brain] = float("inf")
+        for backend, _ in self.lost:
+            self._out[backend] = float("inf")
 
     def choose(self, turn: int, words: str, allowed: Callable[[Backend], bool] = lambda backend: True) -> Choice:
         """Who answers `words`, the user's words of `turn` so far, of those that are `allowed` to."""
         decision = self._decide(turn, words)
         kind, reason = decision.kind, decision.reason
         now = self._now()
-        rests = {k: self._out.get(brain, 0.0) for k, brain in self._table.items()}
+        rests = {k: self._out.get(answering, 0.0) for k, answering in self._table.items()}
         fit = [k for k in (kind, "everyday", *self._table) if rests.get(k, math.inf) < math.inf]
         may = [k for k in fit if allowed(self._table[k])]
         # When all are to rest, the one that has rested longest is tried before nobody is.
@@ -115,7 +115,7 @@ class RouterBackend:
         rest = max(RESTS_SECONDS, min(rest, LONGEST_REST_SECONDS))
         self._out[backend] = max(self._out.get(backend, 0.0), self._now() + rest)
         now = self._now()
-        return any(self._out.get(brain, 0.0) <= now for brain in self._table.values())
+        return any(self._out.get(other, 0.0) <= now for other in self._table.values())
 
     def stream(self, request: ChatRequest) -> AbstractAsyncContextManager[Any]:
         """See `Backend.stream`: asks the brain that was chosen last."""
@@ -123,7 +123,7 @@ class RouterBackend:
 
     async def models(self) -> list[str]:
         """The models of the table."""
-        return list(dict.fromkeys(brain.model for brain in self._table.values()))
+        return list(dict.fromkeys(backend.model for backend in self._table.values()))
 
     async def prime(self, request: ChatRequest) -> None:
         """See `Backend.prime`."""
@@ -131,6 +131,6 @@ class RouterBackend:
 
     async def close(self) -> None:
         """Closes all."""
-        for brain in dict.fromkeys(self._table.values()):
+        for backend in dict.fromkeys(self._table.values()):
             with contextlib.suppress(Exception):  # the others are to be closed all the same
-                await brain.close()
+                await backend.close()

@@ -11,14 +11,15 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from app.conversation.sound import DeviceChange, DeviceKind
+from app.conversation.event_names import current_names
+from app.conversation.sound_processing import DeviceChange, DeviceKind
 
-Manner = Literal["after", "thinking"]
+AnswerMode = Literal["after", "thinking"]
 """How the cascade answers: `after` the complete turn, or `thinking` while the user still talks."""
 
 EndReason = Literal["complete", "superseded", "failed", "stopped"]
 Source = Literal["backend", "stt", "tts", "audio", "recorder", "frontend", "session"]
-About = Literal["", "brain", "cap", "unanswered", "echo"]
+About = Literal["", "backend", "cap", "unanswered", "echo"]
 """What a failure is about: a brain, what the talk may cost, a turn that this leaves unanswered, or the app hearing
 itself."""
 
@@ -32,7 +33,7 @@ class SessionStarted:
     stt: str
     backend: str
     model: str
-    manner: Manner
+    answer_mode: AnswerMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ class TranscriptFinal:
 class OracleRequested:
     """A back-end was asked for revision `revision`, on `words` of the user's words.
 
-    `final` tells that these were the complete turn; otherwise the user was still talking. `aside`: the brain beside
+    `final` tells that these were the complete turn; otherwise the user was still talking. `secondary`: the brain beside
     the one that drives was asked: what it says is shown and not spoken. `language`: of the words, by its two letters,
     or empty while nobody knows it.
     """
@@ -148,7 +149,7 @@ class OracleRequested:
     model: str
     words: str
     final: bool
-    aside: bool = False
+    secondary: bool = False
     language: str = "en"
 
 
@@ -232,7 +233,7 @@ class AssistantSaid:
 
 
 @dataclass(frozen=True, slots=True)
-class AssistantMended:
+class AssistantCorrected:
     """The assistant went over to a newer revision in mid-answer: `how` it joined them."""
 
     at: float
@@ -250,7 +251,7 @@ class AssistantHeld:
 
 
 @dataclass(frozen=True, slots=True)
-class AssistantWentOn:
+class AssistantResumed:
     """The assistant goes on: what the user said was no interruption."""
 
     at: float
@@ -285,7 +286,7 @@ class OracleCounted:
     first_ms: float | None
     words_per_second: float | None
     interval_ms: float
-    aside: bool = False
+    secondary: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +316,7 @@ class BackendChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class AsideChanged:
+class SecondaryChanged:
     """From now on this back-end answers too, beside the one that drives; an empty name: none."""
 
     at: float
@@ -324,10 +325,10 @@ class AsideChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class BrainRouted:
+class BackendRouted:
     """The router has chosen this back-end for `turn`, since its question is of this `kind`, as sure as `share`.
 
-    `aside`: it is the router at the side.
+    `secondary`: it is the router at the side.
     """
 
     at: float
@@ -337,11 +338,11 @@ class BrainRouted:
     backend: str
     model: str
     reason: str
-    aside: bool = False
+    secondary: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class ConversationSet:
+class ConversationConfigured:
     """How this conversation is held from now on. `temperature` None: the brain's own. `length`: of answers."""
 
     at: float
@@ -390,11 +391,11 @@ class ToolReturned:
 
 
 @dataclass(frozen=True, slots=True)
-class MannerChanged:
+class AnswerModeChanged:
     """From now on the front-end answers in this manner."""
 
     at: float
-    manner: Manner
+    answer_mode: AnswerMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,7 +427,7 @@ class ContextMeasured:
 
 
 @dataclass(frozen=True, slots=True)
-class ContextBegunAnew:
+class ContextRestarted:
     """The front-end has begun a fresh stream, and was told the newest `told` frames of the talk."""
 
     at: float
@@ -479,7 +480,7 @@ class SoundLost:
 
 
 @dataclass(frozen=True, slots=True)
-class SpeechShed:
+class RecognitionSkipped:
     """The ears were too slow: `decodes` looks at the sound were skipped for newer ones."""
 
     at: float
@@ -522,7 +523,7 @@ class Failure:
     """Something failed. `sentence` tells the user what happened, what it means and what to do.
 
     `fatal` ends the session; otherwise it goes on without what failed. `provider`, `model` and `base_url`: the brain
-    as it was chosen, if the user may put its key or its connection right; else empty. `aside`: the one at the side.
+    as it was chosen, if the user may put its key or its connection right; else empty. `secondary`: the one at the side.
     What is `about` a brain takes the place of what was said of that side before, and what is about money (`cap`,
     `unanswered`) that of what was said about money.
     """
@@ -534,7 +535,7 @@ class Failure:
     provider: str = ""
     model: str = ""
     base_url: str = ""
-    aside: bool = False
+    secondary: bool = False
     about: About = ""
 
 
@@ -558,30 +559,30 @@ Event = (
     | AssistantStarted
     | AssistantOpened
     | AssistantSaid
-    | AssistantMended
+    | AssistantCorrected
     | AssistantHeld
-    | AssistantWentOn
+    | AssistantResumed
     | AssistantEnded
     | OracleCounted
     | OracleHandedOver
     | BackendChanged
-    | AsideChanged
-    | BrainRouted
-    | ConversationSet
+    | SecondaryChanged
+    | BackendRouted
+    | ConversationConfigured
     | BudgetChanged
     | ToolCalled
     | ToolReturned
-    | MannerChanged
+    | AnswerModeChanged
     | DialsChanged
     | OracleTaken
     | ContextMeasured
-    | ContextBegunAnew
+    | ContextRestarted
     | FrontEndChanged
     | SpeechChanged
     | Underrun
     | FramesDropped
     | SoundLost
-    | SpeechShed
+    | RecognitionSkipped
     | DeviceChanged
     | MicrophoneMuted
     | SoundMeasured
@@ -602,6 +603,9 @@ def from_json(line: str) -> Event:
     """The event of a line written by `to_json`. Raises ValueError for anything else."""
     try:
         fields: dict[str, Any] = json.loads(line)
+        if not isinstance(fields, dict):
+            raise TypeError
+        fields = current_names(fields)
         # JSON knows no tuples.
         fields = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
         return _TYPES[fields.pop("type")](**fields)

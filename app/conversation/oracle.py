@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from app.conversation.complete import completeness
+from app.conversation.completeness import completeness
 from app.conversation.words import fold
 
 Decision = Literal["keep", "promote", "start"]

@@ -98,4 +98,3 @@ def build_prompt(
     if merged and merged[-1].role == "user":
         words = f"{merged.pop().content} {words}"
     return (ChatMessage("system", persona), *merged, ChatMessage("user", words))
-

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from app.conversation import events as e
-from app.conversation.meant import meant_by
+from app.conversation.intended import meant_by
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class Turn:
     ended_at: float | None = None
     typed: bool = False
     talk: int = 0
-    brains: list[str] = field(default_factory=list)
+    backends: list[str] = field(default_factory=list)
     """The models whose words were heard in it, in the order of their first word."""
     opened: bool = False
     """It begins with an opening, which is no part of the answer."""
@@ -134,8 +134,8 @@ class Transcript:
                 if event.revision:
                     turn.parts[-1].heard.append(event.text)
                 model = self._models.get(event.revision, "")
-                if model and (not turn.brains or turn.brains[-1] != model):
-                    turn.brains.append(model)
+                if model and (not turn.backends or turn.backends[-1] != model):
+                    turn.backends.append(model)
                 return turn
             case e.AssistantEnded():
                 turn = self._assistant(event.turn)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from app.conversation import events as e
-from app.conversation.turn_end import EndWeights, PauseLengths
+from app.conversation.endpointing import EndWeights, PauseLengths
 from app.conversation.voice import WINDOW_SECONDS, VoiceRun, VoiceSettings, VoiceWindow
 from app.conversation.words import fold, is_backchannel, is_echo
 

@@ -22,14 +22,14 @@ import numpy as np
 import soundfile
 import soxr
 
-from app.audio.portaudio import CUSHION_SECONDS
+from app.audio.io.portaudio import CUSHION_SECONDS
 from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.words import fold
 from app.evaluation.heard_answers import HeardAnswer, judge
 from app.evaluation.latency import machine, word_distance
-from app.evaluation.spoken import VOICE_FLOOR, MakeSession, PacedAsker, PacedListener, Question
-from app.resources import resource
+from app.evaluation.spoken_questions import VOICE_FLOOR, MakeSession, PacedAsker, PacedListener, Question
+from app.platform.resources import resource
 from app.session.control import SessionChoice
 from app.session.session import Session
 from app.stt.base import TranscriberError
@@ -67,11 +67,12 @@ class AnswersResult:
     def table(self) -> str:
         """For people: Markdown."""
         lines = [
-            f"Short questions in {'simulated' if self.simulated else 'real'} time, {machine()}", "",
+            f"Short questions in {'simulated' if self.simulated else 'real'} time, {machine()}",
+            "",
             "| way | voice | asked | unanswered | taken back | % | one whole | openings | right "
             "| first sound p50, s | p75 | first word said p50, s | p75 | read back otherwise, % |",
             "| --- | --- |" + " ---: |" * 12,
-        ]  # fmt: skip
+        ]
         for (way, voice), heard in self.heard.items():
             f = figures(heard)
             wrong, words = self.read_back.get((way, voice), (0, 0))
@@ -88,16 +89,20 @@ class AnswersResult:
     def document(self) -> dict[str, Any]:
         """For programs."""
         return {
-            "machine": machine(), "simulated": self.simulated,
+            "machine": machine(),
+            "simulated": self.simulated,
             "groups": [
                 {
-                    "way": way, "voice": voice, **figures(heard),
-                    "read_back": self.read_back.get((way, voice)), "answers": [one.document() for one in heard],
+                    "way": way,
+                    "voice": voice,
+                    **figures(heard),
+                    "read_back": self.read_back.get((way, voice)),
+                    "answers": [one.document() for one in heard],
                 }
                 for (way, voice), heard in self.heard.items()
             ],
             "failures": self.failures,
-        }  # fmt: skip
+        }
 
 
 def figures(heard: Sequence[HeardAnswer]) -> dict[str, Any]:
@@ -185,9 +190,12 @@ async def run_answers(
             asker = PacedAsker(paced=not simulated)
             listener = PacedListener(asyncio.get_running_loop().time if simulated else time.perf_counter)
             talk = make(
-                dataclasses.replace(choice, duplex=way == "hands-free"), asker, listener, end_with_input=False,
+                dataclasses.replace(choice, duplex=way == "hands-free"),
+                asker,
+                listener,
+                end_with_input=False,
                 remember_seconds=120.0 if read is not None else 0.0,
-            )  # fmt: skip
+            )
             group = result.heard[way, voice] = []
             wrong = words = 0
             async with talk:

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from app.audio.echo import EchoCanceller
-from app.audio.edge import DeviceEdge
-from app.audio.endpoints import AudioSink, AudioSource
-from app.audio.errors import DeviceError
-from app.audio.portaudio import Loudspeaker, Microphone
+from app.audio.devices.edge import DeviceEdge
+from app.audio.echo.canceller import EchoCanceller
+from app.audio.io.base import AudioSink, AudioSource
+from app.audio.io.errors import DeviceError
+from app.audio.io.portaudio import Loudspeaker, Microphone
 from app.conversation.frame import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE
-from app.conversation.sound import Processing
+from app.conversation.sound_processing import Processing
 
 CHIRP_SECONDS = 0.01
 CHIRP_HZ = (400.0, 3400.0)
@@ -124,13 +124,20 @@ class AudioResult:
     def document(self) -> dict[str, Any]:
         """For programs; milliseconds."""
         return {
-            "microphone": self.microphone, "loudspeaker": self.loudspeaker, "rounds": len(self.trips),
-            "lost": self.lost, "underruns": self.underruns, "cushion_ms": round(self.cushion, 1),
-            "stated_ms": round(self.stated, 1), "canceller_ms": round(self.canceller, 1),
-            "beyond_ms": round(self.beyond, 1), "within_goal": self.ok,
-            "stages": {name: {"median": round(a, 2), "p95": round(b, 2), "worst": round(c, 2)}
-                       for name, a, b, c in self.rows()},
-        }  # fmt: skip
+            "microphone": self.microphone,
+            "loudspeaker": self.loudspeaker,
+            "rounds": len(self.trips),
+            "lost": self.lost,
+            "underruns": self.underruns,
+            "cushion_ms": round(self.cushion, 1),
+            "stated_ms": round(self.stated, 1),
+            "canceller_ms": round(self.canceller, 1),
+            "beyond_ms": round(self.beyond, 1),
+            "within_goal": self.ok,
+            "stages": {
+                name: {"median": round(a, 2), "p95": round(b, 2), "worst": round(c, 2)} for name, a, b, c in self.rows()
+            },
+        }
 
 
 def run_audio(

@@ -20,8 +20,8 @@ from app.conversation.words import fold
 from app.evaluation.answers import Asked, Way, figures, read_sound, run_answers
 from app.evaluation.heard_answers import HeardAnswer
 from app.evaluation.latency import machine
-from app.evaluation.spoken import MakeSession, Question
-from app.resources import resource
+from app.evaluation.spoken_questions import MakeSession, Question
+from app.platform.resources import resource
 from app.session.control import BackendChoice, SessionChoice
 
 QUESTIONS_PER_TALK = 12
@@ -50,11 +50,12 @@ class FactsResult:
         """For people: Markdown."""
         lines = [
             f"{len(self.facts)} questions with one right answer, in {'simulated' if self.simulated else 'real'} time, "
-            f"{machine()}", "",
+            f"{machine()}",
+            "",
             "| model | way | right | % | wrong | no answer | taken back | openings | first sound p50, s | p75 "
             "| first word of the answer p50, s | p75 |",
             "| --- | --- |" + " ---: |" * 10,
-        ]  # fmt: skip
+        ]
         for (model, way), heard in self.heard.items():
             f = figures(heard)
             right = sum(map(is_right, heard, self._answers()))
@@ -64,8 +65,13 @@ class FactsResult:
                 f"{f['sound_p50']:.2f} | {f['sound_p75']:.2f} | {f['word_p50']:.2f} | {f['word_p75']:.2f} |"
             )
         subjects = list(dict.fromkeys(fact.subject for fact in self.facts))
-        lines += ["", "Right by subject:", "", "| model | way | " + " | ".join(subjects) + " |",
-                  "| --- | --- |" + " ---: |" * len(subjects)]  # fmt: skip
+        lines += [
+            "",
+            "Right by subject:",
+            "",
+            "| model | way | " + " | ".join(subjects) + " |",
+            "| --- | --- |" + " ---: |" * len(subjects),
+        ]
         for key, heard in self.heard.items():
             by = self._by_subject(heard)
             lines.append(f"| {key[0]} | {key[1]} | " + " | ".join(str(by[subject]) for subject in subjects) + " |")
@@ -74,11 +80,16 @@ class FactsResult:
     def document(self) -> dict[str, Any]:
         """For programs."""
         return {
-            "machine": machine(), "simulated": self.simulated, "questions": len(self.facts),
+            "machine": machine(),
+            "simulated": self.simulated,
+            "questions": len(self.facts),
             "groups": [
                 {
-                    "model": model, "way": way, **figures(heard),
-                    "right": sum(map(is_right, heard, self._answers())), "by_subject": self._by_subject(heard),
+                    "model": model,
+                    "way": way,
+                    **figures(heard),
+                    "right": sum(map(is_right, heard, self._answers())),
+                    "by_subject": self._by_subject(heard),
                     "answers": [
                         {**one.document(), "right": is_right(one, known)}
                         for one, known in zip(heard, self._answers(), strict=False)
@@ -87,7 +98,7 @@ class FactsResult:
                 for (model, way), heard in self.heard.items()
             ],
             "failures": self.failures,
-        }  # fmt: skip
+        }
 
     def _answers(self) -> list[tuple[str, ...]]:
         return [fact.asked.answers for fact in self.facts]
@@ -143,8 +154,7 @@ async def run_facts(
     ways: Sequence[Way],
     simulated: bool = False,
 ) -> FactsResult:
-    """Ask all questions of all `models` in each way. Raises what opening a session raises.
-    """
+    """Ask all questions of all `models` in each way. Raises what opening a session raises."""
     result = FactsResult(facts, simulated=simulated)
     for choice in models:
         name = choice.model or choice.provider
@@ -154,10 +164,13 @@ async def run_facts(
                 some = [fact.asked for fact in facts[start : start + QUESTIONS_PER_TALK]]
                 report = f"{name}, {way}: question {start + 1} of {len(facts)}"
                 part = await run_answers(
-                    make, replace(SessionChoice(), backend=choice), some,
-                    lambda _, report=report: progress(report), ways=(way,), simulated=simulated,
-                )  # fmt: skip
+                    make,
+                    replace(SessionChoice(), backend=choice),
+                    some,
+                    lambda _, report=report: progress(report),
+                    ways=(way,),
+                    simulated=simulated,
+                )
                 group += part.heard[way, VOICES]
                 result.failures += part.failures
     return result
-

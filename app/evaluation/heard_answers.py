@@ -11,7 +11,7 @@ from typing import Any
 
 from app.conversation import events as e
 from app.conversation.languages import ENGLISH, language
-from app.conversation.spoken import spoken
+from app.conversation.spoken_form import spoken
 from app.conversation.words import fold
 
 
@@ -47,10 +47,17 @@ class HeardAnswer:
     def document(self) -> dict[str, Any]:
         """For programs."""
         return {
-            "question": self.question, "heard": self.heard, "opening": self.opening, "said": self.said,
-            "bridges": self.bridges, "whole": self.whole, "taken_back": self.taken_back, "right": self.right,
-            "first_sound": _rounded(self.first_sound), "first_word": _rounded(self.first_word),
-        }  # fmt: skip
+            "question": self.question,
+            "heard": self.heard,
+            "opening": self.opening,
+            "said": self.said,
+            "bridges": self.bridges,
+            "whole": self.whole,
+            "taken_back": self.taken_back,
+            "right": self.right,
+            "first_sound": _rounded(self.first_sound),
+            "first_word": _rounded(self.first_word),
+        }
 
 
 def judge(question: str, answers: Sequence[str], events: Sequence[e.Event], end: float, cushion: float) -> HeardAnswer:
@@ -77,7 +84,7 @@ def judge(question: str, answers: Sequence[str], events: Sequence[e.Event], end:
         heard=" ".join(finals[turn] for turn in sorted(finals)),
         said=said,
         opening=opening,
-        bridges=sum(isinstance(x, e.AssistantMended) and x.how == "corrected" for x in events),
+        bridges=sum(isinstance(x, e.AssistantCorrected) and x.how == "corrected" for x in events),
         whole=whole,
         first_sound=starts[0] + cushion - end if starts else None,
         first_word=content[0].at - end if content else None,

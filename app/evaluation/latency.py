@@ -17,11 +17,11 @@ from typing import Any
 import jiwer
 import numpy as np
 
-from app.audio.endpoints import AudioSink, AudioSource
-from app.audio.portaudio import CUSHION_SECONDS
+from app.audio.io.base import AudioSink, AudioSource
+from app.audio.io.portaudio import CUSHION_SECONDS
 from app.conversation import events as e
 from app.conversation.words import fold
-from app.evaluation.spoken import MakeSession, PacedAsker, PacedListener, Question, load_questions
+from app.evaluation.spoken_questions import MakeSession, PacedAsker, PacedListener, Question, load_questions
 from app.session.control import SessionChoice
 from app.session.session import Session
 
@@ -74,7 +74,7 @@ class Follower:
                 m.partial_lag.append(event.at - event.heard_until)
             case e.Underrun():
                 m.underruns += event.count
-            case e.SpeechShed():
+            case e.RecognitionSkipped():
                 m.looks_skipped += event.decodes
             case e.Failure():
                 m.failures.append(event.sentence)
@@ -100,8 +100,14 @@ class Follower:
         m.words += len(reference)
         m.revisions.append(sum(isinstance(x, e.OracleRequested) for x in self.events))
         said = " ".join(x.text for x in self.events if isinstance(x, e.AssistantSaid))
-        m.talks.append({"question": question.name, "heard": heard, "said": said,
-                        "first_sound": round(after[0] + CUSHION_SECONDS - end, 3) if after else None})  # fmt: skip
+        m.talks.append(
+            {
+                "question": question.name,
+                "heard": heard,
+                "said": said,
+                "first_sound": round(after[0] + CUSHION_SECONDS - end, 3) if after else None,
+            }
+        )
         self.events = []
 
 
@@ -147,8 +153,10 @@ class LatencyResult:
             lines.append(f"{name:<34}{'median':>10}{'p90':>10}{'p95':>10}{'worst':>10}")
             for row in ROWS:
                 f = row.figures(m)
-                lines.append(f"  {row.label:<32}" + "".join(f"{f[k]:>10.{row.digits}f}" for k in
-                                                            ("median", "p90", "p95", "worst")))  # fmt: skip
+                lines.append(
+                    f"  {row.label:<32}"
+                    + "".join(f"{f[k]:>10.{row.digits}f}" for k in ("median", "p90", "p95", "worst"))
+                )
             lines.append(
                 f"  word error rate {100 * m.word_errors / max(1, m.words):.1f} %, {m.underruns} underruns, "
                 f"{m.early_starts} early starts taken back, {m.unanswered} unanswered, {m.looks_skipped} looks skipped"
@@ -204,25 +212,25 @@ async def run_latency(
     choice: SessionChoice,
     count: int,
     progress: Callable[[str], None],
-    manners_wanted: tuple[e.Manner, ...] = ("after", "thinking"),
+    manners_wanted: tuple[e.AnswerMode, ...] = ("after", "thinking"),
 ) -> LatencyResult:
     """Asks `count` questions in each manner. Raises what opening a session raises."""
     import dataclasses
 
     questions = load_questions(max(1, min(count, 10)))
     manners: dict[str, Measured] = {}
-    for manner in manners_wanted:
-        measured = manners[manner] = Measured()
+    for answer_mode in manners_wanted:
+        measured = manners[answer_mode] = Measured()
         asker, listener = PacedAsker(), PacedListener()
         source: AudioSource = asker
         sink: AudioSink = listener
-        talk = make(dataclasses.replace(choice, manner=manner), source, sink, end_with_input=False)
+        talk = make(dataclasses.replace(choice, answer_mode=answer_mode), source, sink, end_with_input=False)
         follower = Follower(measured)
         async with talk:
             talk.add_listener(follower.take)
             await asyncio.sleep(1.0)
             for number, question in enumerate(questions, 1):
-                progress(f"{manner}: question {number} of {len(questions)}")
+                progress(f"{answer_mode}: question {number} of {len(questions)}")
                 asker.ask(question)
                 began = asker.asked_at()
                 await _until_answered(talk, began + question.end)

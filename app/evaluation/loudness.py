@@ -21,9 +21,7 @@ def loudness(samples: np.ndarray, rate: int) -> float:
         spectrum *= np.polyval(numerator[::-1], z) / np.polyval(denominator[::-1], z)
     weighted = np.fft.irfft(spectrum)[:size]
     block, step = round(_BLOCK * rate), round(_STEP * rate)
-    powers = np.array(
-        [np.mean(np.square(weighted[at : at + block])) for at in range(0, size - block + 1, step)]
-    )
+    powers = np.array([np.mean(np.square(weighted[at : at + block])) for at in range(0, size - block + 1, step)])
     kept = powers[_level(powers) > _ABSOLUTE_GATE]
     if not len(kept):
         return float("-inf")

@@ -12,7 +12,7 @@ import soxr
 from app.conversation.frame import SAMPLE_RATE
 from app.models.entry import Model
 from app.models.errors import ModelError
-from app.models.places import is_here
+from app.models.locations import is_here
 from app.models.speeds import Speed
 
 WARM_UP = "Good morning."
@@ -92,7 +92,7 @@ def _voice(model: Model) -> Speed:
 
 
 def _recogniser(model: Model) -> Speed:
-    from app.evaluation.spoken import load_questions
+    from app.evaluation.spoken_questions import load_questions
     from app.stt import open_decoder
     from app.stt.streaming import RATE
 

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from app.audio.clean import CleanSource
-from app.audio.echo_store import EchoStore
-from app.audio.endpoints import EndOfAudio
-from app.audio.errors import AudioFileError
-from app.audio.wav import FileSource
+from app.audio.echo.cancelled_source import EchoCancelledSource
+from app.audio.echo.store import EchoStore
+from app.audio.io.base import EndOfAudio
+from app.audio.io.errors import AudioFileError
+from app.audio.io.files import FileSource
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
@@ -26,7 +26,7 @@ from app.conversation.words import fold
 from app.evaluation.overlap_result import ALONE_SECONDS, TAIL_SECONDS, Asked, Over, OverlapResult, Place
 from app.evaluation.room import Room
 from app.evaluation.speech_models import SpeechModels, speech_models
-from app.evaluation.spoken import load_questions
+from app.evaluation.spoken_questions import load_questions
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.clock import run_simulated
 from app.session.parts import SessionConfig, SessionParts
@@ -114,7 +114,7 @@ def speak_over(
             transcriber=models.transcriber(),
             voice_activity=models.voice_detector(),
             backend=ScriptedBackend(lambda request: answer(ANSWER * 4, every=0.0)),
-            source=CleanSource(room.source, room.tap, memory=echoes),
+            source=EchoCancelledSource(room.source, room.tap, memory=echoes),
             sink=room.sink,
         )
         config = SessionConfig(pace="simulated", max_answer_seconds=0.1, remember_seconds=seconds)
@@ -132,12 +132,14 @@ def speak_over(
     since = {event.turn for event in begun if event.at >= at}
     finals = {event.turn: event.text for event in events if isinstance(event, e.TranscriptFinal)}
     return Over(
-        place, asked, at,
+        place,
+        asked,
+        at,
         fold(" ".join(text for turn, text in sorted(finals.items()) if turn in since)),
         fold(models.transcribe(sound[0])),
         any(isinstance(event, e.AssistantEnded) and event.interrupted and event.at > at for event in events),
         sum(event.at < at for event in begun),
-    )  # fmt: skip
+    )
 
 
 def read_questions(count: int, recordings: Path | None, models: SpeechModels, seed: int) -> list[Asked]:
@@ -185,7 +187,10 @@ def _at_level(samples: np.ndarray) -> np.ndarray:
 
 
 def run_overlap(
-    questions: int = 30, *, recordings: Path | None = None, seed: int = 0,
+    questions: int = 30,
+    *,
+    recordings: Path | None = None,
+    seed: int = 0,
     progress: Callable[[str], None] = lambda text: None,
 ) -> OverlapResult:
     """Asks `questions` of the bench's questions, or of `recordings`, over as many fresh talks in each place.

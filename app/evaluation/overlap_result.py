@@ -127,8 +127,11 @@ class OverlapResult:
                 f"| {name} | {row['questions']} | {row['interrupted']} | {row['whole']} | {row['beginning_lost']} |"
                 f" {row['vanished']} | {100 * row['words']:.0f} % | {row['sound_whole']} | {row['itself']} |"
             )
-        lines += ["", f"The app interrupted itself {sum(self.alone)} times in {len(self.alone)} talks of "
-                  f"{ALONE_SECONDS + TAIL_SECONDS:.0f} s over a loudspeaker in which nobody else spoke."]  # fmt: skip
+        lines += [
+            "",
+            f"The app interrupted itself {sum(self.alone)} times in {len(self.alone)} talks of "
+            f"{ALONE_SECONDS + TAIL_SECONDS:.0f} s over a loudspeaker in which nobody else spoke.",
+        ]
         return "\n".join(lines)
 
     def figures(self) -> dict[str, dict[str, Any]]:
@@ -156,9 +159,16 @@ class OverlapResult:
             "places": self.figures(),
             "alone": self.alone,
             "not_whole": [
-                {"place": one.place.name, "room": one.place.room, "question": one.asked.name, "at": round(one.at, 2),
-                 "clean": " ".join(one.asked.clean), "heard": " ".join(one.heard),
-                 "sound": " ".join(one.sound)}
-                for one in self.over if not (one.whole and one.sound_whole)
+                {
+                    "place": one.place.name,
+                    "room": one.place.room,
+                    "question": one.asked.name,
+                    "at": round(one.at, 2),
+                    "clean": " ".join(one.asked.clean),
+                    "heard": " ".join(one.heard),
+                    "sound": " ".join(one.sound),
+                }
+                for one in self.over
+                if not (one.whole and one.sound_whole)
             ],
-        }  # fmt: skip
+        }

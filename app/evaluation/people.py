@@ -16,7 +16,7 @@ import numpy as np
 import soundfile
 import soxr
 
-from app.conversation.complete import completeness
+from app.conversation.completeness import completeness
 from app.conversation.frame import SAMPLE_RATE, frames
 from app.conversation.words import fold
 from app.evaluation.pauses import TAIL_SECONDS, Case
@@ -90,9 +90,7 @@ def _with_tail(sound: np.ndarray, end: float) -> np.ndarray:
     return np.concatenate([sound, np.resize(both, missing)]).astype(np.float32)
 
 
-def _keyword_alone(
-    text: str, sound: np.ndarray, pause: tuple[float, float], hear: Callable[[np.ndarray], str]
-) -> bool:
+def _keyword_alone(text: str, sound: np.ndarray, pause: tuple[float, float], hear: Callable[[np.ndarray], str]) -> bool:
     """Whether nothing but a keyword stands behind `pause`, and a finished sentence before it."""
     said = " ".join(fold(text))
     keyword = next((word for word in KEYWORDS if said.endswith(word)), None)

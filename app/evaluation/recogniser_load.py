@@ -15,8 +15,8 @@ import numpy as np
 
 def main(argv: list[str]) -> int:
     """Loads the recogniser `argv[0]` for the language `argv[1]`."""
-    from app.hardware import resident_bytes
     from app.models.catalogue import find_model
+    from app.platform.hardware import resident_bytes
     from app.stt import open_decoder
     from app.stt.streaming import RATE
 

@@ -20,24 +20,24 @@ import jiwer
 import numpy as np
 import soxr
 
-from app.childprocess import python_module_command, quiet_child
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.turn import TurnTracker
 from app.conversation.words import fold
-from app.evaluation.hearing import LEAD_SECONDS, CountingDecoder, in_its_room, load_recordings
-from app.evaluation.hearing_result import Recording, normalised
 from app.evaluation.listening import Listener
+from app.evaluation.live_recognition import LEAD_SECONDS, CountingDecoder, in_its_room, load_recordings
+from app.evaluation.live_recognition_result import Recording, normalised
 from app.evaluation.people import PARTS
-from app.evaluation.spoken import load_questions
+from app.evaluation.spoken_questions import load_questions
 from app.evaluation.timed_transcriber import TimedTranscriber
 from app.models.catalogue import models_of
 from app.models.entry import Model
-from app.models.places import default_model, is_here, model_path
+from app.models.locations import default_model, is_here, model_path
+from app.platform.children import python_module_command, quiet_child
 from app.stt import open_decoder
 from app.stt.base import EndOfTurn, TranscriberError, TranscriptUpdate
-from app.stt.choose import choose_recogniser
+from app.stt.endpointing_weights import end_weights
+from app.stt.selection import choose_recogniser
 from app.stt.streaming import RATE, WordsJudge
-from app.stt.turn_ends import end_weights
 
 Ends = list[tuple[str, float]]
 """The words of a recording, and the second at which each one ends."""

@@ -17,7 +17,7 @@ from typing import Self
 
 import numpy as np
 
-from app.audio.endpoints import EndOfAudio
+from app.audio.io.base import EndOfAudio
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 
 BLOCK = 240

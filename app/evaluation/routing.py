@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from app.resources import resource
+from app.platform.resources import resource
 from app.routing.classifier import KINDS, KindClassifier
 from app.routing.policy import RoutePolicy
 

@@ -156,7 +156,7 @@ SAYINGS: tuple[Saying, ...] = (
         "I want to hear a song.",
         "Please continue.",
     ),
-)  # fmt: skip
+)
 
 
 FRESH: tuple[Saying, ...] = (
@@ -308,7 +308,7 @@ FRESH: tuple[Saying, ...] = (
         "My daughter wants to be an | astronaut when she grows up.",
         "I don't like this song.",
     ),
-)  # fmt: skip
+)
 """Written later: a quarter each goes to the first two parts, the other half is the third."""
 
 
@@ -324,13 +324,18 @@ class Cut:
 
 
 BENCH: tuple[Cut, ...] = (
-    Cut("101_1", 0.0, 7.45, "statement",
+    Cut(
+        "101_1",
+        0.0,
+        7.45,
+        "statement",
         "Imagine you are participating in a race with a group of people. | If you have just overtaken the second "
-        "person, what's your current position?"),
-    Cut("101_1", 3.7, 7.45, "clause",
-        "If you have just overtaken the | second person, what's your current position?"),
-    Cut("101_1", 3.7, 7.45, "clause",
-        "If you have just overtaken the second person, | what's your | current position?"),
+        "person, what's your current position?",
+    ),
+    Cut("101_1", 3.7, 7.45, "clause", "If you have just overtaken the | second person, what's your current position?"),
+    Cut(
+        "101_1", 3.7, 7.45, "clause", "If you have just overtaken the second person, | what's your | current position?"
+    ),
     Cut("101_1", 7.85, 9.81, "clause", "Where is the | person you just overtook?"),
     Cut("101_1", 7.85, 9.81, "phrase", "Where is the person | you just overtook?"),
     Cut("103_2", 0.0, 3.43, "clause", "Can you explain | why the above question is interesting?"),
@@ -347,97 +352,147 @@ BENCH: tuple[Cut, ...] = (
     Cut("146_2", 0.0, 2.4, "clause", "Can a process | involve both | reactions?"),
     Cut("149_1", 0.0, 2.6, "clause", "Please describe | the concept of machine learning."),
     Cut("149_1", 0.0, 2.6, "clause", "Please describe the concept of | machine learning."),
-    Cut("149_1", 3.05, 8.7, "clause",
-        "Could you elaborate on | the differences between supervised, | unsupervised, and reinforcement learning?"),
-    Cut("149_1", 3.05, 8.7, "clause",
-        "Could you elaborate on the differences between | supervised, unsupervised, | and reinforcement learning?"),
+    Cut(
+        "149_1",
+        3.05,
+        8.7,
+        "clause",
+        "Could you elaborate on | the differences between supervised, | unsupervised, and reinforcement learning?",
+    ),
+    Cut(
+        "149_1",
+        3.05,
+        8.7,
+        "clause",
+        "Could you elaborate on the differences between | supervised, unsupervised, | and reinforcement learning?",
+    ),
     Cut("149_1", 9.1, 11.43, "phrase", "Provide real-world examples | of each."),
     Cut("151_2", 0.0, 2.51, "clause", "Now, | explain them | again like I'm five."),
     Cut("151_2", 0.0, 2.51, "phrase", "Now, explain them again | like I'm five."),
-    Cut("156_2", 0.0, 4.93, "phrase",
-        "Provide a detailed | plan for an election | campaign using the first example."),
-    Cut("156_2", 0.0, 4.93, "phrase",
-        "Provide a detailed plan for an election campaign | using the first example."),
-    Cut("154_1", 0.0, 5.4, "clause",
-        "Create a lesson plan that integrates | drama, mime or theater techniques into a | history class."),
-    Cut("154_1", 0.0, 5.4, "phrase",
-        "Create a lesson plan that integrates drama, mime or theater techniques | into a history class."),
-)  # fmt: skip
+    Cut("156_2", 0.0, 4.93, "phrase", "Provide a detailed | plan for an election | campaign using the first example."),
+    Cut("156_2", 0.0, 4.93, "phrase", "Provide a detailed plan for an election campaign | using the first example."),
+    Cut(
+        "154_1",
+        0.0,
+        5.4,
+        "clause",
+        "Create a lesson plan that integrates | drama, mime or theater techniques into a | history class.",
+    ),
+    Cut(
+        "154_1",
+        0.0,
+        5.4,
+        "phrase",
+        "Create a lesson plan that integrates drama, mime or theater techniques | into a history class.",
+    ),
+)
 
 
 RECORDED: tuple[tuple[str, str], ...] = (
     ("101_2", "If the second person is changed to | last person in the above question, | what would the answer be?"),
-    ("102_2",
-        "Does the original question contain | any clues to definitively | determine the location of the White "
-        "House?"),
+    (
+        "102_2",
+        "Does the original question contain | any clues to definitively | determine the location of the White House?",
+    ),
     ("103_1", "Thomas is very healthy, but he has to | go to the hospital every day. | What could be the reasons?"),
     ("104_1", "David has three sisters. | Each of them has one brother. | How many brothers does David have?"),
-    ("104_2",
+    (
+        "104_2",
         "If we change the previous question and | assume that each sister of David has two brothers, | how many "
-        "brothers would David have?"),
+        "brothers would David have?",
+    ),
     ("107_1", "A is the father of B. B is the father of C. | What is the relationship between | A and C?"),
     ("108_2", "Could you replace it with a | word that belongs with the others?"),
     ("109_2", "To which direction | was Suresh facing? ^ How do you | solve this?"),
-    ("141_1",
+    (
+        "141_1",
         "In the field of quantum physics, | what is superposition, and how does it relate to the | phenomenon of "
-        "quantum entanglement?"),
+        "quantum entanglement?",
+    ),
     ("142_2", "What are some | corner cases or edge cases in your solution? ^ How do you | handle them?"),
-    ("143_1",
+    (
+        "143_1",
         "Photosynthesis is a vital process for life on Earth. | Could you outline the two main | stages of "
         "photosynthesis, including where they take place within the chloroplast, and the primary inputs and "
-        "outputs for each stage?"),
-    ("143_2",
+        "outputs for each stage?",
+    ),
+    (
+        "143_2",
         "How much energy can a | tree produce through | photosynthesis in its lifetime? ^ Please provide an | "
-        "estimate using actual numerical values and thoroughly explain your | thought process step-by-step."),
+        "estimate using actual numerical values and thoroughly explain your | thought process step-by-step.",
+    ),
     ("144_2", "Identify and fix one | incorrect fact in your | previous response."),
     ("145_2", "How can we | reverse this process?"),
-    ("146_1",
+    (
+        "146_1",
         "Please explain the differences between | exothermic and | endothermic reactions, and include the criteria"
         " you used to distinguish between them. ^ Additionally, | please provide a | real-world example to "
-        "illustrate your explanation."),
-    ("147_2",
+        "illustrate your explanation.",
+    ),
+    (
+        "147_2",
         "What are the key | disadvantages or flaws of your solution? ^ Please perform | calculations and use "
-        "numbers to | illustrate them."),
-    ("148_2",
+        "numbers to | illustrate them.",
+    ),
+    (
+        "148_2",
         "If the system is intended for a | building with a capacity of 100 individuals, | what would be the "
-        "estimated budget for implementing this system?"),
+        "estimated budget for implementing this system?",
+    ),
     ("149_2", "In your last example of | reinforcement learning, | can we use supervised learning to solve it?"),
-    ("150_1",
+    (
+        "150_1",
         "How have the Alps and | Rhine River influenced | settlement and agriculture in Western Europe? ^ List "
-        "three | impacts."),
+        "three | impacts.",
+    ),
     ("150_2", "How could you design a | concrete but simple | experiment to validate the first impact?"),
-    ("151_1",
+    (
+        "151_1",
         "Provide insights into the | correlation between economic indicators such as | GDP, inflation, and "
-        "unemployment rates. ^ Explain how | fiscal and monetary policies | affect those indicators."),
+        "unemployment rates. ^ Explain how | fiscal and monetary policies | affect those indicators.",
+    ),
     ("152_1", "How do the stages of life | shape our understanding of | time and mortality?"),
     ("152_2", "Write an | allegorical poem that | illustrates the above."),
-    ("153_1",
+    (
+        "153_1",
         "Discuss antitrust laws and their | impact on market competition. ^ Compare the | antitrust laws in | US "
-        "and China along with some case studies."),
+        "and China along with some case studies.",
+    ),
     ("153_2", "Pick one case study and | explain it in detail."),
     ("154_2", "Provide more | details for Day 1 and | include three homework questions."),
-    ("155_1",
+    (
+        "155_1",
         "Share ideas for | adapting art masterpieces into | interactive experiences for children. ^ List 5 | "
-        "specific artworks and | associated ideas."),
+        "specific artworks and | associated ideas.",
+    ),
     ("155_2", "Write a concrete | plan for your second example. ^ Include | budget estimates."),
-    ("156_1",
-        "Explain what's | base rate fallacy and | list five specific examples of how politicians use it for "
-        "campaigns."),
+    (
+        "156_1",
+        "Explain what's | base rate fallacy and | list five specific examples of how politicians use it for campaigns.",
+    ),
     ("158_1", "Which methods did | Socrates employ to | challenge the prevailing thoughts of his time?"),
-    ("158_2",
+    (
+        "158_2",
         "Let's bring Socrates to | modern world. ^ Generate a conversation between | Socrates and Bill Gates to | "
-        "debate on generative AI for education."),
+        "debate on generative AI for education.",
+    ),
     ("159_1", "What are some | business etiquette norms when doing | business in Japan?"),
-    ("159_2",
+    (
+        "159_2",
         "Create a video | script for training new employees of a | car wash business in Japan. ^ Highlight the | "
-        "above etiquette norms."),
-    ("160_1",
+        "above etiquette norms.",
+    ),
+    (
+        "160_1",
         "Suggest five | award-winning documentary films with | brief background descriptions for aspiring "
-        "filmmakers to study."),
-    ("160_2",
+        "filmmakers to study.",
+    ),
+    (
+        "160_2",
         "With the spirit in the first film, | craft a succinct and | persuasive pitch for a film about overcoming "
-        "adversity."),
-)  # fmt: skip
+        "adversity.",
+    ),
+)
 """MT-Bench's spoken turns that the bench's recordings don't hold: the file and what is said in it. `|` marks a pause
 that is put in, `^` where the recording is cut in two."""
 WHOLE_INSIDE = frozenset({("141_1", 0), ("143_1", 0), ("143_2", 1), ("146_1", 0), ("148_2", 0), ("156_1", 0)})

@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from contextlib import ExitStack, asynccontextmanager
 from typing import Any
 
-from app.audio.endpoints import AudioSink, AudioSource
+from app.audio.io.base import AudioSink, AudioSource
 from app.backend.base import Backend, ChatRequest, StreamItem
 from app.conversation.frame import SAMPLE_RATE
 from app.evaluation.speech_models import SpeechModels, speech_models
@@ -192,15 +192,20 @@ class SimulatedParts:
         self._stack.close()
 
     def session(
-        self, choice: SessionChoice, source: AudioSource, sink: AudioSink, *, end_with_input: bool = True,
+        self,
+        choice: SessionChoice,
+        source: AudioSource,
+        sink: AudioSink,
+        *,
+        end_with_input: bool = True,
         remember_seconds: float = 0.0,
-    ) -> Session:  # fmt: skip
+    ) -> Session:
         """A session of `choice`, to be entered on a loop of simulated time."""
         voice = SimulatedVoice(self._voice)
         model = choice.backend.model or DEFAULTS["llm"]
         speed = self._speeds.get(model) if choice.backend.provider == "embedded" else None
         parts = SessionParts(
-            frontend=CascadeFrontEnd(voice, choice.manner, openings=choice.openings),
+            frontend=CascadeFrontEnd(voice, choice.answer_mode, openings=choice.openings),
             transcriber=SimulatedTranscriber(self._models),
             voice_activity=self._models.voice_detector(),
             backend=SimulatedBackend(self._make_backend(choice), speed),
@@ -208,7 +213,11 @@ class SimulatedParts:
             sink=sink,
         )
         config = SessionConfig(
-            manner=choice.manner, duplex=choice.duplex, pace="simulated", choice=choice.backend,
-            end_with_input=end_with_input, remember_seconds=remember_seconds,
-        )  # fmt: skip
+            answer_mode=choice.answer_mode,
+            duplex=choice.duplex,
+            pace="simulated",
+            choice=choice.backend,
+            end_with_input=end_with_input,
+            remember_seconds=remember_seconds,
+        )
         return Session(parts, config)

@@ -1,6 +1,6 @@
 """`bench window`: whether the window stays smooth through a dense talk, and with a long conversation in it.
 
-The window is measured in a child process of its own (`app.gui.bench_window`), which knows how; here stand the goals
+The window is measured in a child process of its own (`app.gui.bench.window`), which knows how; here stand the goals
 and the table. Knows nothing of windows.
 """
 
@@ -36,7 +36,7 @@ TURNS = 2000
 
 @dataclass(frozen=True, slots=True)
 class SmoothnessResult:
-    """`found`: what the child has written; see `app.gui.bench_window`."""
+    """`found`: what the child has written; see `app.gui.bench.window`."""
 
     found: dict[str, Any]
 
@@ -97,9 +97,12 @@ class SmoothnessResult:
 
 
 def run_smoothness(
-    minutes: float = 10.0, *, live_seconds: float = LIVE_SECONDS, turns: int = TURNS,
+    minutes: float = 10.0,
+    *,
+    live_seconds: float = LIVE_SECONDS,
+    turns: int = TURNS,
     progress: Callable[[str], None] = lambda _: None,
-) -> SmoothnessResult:  # fmt: skip
+) -> SmoothnessResult:
     """Measures with a made-up talk of so many minutes. Raises UserError where the window can't be shown."""
     progress(f"a window through {live_seconds:.0f} s of talk in real time, and {minutes:g} minutes at full speed")
     environment = dict(os.environ)
@@ -107,15 +110,26 @@ def run_smoothness(
         environment.setdefault("QT_QPA_PLATFORM", "offscreen")
     with tempfile.TemporaryDirectory(prefix="kame-") as folder:
         report = Path(folder) / "report.json"
-        command = [sys.executable, "-m", "app.gui.bench_window", str(report), str(minutes), str(live_seconds),
-                   str(turns)]  # fmt: skip
+        command = [
+            sys.executable,
+            "-m",
+            "app.gui.bench.window",
+            str(report),
+            str(minutes),
+            str(live_seconds),
+            str(turns),
+        ]
         said = b""
         try:
             said = subprocess.run(
-                command, env=environment, cwd=Path(__file__).resolve().parents[2], stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                command,
+                env=environment,
+                cwd=Path(__file__).resolve().parents[2],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
                 timeout=(minutes * 60 + live_seconds) * PATIENCE[0] + PATIENCE[1],
-            ).stderr  # fmt: skip
+            ).stderr
             return SmoothnessResult(json.loads(report.read_text("utf-8")))
         except subprocess.TimeoutExpired:
             raise UserError(

@@ -22,7 +22,7 @@ from app.conversation.turn import TurnSettings, TurnTracker
 from app.evaluation.listening import Listener
 from app.evaluation.speech_models import SpeechModels, speech_models
 from app.stt.base import TranscriberError
-from app.stt.turn_ends import end_weights
+from app.stt.endpointing_weights import end_weights
 
 LEVEL_DBFS = -24.0
 """RMS of a recording's loud part: that of somebody's speech at a headset."""
@@ -143,14 +143,21 @@ class SoundsResult:
             name: {
                 **figures(group),
                 "each": [
-                    {"name": one.name, "fate": one.fate, "stopped": one.stopped, "interrupted": one.interrupted,
-                     "silent": round(one.silent, 3), "kept": one.kept, "answered": one.answered}
+                    {
+                        "name": one.name,
+                        "fate": one.fate,
+                        "stopped": one.stopped,
+                        "interrupted": one.interrupted,
+                        "silent": round(one.silent, 3),
+                        "kept": one.kept,
+                        "answered": one.answered,
+                    }
                     for one in group
                 ],
             }
             for name, group in (("sounds", self.sounds), ("speech", self.speech))
             if group
-        }  # fmt: skip
+        }
 
 
 def figures(group: Sequence[Heard]) -> dict[str, Any]:

@@ -11,8 +11,8 @@ import soxr
 
 from app.conversation.frame import SAMPLE_RATE
 from app.evaluation.timed_transcriber import TimedTranscriber
-from app.installed import completing_command
-from app.models.places import default_model
+from app.models.locations import default_model
+from app.platform.installation import completing_command
 from app.stt.base import EndOfTurn, TranscriberError, VoiceActivity
 from app.stt.streaming import RATE, Decoder, WordsJudge
 

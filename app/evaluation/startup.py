@@ -1,7 +1,7 @@
 """`bench startup`: how long from the click until the window is seen, and until one can talk to the embedded default.
 
 The real app is started as a child process again and again, with a home of its own, and says itself when it was where
-(`app.gui.start_report`). There a second talk takes the place of the first one, with the models that are loaded then.
+(`app.gui.shell.start_report`). There a second talk takes the place of the first one, with the models that are loaded then.
 One start before does not count: it warms the disk. One more is run with Python's own profile of imports.
 """
 
@@ -95,14 +95,17 @@ class StartupResult:
                 step: {"median": round(self.median(step), 3), "min": round(min(times), 3), "max": round(max(times), 3)}
                 for step, times in self.times.items()
             },
-            "goals": GOALS, "within_goal": self.ok, "problem": self.problem,
+            "goals": GOALS,
+            "within_goal": self.ok,
+            "problem": self.problem,
             "imports": {
-                "all_ms": round(self.imported_ms, 1), "modules": self.imported_modules,
+                "all_ms": round(self.imported_ms, 1),
+                "modules": self.imported_modules,
                 "packages": [
                     {"name": row.name, "own_ms": round(row.own_ms, 1), "modules": row.modules} for row in self.packages
                 ],
             },
-        }  # fmt: skip
+        }
 
 
 def run_startup(
@@ -137,8 +140,11 @@ def read_profile(said: str) -> tuple[list[PackageImport], float, int]:
     for line in said.partition(_PAINTED_LINE)[0].splitlines():
         if match := _IMPORT.match(line):
             own.setdefault(match[4].partition(".")[0], []).append(int(match[1]) / 1000)
-    rows = sorted((PackageImport(name, sum(times), len(times)) for name, times in own.items()),
-                  key=lambda row: row.own_ms, reverse=True)  # fmt: skip
+    rows = sorted(
+        (PackageImport(name, sum(times), len(times)) for name, times in own.items()),
+        key=lambda row: row.own_ms,
+        reverse=True,
+    )
     return rows[:HEAVIEST], sum(row.own_ms for row in rows), sum(row.modules for row in rows)
 
 
@@ -193,8 +199,9 @@ class _Home:
         with open(log, "wb") as said:
             root = Path(__file__).resolve().parents[2]
             began = time.monotonic()
-            child = subprocess.Popen(command, cwd=root, env=self._environment, stdout=said, stderr=said,
-                                     stdin=subprocess.DEVNULL)  # fmt: skip
+            child = subprocess.Popen(
+                command, cwd=root, env=self._environment, stdout=said, stderr=said, stdin=subprocess.DEVNULL
+            )
             try:
                 child.wait(PATIENCE_SECONDS)
             except subprocess.TimeoutExpired:

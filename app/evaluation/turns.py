@@ -13,17 +13,17 @@ from pathlib import Path
 import soundfile
 
 from app.conversation import events as e
+from app.conversation.endpointing import PauseLengths
 from app.conversation.turn import TurnSettings, TurnTracker
-from app.conversation.turn_end import PauseLengths
 from app.evaluation.listening import Listener
 from app.evaluation.pauses import Case, bench_cases, recorded_cases, spoken_cases
 from app.evaluation.people import people
 from app.evaluation.speech_models import SpeechModels, speech_models
 from app.evaluation.turns_result import Cut, Heard, TurnsResult
-from app.installed import completing_command
-from app.models.places import default_model
+from app.models.locations import default_model
+from app.platform.installation import completing_command
 from app.stt.base import TranscriberError
-from app.stt.turn_ends import end_weights
+from app.stt.endpointing_weights import end_weights
 
 
 def follow(
@@ -51,7 +51,11 @@ def follow(
 
 
 def run_turns(
-    *, cases: int = 0, part: int = 2, recordings: Path | None = None, people_in: Path | None = None,
+    *,
+    cases: int = 0,
+    part: int = 2,
+    recordings: Path | None = None,
+    people_in: Path | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> TurnsResult:
     """Listens, with the app's own models, to the bench's questions (parts 0 and 1) and to what the voice says; also to
@@ -69,8 +73,10 @@ def run_turns(
                 sentence = f"The recordings of people can't be read: {error}. The folder must hold manifest.jsonl."
                 raise TranscriberError(sentence) from error
         if not found:
-            raise TranscriberError("There is nothing to listen to: the voice is not installed. "
-                                   f"Set the app up again: {completing_command()}.")  # fmt: skip
+            raise TranscriberError(
+                "There is nothing to listen to: the voice is not installed. "
+                f"Set the app up again: {completing_command()}."
+            )
         result.left_out += models.left_out
         pauses: dict[str, PauseLengths] = {}
         for number, case in enumerate(found, 1):

@@ -24,8 +24,8 @@ from app.conversation.languages import AUTOMATIC
 from app.conversation.words import fold
 from app.evaluation.loudness import loudness
 from app.models.errors import ModelError
-from app.models.places import is_here, model_path
-from app.resources import resource
+from app.models.locations import is_here, model_path
+from app.platform.resources import resource
 from app.stt.whisper_library import faster_whisper
 from app.tts.base import Clip
 from app.tts.child_voice import ChildVoice
@@ -74,9 +74,7 @@ def run_voices(
     if not is_here(READER):
         raise ModelError(f"The voices are read back by Whisper base, which is not here. Get it: models get {READER}.")
     entries = [choose_voice(key, AUTOMATIC) for key in keys] or [v for v in all_voices() if is_here(v.model.key)]
-    reader = faster_whisper().WhisperModel(
-        str(model_path(READER)), device="cpu", compute_type="int8", cpu_threads=1
-    )
+    reader = faster_whisper().WhisperModel(str(model_path(READER)), device="cpu", compute_type="int8", cpu_threads=1)
     out = []
     for entry in entries:
         progress(f"Measuring {entry.label} …")
@@ -105,9 +103,7 @@ def document(figures: Sequence[VoiceFigures]) -> dict[str, Any]:
     return {"voices": [asdict(one) for one in figures]}
 
 
-def _measure(
-    entry: VoiceEntry, texts: Sequence[str], reader: Any, keep: Keep | None
-) -> VoiceFigures:
+def _measure(entry: VoiceEntry, texts: Sequence[str], reader: Any, keep: Keep | None) -> VoiceFigures:
     firsts: list[float] = []
     clips: list[Clip] = []
     with ChildVoice(speaker_of(entry)) as voice:
@@ -131,12 +127,17 @@ def _measure(
     loud = [loudness(clip.samples, SAMPLE_RATE) for clip in clips]
     seconds = sum(len(clip.samples) for clip in clips) / SAMPLE_RATE
     return VoiceFigures(
-        entry.key, entry.language, round(statistics.median(firsts), 3), round(seconds / max(processor, 1e-6), 2),
-        memory, round(jiwer.wer(asked, read), 4), round(statistics.mean(loud), 2),
+        entry.key,
+        entry.language,
+        round(statistics.median(firsts), 3),
+        round(seconds / max(processor, 1e-6), 2),
+        memory,
+        round(jiwer.wer(asked, read), 4),
+        round(statistics.mean(loud), 2),
         round(statistics.pstdev(loud), 2),
         round(float(np.quantile(np.abs(off), 0.5)), 4) if off else float("nan"),
         round(float(np.quantile(np.abs(off), 0.9)), 4) if off else float("nan"),
-    )  # fmt: skip
+    )
 
 
 def read_back(reader: Any, clip: Clip, language: str) -> list[tuple[str, float]]:

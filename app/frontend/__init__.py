@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from app.conversation.events import Manner
+from app.conversation.events import AnswerMode
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
-from app.installed import card_command
+from app.platform.installation import card_command
 from app.tts.base import Voice
 
 
@@ -42,7 +42,7 @@ class FrontEndOptions:
     """
 
     make_voice: Callable[[], Voice]
-    manner: Manner = "thinking"
+    answer_mode: AnswerMode = "thinking"
     openings: bool = True
     language: str = "en"
     weights: Path | None = None
@@ -63,7 +63,7 @@ def make_frontend(name: str, options: FrontEndOptions) -> FrontEnd:
 
     seed = random.randrange(2**32)  # each talk has its own order
     return CascadeFrontEnd(
-        options.make_voice(), options.manner, openings=options.openings, seed=seed, code=options.language
+        options.make_voice(), options.answer_mode, openings=options.openings, seed=seed, code=options.language
     )
 
 

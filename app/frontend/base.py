@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from app.conversation.events import Manner
+from app.conversation.events import AnswerMode
 from app.conversation.frame import Frame
 from app.conversation.turn import FloorCommand
 from app.tts.base import Voice
@@ -65,10 +65,10 @@ class OracleDone:
 
 
 @dataclass(frozen=True, slots=True)
-class SetManner:
+class SetAnswerMode:
     """Answer in this manner from now on."""
 
-    manner: Manner
+    answer_mode: AnswerMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class SetVoice:
 
 
 OracleInput = OracleAsked | OracleWords | OracleCompleted | OracleDone
-FrontEndInput = OracleInput | FloorCommand | SetManner | SetOpenings | SetDials | SetVoice
+FrontEndInput = OracleInput | FloorCommand | SetAnswerMode | SetOpenings | SetDials | SetVoice
 
 
 @dataclass(frozen=True, slots=True)

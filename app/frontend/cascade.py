@@ -1,7 +1,7 @@
 """The CPU front-end: reads the oracle aloud, and goes over to a better one in mid-answer.
 
 Two manners. `after` waits for an answer to the complete turn. `thinking` starts as soon as the turn has ended and the
-newest revision is stable (`app.conversation.stable`), fills a longer wait with a short opening, and goes over to a
+newest revision is stable (`app.conversation.stability`), fills a longer wait with a short opening, and goes over to a
 better revision at a clause's end; where the user has chosen another brain meanwhile, at a word's end. Clauses are
 synthesised ahead, the first one while the user still talks. Time is the frames' own.
 """
@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from app.conversation import turn as floor
-from app.conversation.events import Manner
+from app.conversation.correction import after_bridge, bridge_behind, ends_sentence, mend
+from app.conversation.events import AnswerMode
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
 from app.conversation.languages import ENGLISH
-from app.conversation.mend import after_bridge, bridge_behind, ends_sentence, mend
-from app.conversation.stable import Revision, is_stable
+from app.conversation.stability import Revision, is_stable
 from app.conversation.words import fold, same_words
 from app.frontend.base import (
     FrontEndInput,
@@ -30,7 +30,7 @@ from app.frontend.base import (
     OracleDone,
     OracleWords,
     Said,
-    SetManner,
+    SetAnswerMode,
     SetOpenings,
     SetVoice,
 )
@@ -98,10 +98,16 @@ class CascadeFrontEnd:
     needs = ""
 
     def __init__(
-        self, voice: Voice, manner: Manner = "thinking", *, openings: bool = True, seed: int = 0, code: str = ENGLISH
+        self,
+        voice: Voice,
+        answer_mode: AnswerMode = "thinking",
+        *,
+        openings: bool = True,
+        seed: int = 0,
+        code: str = ENGLISH,
     ) -> None:
         self.voice = voice
-        self._manner: Manner = manner
+        self._answer_mode: AnswerMode = answer_mode
         self._opens = openings
         self._openings = Openings(voice, seed, code)
         self._revisions: dict[int, Revision] = {}
@@ -155,7 +161,7 @@ class CascadeFrontEnd:
         an opening is, which covers the wait for an answer that is far away. Always in the manner `after`, which asks
         once the turn has ended.
         """
-        if self._manner == "after":
+        if self._answer_mode == "after":
             return True
         newest, ahead = self._revisions.get(max(self._revisions, default=0)), self._ahead
         if newest is None:
@@ -179,7 +185,7 @@ class CascadeFrontEnd:
         if self._has_floor and not self._held:
             self._speak(samples, said)
         self._look_ahead()
-        if self._opens and self._manner == "thinking" and not self._has_floor and not self.busy:
+        if self._opens and self._answer_mode == "thinking" and not self._has_floor and not self.busy:
             self._openings.prepare()
         return FrontEndStep(samples, tuple(said), tuple(self._marks), flush, self._problem)
 
@@ -213,9 +219,16 @@ class CascadeFrontEnd:
         match item:
             case OracleAsked(number, turn, complete, wanted, words, paused, expected, code):
                 self._revisions[number] = Revision(
-                    number, turn, complete, wanted, words,
-                    paused=paused, due=self._at + expected, expected=expected, language=code,
-                )  # fmt: skip
+                    number,
+                    turn,
+                    complete,
+                    wanted,
+                    words,
+                    paused=paused,
+                    due=self._at + expected,
+                    expected=expected,
+                    language=code,
+                )
                 self._openings = self._openings.turn_to(code)
                 if complete and self._forsaken:
                     self._take_floor(floor.TakeFloor(turn))  # somebody else answers what nobody has answered
@@ -229,8 +242,8 @@ class CascadeFrontEnd:
             case OracleDone(number):
                 if number in self._revisions:
                     self._revisions[number].done = True
-            case SetManner(manner):
-                self._manner = manner
+            case SetAnswerMode(answer_mode):
+                self._answer_mode = answer_mode
             case SetOpenings(on):
                 self._opens = on
             case SetVoice(voice):
@@ -371,7 +384,7 @@ class CascadeFrontEnd:
 
     def _begin_opening(self) -> _Playing | None:
         """An opening, once the silence would grow too long and nothing of the answer can be heard."""
-        if self._started or not self._opens or self._manner != "thinking" or not self._has_floor:
+        if self._started or not self._opens or self._answer_mode != "thinking" or not self._has_floor:
             return None
         if self._ended.speech_end is None:
             return None  # it was typed
@@ -413,7 +426,7 @@ class CascadeFrontEnd:
         revision = self._revisions.get(number)
         if revision is None or revision.turn != self._turn:
             return False
-        if self._manner == "after":
+        if self._answer_mode == "after":
             return revision.complete
         return number == self._source or is_stable(revision, self._revisions.values(), self._ended)
 
@@ -428,9 +441,13 @@ class CascadeFrontEnd:
                     return _Choice(revision.number, self._next, clauses[self._next])
                 continue
             join = mend(
-                " ".join(said), clauses, complete=revision.done, corrections=self._corrections,
-                resumed=not self._source, code=revision.language,
-            )  # fmt: skip
+                " ".join(said),
+                clauses,
+                complete=revision.done,
+                corrections=self._corrections,
+                resumed=not self._source,
+                code=revision.language,
+            )
             if join.action == "wait" or join.next_clause >= len(clauses):
                 continue
             if join.action == "correct" and self._in_sentence(said) and not revision.wanted:
@@ -467,7 +484,7 @@ class CascadeFrontEnd:
         those that may be spoken once the turn has ended.
         """
         turn = self._turn if self._has_floor else max((r.turn for r in self._revisions.values()), default=0)
-        early = early and self._manner == "thinking"
+        early = early and self._answer_mode == "thinking"
         fitting = [
             r
             for r in self._revisions.values()
@@ -583,4 +600,3 @@ def _fade_out(samples: np.ndarray, left: int) -> None:
     """Fades the sound out that breaks off `left` samples behind the first of these."""
     until_end = left - np.arange(len(samples), dtype=np.float32)
     samples *= np.clip(until_end / FADE_SAMPLES, 0.0, 1.0)
-

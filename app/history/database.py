@@ -17,8 +17,8 @@ from pathlib import Path
 import platformdirs
 
 from app.history import schema
-from app.settings import APP_NAME
-from app.wholefile import delete_file, move_file
+from app.platform.atomic_files import delete_file, move_file
+from app.settings.declarations import APP_NAME
 
 PATIENCE_SECONDS = 2.0
 """How long another process may hold the file."""
@@ -93,14 +93,14 @@ def open_database(path: Path) -> Opened:
 def open_anew(path: Path) -> Opened:
     """Sets a damaged file aside and begins a new one."""
     try:
-        aside = _set_aside(path)
+        backup = _move_damaged(path)
         fresh = _open(path)
     except (OSError, sqlite3.Error) as error:
         return _in_memory(
             f"The conversations in {path} are damaged and could not be set aside ({error}), so none is kept. Move the "
             "file elsewhere and start KAME again."
         )
-    notice = f"The file of conversations was damaged, so a new one is begun. The damaged file is kept as {aside}."
+    notice = f"The file of conversations was damaged, so a new one is begun. The damaged file is kept as {backup}."
     return Opened(fresh.connection, fresh.indexed, notice=notice)
 
 
@@ -180,13 +180,13 @@ def _back_up(connection: sqlite3.Connection, path: Path) -> None:
         connection.backup(copy)
 
 
-def _set_aside(path: Path) -> Path:
-    aside, number = path.with_name(path.name + ".broken"), 1
-    while aside.exists():
+def _move_damaged(path: Path) -> Path:
+    backup, number = path.with_name(path.name + ".broken"), 1
+    while backup.exists():
         number += 1
-        aside = path.with_name(f"{path.name}.broken-{number}")
-    move_file(path, aside)
+        backup = path.with_name(f"{path.name}.broken-{number}")
+    move_file(path, backup)
     with contextlib.suppress(FileNotFoundError):  # what it holds may be what a rescuer needs
-        move_file(path.with_name(path.name + "-wal"), aside.with_name(aside.name + "-wal"))
+        move_file(path.with_name(path.name + "-wal"), backup.with_name(backup.name + "-wal"))
     delete_file(path.with_name(path.name + "-shm"), missing_ok=True)
-    return aside
+    return backup

@@ -8,17 +8,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from app.audio.errors import AudioError
+from app.audio.io.errors import AudioError
 from app.backend.address import without_secrets
 from app.conversation.events import Event
+from app.history.base import ConversationView, ExportFormat, KeptTalk
 from app.history.markdown import markdown
-from app.history.records import event_line, setup_fields, sound_text
+from app.history.serialization import event_line, setup_fields, sound_text
 from app.history.sound import sound_error, sound_seconds, write_sound
 from app.history.subtitles import subtitles
 from app.history.timing import talk_seconds, timed_turns
+from app.platform.atomic_files import whole_file
 from app.session.errors import UserError
-from app.session.history import ConversationView, ExportFormat, KeptTalk
-from app.wholefile import whole_file
 
 FORMAT, VERSION = "kame-conversation", 1
 
@@ -69,13 +69,16 @@ def _write_json(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk
     setup["tools"]["folders"] = []  # of this machine
     setup["backend"]["base_url"] = without_secrets(view.setup.backend.base_url)
     head = {
-        "format": FORMAT, "version": VERSION, "title": view.title if view.named else "", "created": view.created,
+        "format": FORMAT,
+        "version": VERSION,
+        "title": view.title if view.named else "",
+        "created": view.created,
         "setup": setup,
-    }  # fmt: skip
+    }
     # An event a line: so it can be read, and compared, and is written without the whole of it in memory.
     file.write(json.dumps(head)[:-1].encode() + b', "talks": [')
     for number, talk in enumerate(talks):
-        file.write(b"%b\n{\"began\": %b, \"events\": [" % (b"," if number else b"", json.dumps(talk.began).encode()))
+        file.write(b'%b\n{"began": %b, "events": [' % (b"," if number else b"", json.dumps(talk.began).encode()))
         for place, event in enumerate(talk.events):
             file.write(b"%b\n%b" % (b"," if place else b"", event_line(_public(event)).encode()))
         file.write(b"\n]}")

@@ -16,12 +16,12 @@ from typing import Any
 from app.backend.address import on_this_machine
 from app.conversation import events as e
 from app.conversation.transcript import Transcript
+from app.history.base import KeptTalk, Setup
 from app.history.export import FORMAT, VERSION
-from app.history.records import METERS, build, checked_event, fits, kept_title
+from app.history.serialization import METERS, build, checked_event, fits, kept_title
 from app.history.sound import sound_seconds
 from app.session.control import ToolChoice
 from app.session.errors import UserError
-from app.session.history import KeptTalk, Setup
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
 
 MOST_BYTES = 64 * 2**20

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
+from app.history.base import ConversationView
 from app.history.subtitles import SPEAKERS
 from app.history.timing import TimedTurn
-from app.local_time import local_datetime
-from app.session.history import ConversationView
+from app.platform.local_time import local_datetime
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&])")
 _LIST = re.compile(r"^(\s*)([-+]|\d+[.)])(?=\s)")
@@ -21,8 +21,8 @@ def markdown(
     """The page, of when each talk began (seconds since 1970) and its turns; times of day in `zone`, None: here."""
     lines = [f"# {_plain(view.title) or 'Conversation'}", ""]
     began = min((began for began, _ in talks), default=view.created)
-    brains = f" · with {', '.join(_plain(brain) for brain in view.brains)}" if view.brains else ""
-    lines += [f"{_date(began, zone)}{brains}", ""]
+    backends = f" · with {', '.join(_plain(backend) for backend in view.backends)}" if view.backends else ""
+    lines += [f"{_date(began, zone)}{backends}", ""]
     for number, (began, turns) in enumerate(talks, 1):
         if len(talks) > 1:
             lines += [f"## Talk {number} · {_date(began, zone)}", ""]
@@ -33,8 +33,8 @@ def markdown(
 
 def _turn(timed: TimedTurn) -> Iterator[str]:
     turn = timed.turn
-    brains = f" ({', '.join(_plain(brain) for brain in turn.brains)})" if turn.brains else ""
-    yield f"**{SPEAKERS[turn.speaker]}**{brains} · {_clock(turn.started_at)}"
+    backends = f" ({', '.join(_plain(backend) for backend in turn.backends)})" if turn.backends else ""
+    yield f"**{SPEAKERS[turn.speaker]}**{backends} · {_clock(turn.started_at)}"
     yield ""
     words = _plain(" ".join(turn.text.split()))
     if turn.interrupted:

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from app.conversation.events import Event
-from app.history.records import setup_line, setup_of
+from app.history.base import ConversationView, Setup
 from app.history.schema import TURN_BITS, transaction
 from app.history.search import Query
+from app.history.serialization import setup_line, setup_of
 from app.history.writing import OpenTalk, conversation_row
 from app.session.errors import UserError
-from app.session.history import ConversationView, Setup
 
 _LINES = "SELECT line FROM events WHERE talk = ? ORDER BY serial"
 
@@ -42,7 +42,7 @@ def _entries(database: sqlite3.Connection, key: str | None = None) -> dict[int, 
     """
     titles: dict[int, str] = {}
     turns: dict[int, int] = {}
-    brains: dict[int, list[str]] = {}
+    backends: dict[int, list[str]] = {}
     sounding: set[int] = set()
     arguments = () if key is None else (key,)
     only = "" if key is None else "WHERE conversation = (SELECT id FROM conversations WHERE key = ?)"
@@ -53,7 +53,7 @@ def _entries(database: sqlite3.Connection, key: str | None = None) -> dict[int, 
         if opening:
             titles.setdefault(row, opening)
         if names != "[]":
-            brains.setdefault(row, []).extend(_names(names))
+            backends.setdefault(row, []).extend(_names(names))
         if folder is not None and row not in sounding and os.path.isdir(folder):
             sounding.add(row)
     found: dict[int, tuple[Any, ...]] = {}
@@ -65,9 +65,17 @@ def _entries(database: sqlite3.Connection, key: str | None = None) -> dict[int, 
     ):
         if turns.get(row) or key is not None:
             found[row] = (
-                name, title or titles.get(row, ""), bool(title), created, changed, turns.get(row, 0),
-                tuple(dict.fromkeys(brains.get(row, ()))), "", row in sounding, setup_of(setup),
-            )  # fmt: skip
+                name,
+                title or titles.get(row, ""),
+                bool(title),
+                created,
+                changed,
+                turns.get(row, 0),
+                tuple(dict.fromkeys(backends.get(row, ()))),
+                "",
+                row in sounding,
+                setup_of(setup),
+            )
     return found
 
 
@@ -179,23 +187,29 @@ def duplicate(database: sqlite3.Connection, key: str, fresh: str, setup: Setup, 
         for (talk,) in database.execute("SELECT id FROM talks WHERE conversation = ? ORDER BY id", (old,)).fetchall():
             copy = database.execute(
                 "INSERT INTO talks (conversation, began, packed, turns, brains, opening) "
-                "SELECT ?, began, packed, turns, brains, opening FROM talks WHERE id = ?", (new, talk)
-            ).lastrowid  # fmt: skip
+                "SELECT ?, began, packed, turns, brains, opening FROM talks WHERE id = ?",
+                (new, talk),
+            ).lastrowid
             database.execute(
                 "INSERT INTO events (talk, serial, line) SELECT ?, serial, line FROM events WHERE talk = ?",
                 (copy, talk),
             )
             database.execute(
                 "INSERT INTO turns (id, talk, speaker, number, at, text) "
-                "SELECT id + ?, ?, speaker, number, at, text FROM turns WHERE talk = ?", (shift, copy, talk)
-            )  # fmt: skip
+                "SELECT id + ?, ?, speaker, number, at, text FROM turns WHERE talk = ?",
+                (shift, copy, talk),
+            )
     return view(database, fresh)
 
 
 def take_in(
-    database: sqlite3.Connection, key: str, title: str, setup: Setup, created: float,
+    database: sqlite3.Connection,
+    key: str,
+    title: str,
+    setup: Setup,
+    created: float,
     told: Iterable[tuple[float, Sequence[Event], Path | None]],
-) -> ConversationView:  # fmt: skip
+) -> ConversationView:
     """Makes a conversation of whole talks: when each began, what happened, and where its sound is."""
     changed, rows = created, []
     with transaction(database):

@@ -12,9 +12,9 @@ from typing import BinaryIO
 import numpy as np
 import soundfile
 
-from app.audio.endpoints import EndOfAudio
-from app.audio.errors import AudioError
-from app.audio.wav import FileSource
+from app.audio.io.base import EndOfAudio
+from app.audio.io.errors import AudioError
+from app.audio.io.files import FileSource
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.session.errors import UserError
 from app.session.recorder import ASSISTANT_FILE, USER_FILE

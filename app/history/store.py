@@ -1,4 +1,4 @@
-"""The user's conversations on disk: a `HistoryDesk` over the thread that writes them.
+"""The user's conversations on disk: a `HistoryService` over the thread that writes them.
 
 Nothing here waits on the event loop: whatever touches the database is a job for the writer, and whatever touches other
 files is done on a thread of its own. Knows nothing of windows or sessions.
@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from app.history import erasing, shelf
+from app.history.base import ConversationView, ExportFormat, KeptTalk, Setup
 from app.history.database import Opened
-from app.history.records import kept_title, known_event, sound_text
+from app.history.serialization import kept_title, known_event, sound_text
 from app.history.writer import Writer
 from app.history.writing import Log, OpenTalk
 from app.session.errors import UserError
-from app.session.history import ConversationView, ExportFormat, KeptTalk, Setup
 
 if TYPE_CHECKING:
     from app.history.importing import Brought
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-class History:
+class HistoryStore:
     """The conversations in the file `path`, which is made, with its folder, if there is none.
 
     `recordings`: the folder whose sound is erased with the conversation that it belongs to; None: none is. `tidy`:
@@ -100,9 +100,7 @@ class History:
 
     async def export(self, key: str, path: Path, form: ExportFormat) -> str:
         """Writes a conversation to `path`, whole or not at all; tells in a sentence what was written."""
-        view, found = await self._do(
-            lambda file: (shelf.view(file.connection, key), shelf.talks(file.connection, key))
-        )
+        view, found = await self._do(lambda file: (shelf.view(file.connection, key), shelf.talks(file.connection, key)))
         return await asyncio.to_thread(_export, path, form, view, found)
 
     async def bring_in(self, path: Path) -> ConversationView:
@@ -120,10 +118,14 @@ class History:
         try:
             return await self._do(
                 lambda file: shelf.take_in(
-                    file.connection, key, brought.title, brought.setup, brought.created,
+                    file.connection,
+                    key,
+                    brought.title,
+                    brought.setup,
+                    brought.created,
                     [(talk.began, talk.events, talk.folder) for talk in brought.talks],
                 )
-            )  # fmt: skip
+            )
         except BaseException:
             if copied is not None:
                 await asyncio.shield(asyncio.to_thread(shutil.rmtree, copied, ignore_errors=True))

@@ -41,10 +41,7 @@ def subtitles(talks: Sequence[tuple[float, Sequence[TimedTurn]]]) -> str:
 def _talk_cues(offset: float, turns: Sequence[TimedTurn]) -> Iterator[Cue]:
     for speaker in SPEAKERS:
         groups = [
-            group
-            for timed in turns
-            if timed.turn.speaker == speaker
-            for group in _cut(timed.words, SPEAKERS[speaker])
+            group for timed in turns if timed.turn.speaker == speaker for group in _cut(timed.words, SPEAKERS[speaker])
         ]
         for place, group in enumerate(groups):
             begin, end = group[0].begin, max(group[-1].end, group[0].begin + SHORTEST_SECONDS)

@@ -20,7 +20,7 @@ from typing import TypeVar
 from app.conversation import events as e
 from app.history import erasing, schema, shelf
 from app.history.database import Opened, backups, is_damage, is_index_damage, open_anew, open_database
-from app.history.records import METERS
+from app.history.serialization import METERS
 from app.history.writing import OpenTalk
 from app.session.errors import UserError
 

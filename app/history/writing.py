@@ -13,10 +13,10 @@ from pathlib import Path
 
 from app.conversation import events as e
 from app.conversation.transcript import Transcript, Turn
-from app.history.records import event_line, setup_line, sound_text
+from app.history.base import Setup
 from app.history.schema import TURN_BITS
+from app.history.serialization import event_line, setup_line, sound_text
 from app.history.titles import make_title
-from app.session.history import Setup
 
 MOST_WAITING = 100_000
 """Events that wait for a disk with room again; what comes later is lost."""
@@ -42,7 +42,7 @@ class OpenTalk:
     _changed: dict[int, Turn] = field(default_factory=dict)
     _rows: dict[int, int] = field(default_factory=dict)
     """The rows of turns with words, by the turn's identity: two turns may have one number."""
-    _brains: list[str] = field(default_factory=list)
+    _backends: list[str] = field(default_factory=list)
     _before: tuple[int | None, int, dict[int, int]] | None = None
 
     @property
@@ -70,10 +70,10 @@ class OpenTalk:
         )
         for identity, turn in self._changed.items():
             self._write_turn(database, identity, turn)
-            self._brains += [brain for brain in turn.brains if brain not in self._brains]
+            self._backends += [backend for backend in turn.backends if backend not in self._backends]
         database.execute(
             "UPDATE talks SET turns = ?, brains = ?, opening = ? WHERE id = ?",
-            (len(self._rows), json.dumps(self._brains), self._opening(), self.row),
+            (len(self._rows), json.dumps(self._backends), self._opening(), self.row),
         )
         database.execute("UPDATE conversations SET changed = ? WHERE id = ?", (now, self.conversation))
 

@@ -9,12 +9,15 @@ from typing import Any
 
 from app.models.entry import KINDS, Hub, Kind, Model, ModelFile, ModelVoice, Packages
 from app.models.errors import ModelError
-from app.resources import resource
+from app.platform.resources import resource
 
 DEFAULTS: Mapping[Kind, str] = {
-    "frontend": "kame", "stt": "whisper-tiny.en", "endpointing": "smart-turn", "llm": "smollm2-135m",
+    "frontend": "kame",
+    "stt": "whisper-tiny.en",
+    "endpointing": "smart-turn",
+    "llm": "smollm2-135m",
     "tts": "piper-joe",
-}  # fmt: skip
+}
 """What each kind uses until the user chooses: for a front-end with weights, KAME; else what comes with the app."""
 
 FRONTEND_WEIGHTS = {"kame": "kame", "moshi": "moshiko"}
@@ -47,16 +50,26 @@ def _model(row: dict[str, Any]) -> Model:
     if row["kind"] not in KINDS:
         raise ValueError(f"{row['key']}: there is no kind {row['kind']}")
     source = (
-        Packages(row["lock"], row.get("code", False)) if "lock" in row
+        Packages(row["lock"], row.get("code", False))
+        if "lock" in row
         else Hub(row["repository"], row.get("revision", ""))
-    )  # fmt: skip
+    )
     return Model(
-        key=row["key"], kind=row["kind"], label=row["label"], engine=row["engine"],
-        languages=tuple(row["languages"]), licence=row["licence"], source=source,
-        files=tuple(_file(file) for file in row.get("file", ())), main=row.get("main", ""), size=row.get("size", 0),
-        memory=row.get("memory", 0), right=row.get("right", 0), note=row.get("note", ""),
+        key=row["key"],
+        kind=row["kind"],
+        label=row["label"],
+        engine=row["engine"],
+        languages=tuple(row["languages"]),
+        licence=row["licence"],
+        source=source,
+        files=tuple(_file(file) for file in row.get("file", ())),
+        main=row.get("main", ""),
+        size=row.get("size", 0),
+        memory=row.get("memory", 0),
+        right=row.get("right", 0),
+        note=row.get("note", ""),
         voices=tuple(ModelVoice(**voice) for voice in row.get("voice", ())),
-    )  # fmt: skip
+    )
 
 
 def _file(row: dict[str, Any]) -> ModelFile:

@@ -20,10 +20,19 @@ LEAST_CONTEXT = 750
 """Frames below which a talk loses its thread (60 s)."""
 
 _7B = {
-    "dim": 4096, "num_heads": 32, "num_layers": 32, "hidden_scale": 4.125, "context": 3000, "text_card": 32000,
-    "card": 2048, "n_q": 16, "dep_q": 8, "depformer_dim": 1024, "depformer_dim_feedforward": 4224,
+    "dim": 4096,
+    "num_heads": 32,
+    "num_layers": 32,
+    "hidden_scale": 4.125,
+    "context": 3000,
+    "text_card": 32000,
+    "card": 2048,
+    "n_q": 16,
+    "dep_q": 8,
+    "depformer_dim": 1024,
+    "depformer_dim_feedforward": 4224,
     "depformer_num_layers": 6,
-}  # fmt: skip
+}
 """Moshi's published shape, which KAME has too."""
 
 
@@ -121,10 +130,11 @@ def judge(
     asked = min(context or shape.context, shape.context)
     if free_bytes is None:
         return Fit(
-            None, (),
+            None,
+            (),
             f"{name} needs an NVIDIA graphics card with CUDA, and this machine shows none. Choose the embedded voice "
             "(cascade), which runs on the processor.",
-        )  # fmt: skip
+        )
     beside = f", {reserved / 1e9:.1f} GB of them for speech recognition" if reserved else ""
     free = f"{free_bytes / 1e9:.1f} GB"
     free_bytes -= reserved
@@ -144,8 +154,9 @@ def judge(
     if not offers:
         smaller = "Choose a smaller speech recognition, close" if reserved else "Close"
         return Fit(
-            None, (),
+            None,
+            (),
             f"{name} needs {have}; no smaller form fits either. {smaller} other programs that use the card, or talk "
             "with the embedded voice (cascade).",
-        )  # fmt: skip
+        )
     return Fit(None, tuple(offers), f"{name} needs {have}. This fits: {'; or '.join(p.words for p in offers)}.")

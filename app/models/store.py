@@ -12,7 +12,7 @@ from app.models.catalogue import FRONTEND_WEIGHTS, catalogue, find_model
 from app.models.entry import Hub, Model, Packages
 from app.models.errors import ModelError
 from app.models.layout import check_against_manifest, read_layout, sha256_of
-from app.models.places import folder_of, installed_folder, model_path, repository_folder, state_of
+from app.models.locations import folder_of, installed_folder, model_path, repository_folder, state_of
 from app.models.progress import Progress
 
 Report = Callable[[str, float], None]
@@ -75,8 +75,10 @@ def check_model(name: str, folder: str = "") -> tuple[Path, bool]:
         return place, check_against_manifest(place, thoroughly=True) > 0
     state = state_of(model)
     if state not in ("here", "installed"):
-        raise ModelError(f"{model.label} is not {'whole' if state == 'incomplete' else 'on this machine'}. Get it: "
-                         f"models get {model.key}.")  # fmt: skip
+        raise ModelError(
+            f"{model.label} is not {'whole' if state == 'incomplete' else 'on this machine'}. Get it: "
+            f"models get {model.key}."
+        )
     place = (installed_folder(model) if state == "installed" else None) or folder_of(model)
     for file in model.files:
         if sha256_of(place / file.name) != file.sha256:
@@ -91,13 +93,21 @@ def model_rows(speeds: Mapping[str, str]) -> list[dict[str, object]]:
     """Return the catalogue as a list shows it. `speeds`: what was measured on this machine, in words, by key."""
     return [
         {
-            "name": model.key, "kind": model.kind, "label": model.label, "languages": list(model.languages),
-            "bytes": model.bytes, "licence": model.licence, "state": state_of(model), "from": _source(model),
-            "folder": str(folder_of(model)), "speed": speeds.get(model.key, ""), "right": model.right,
+            "name": model.key,
+            "kind": model.kind,
+            "label": model.label,
+            "languages": list(model.languages),
+            "bytes": model.bytes,
+            "licence": model.licence,
+            "state": state_of(model),
+            "from": _source(model),
+            "folder": str(folder_of(model)),
+            "speed": speeds.get(model.key, ""),
+            "right": model.right,
             "note": model.note,
         }
         for model in catalogue().values()
-    ]  # fmt: skip
+    ]
 
 
 def _source(model: Model) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-from app.resources import resource
+from app.platform.resources import resource
 
 KINDS: tuple[str, ...] = ("everyday", "reasoning", "stem", "humanities", "creative")
 TABLE = "table.npz"

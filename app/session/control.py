@@ -9,9 +9,9 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from app.conversation.events import Event, Manner
+from app.conversation.events import AnswerMode, Event
 from app.conversation.prompt import ChatMessage, Length
-from app.conversation.sound import USUAL_PROCESSING, Processing
+from app.conversation.sound_processing import USUAL_PROCESSING, Processing
 
 Speaker = Literal["user", "assistant"]
 
@@ -91,7 +91,7 @@ class ToolChoice:
 class SessionChoice:
     """What a talk on devices is made of. Device names: empty for the system's default.
 
-    `aside`: a second brain that answers beside `backend` and is shown. `cap`: US dollars that the talk may cost; 0: no
+    `secondary`: a second brain that answers beside `backend` and is shown. `cap`: US dollars that the talk may cost; 0: no
     cap. `earlier`: what both sides have said in the conversation before this talk. `record_folder`: where the sound of
     this talk goes, in a folder of its own; empty: it is not kept. `patience`: see `SessionControl.set_patience`.
     """
@@ -99,13 +99,13 @@ class SessionChoice:
     frontend: str = "cascade"
     model: ModelChoice = ModelChoice()
     backend: BackendChoice = BackendChoice()
-    aside: BackendChoice | None = None
+    secondary: BackendChoice | None = None
     speech: SpeechChoice = SpeechChoice()
     style: Style = Style()
     tools: ToolChoice = ToolChoice()
     cap: float = 0.0
     earlier: tuple[ChatMessage, ...] = ()
-    manner: Manner = "thinking"
+    answer_mode: AnswerMode = "thinking"
     patience: float = 0.0
     openings: bool = True
     duplex: bool = False
@@ -160,7 +160,7 @@ class SessionControl(Protocol):
         """Processes the microphone's sound in this way from now on."""
         ...
 
-    def set_manner(self, manner: Manner) -> None:
+    def set_answer_mode(self, answer_mode: AnswerMode) -> None:
         """Answers in this manner from now on."""
         ...
 
@@ -186,7 +186,7 @@ class SessionControl(Protocol):
         """Answers with this brain from the next revision on. Raises BackendError with a sentence."""
         ...
 
-    async def set_aside(self, choice: BackendChoice | None) -> None:
+    async def set_secondary(self, choice: BackendChoice | None) -> None:
         """Has this brain answer too, beside the one that drives; None: no longer. Raises BackendError."""
         ...
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.audio.endpoints import AudioSink, AudioSource, EndOfAudio, SoundEdge
-from app.audio.errors import AudioError
-from app.audio.levels import CLIPPED, peak_dbfs
+from app.audio.io.base import AudioSink, AudioSource, EndOfAudio, SoundEdge
+from app.audio.io.errors import AudioError
+from app.audio.io.levels import CLIPPED, peak_dbfs
 from app.conversation import events as e
 from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame, silence
@@ -32,13 +32,13 @@ from app.frontend.base import (
     OracleCompleted,
     OracleDone,
     OracleWords,
+    SetAnswerMode,
     SetDials,
-    SetManner,
     SetOpenings,
     SetVoice,
 )
 from app.session.clock import SessionClock
-from app.session.early import EarlyVoice
+from app.session.early_barge_in import EarlyBargeIn
 from app.session.lost_sound import LostSound
 from app.session.mailbox import (
     FinishedHint,
@@ -62,7 +62,7 @@ ECHO_TOLD_SECONDS = 300.0
 FEW_SAMPLES = 240
 """10 ms: less than this is how far a sink's figures may be apart right after it was flushed."""
 
-_LASTING = (SetDials, SetManner, SetOpenings)
+_LASTING = (SetDials, SetAnswerMode, SetOpenings)
 """What holds until it is said otherwise, whatever turn it is."""
 
 BACKLOG_FRAMES = 5
@@ -138,7 +138,7 @@ class _Pending:
 class FrameStepper:
     """One step; see the module's docstring. All calls on one thread, the one that reads `source` between them.
 
-    Where `source` tells what of a frame is ready, an interruption is noticed before its end: see `EarlyVoice`.
+    Where `source` tells what of a frame is ready, an interruption is noticed before its end: see `EarlyBargeIn`.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class FrameStepper:
         self.frontend = frontend
         self.tracker = tracker
         self._sink = sink
-        self._voice = EarlyVoice(voice_activity, tracker.settings.voice, source, sink)
+        self._voice = EarlyBargeIn(voice_activity, tracker.settings.voice, source, sink)
         self._goes_on = False  # the front-end did at a hold: its model hears the user itself
         self._mailbox = mailbox
         self._clock = clock
@@ -317,10 +317,14 @@ class FrameStepper:
             health = self._edge.health()
             events.append(
                 e.SoundMeasured(
-                    frame.at, health.erle_db, health.echo_remains, health.drift_ppm, health.overrun_ms,
+                    frame.at,
+                    health.erle_db,
+                    health.echo_remains,
+                    health.drift_ppm,
+                    health.overrun_ms,
                     health.underruns,
                 )
-            )  # fmt: skip
+            )
             if health.echo_remains and self.tracker.duplex and frame.at - self._echo_told_at > ECHO_TOLD_SECONDS:
                 self._echo_told_at = frame.at
                 events.append(e.Failure(frame.at, "audio", ECHO_REMAINS, about="echo"))
@@ -351,7 +355,7 @@ class FrameStepper:
             events.append(e.OracleTaken(frame.at, step.oracle.revision, step.oracle.taken, step.oracle.waiting))
         if step.context is not None:
             if step.context.began_anew:
-                events.append(e.ContextBegunAnew(frame.at, step.context.primed))
+                events.append(e.ContextRestarted(frame.at, step.context.primed))
             if step.context.began_anew or frame.index % GAUGE_FRAMES == 0:
                 events.append(e.ContextMeasured(frame.at, step.context.frames, step.context.capacity))
         return events
@@ -409,11 +413,11 @@ class FrameStepper:
             case "opened":
                 return e.AssistantOpened(at, mark.turn)
             case "mended":
-                return e.AssistantMended(at, mark.turn, mark.revision, mark.how)
+                return e.AssistantCorrected(at, mark.turn, mark.revision, mark.how)
             case "held":
                 return e.AssistantHeld(at, mark.turn)
             case "went_on":
-                return e.AssistantWentOn(at, mark.turn)
+                return e.AssistantResumed(at, mark.turn)
             case _:
                 return e.AssistantEnded(at, mark.turn, mark.what == "interrupted")
 

@@ -10,7 +10,7 @@ import gc
 from collections.abc import Callable
 from contextlib import ExitStack
 
-from app.audio.endpoints import AudioSink, AudioSource
+from app.audio.io.base import AudioSink, AudioSource
 from app.frontend.base import FrontEnd, FrontEndError
 from app.session.parts import SessionParts
 from app.stt.base import Transcriber
@@ -85,10 +85,12 @@ class Loader:
         loading = [  # what has a child process first: that loads on another core, while libraries are imported here
             asyncio.create_task(work, name=f"load the {what}")
             for work, what in (
-                (self._enter_frontend(), "voice"), (parts.backend.open(), "brain"), (enter(parts.transcriber), "ears"),
+                (self._enter_frontend(), "voice"),
+                (parts.backend.open(), "backend"),
+                (enter(parts.transcriber), "ears"),
                 (self._prepare(), "rest"),
             )
-        ]  # fmt: skip
+        ]
         try:
             loaded = await asyncio.gather(*loading, return_exceptions=True)
         except asyncio.CancelledError:  # all have been cancelled too: what they have begun is theirs to end

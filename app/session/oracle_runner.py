@@ -18,7 +18,7 @@ from app.conversation.turn import Interrupt
 from app.conversation.words import fold, is_backchannel
 from app.frontend.base import OracleAsked, OracleCompleted, OracleDone, OracleWords
 from app.session.mailbox import Message
-from app.session.oracle_host import Chooser, OracleHost, brain_failure
+from app.session.oracle_context import Chooser, OracleContext, backend_failure
 from app.session.oracle_stream import OracleStream, count, run
 
 LONGEST_REST_SECONDS = 120.0
@@ -33,19 +33,19 @@ class OracleRunner:
     """`backend` answers; `standby` is the brain before it, which takes over when it fails, or None. `refused_turn`: the
     last turn that nobody was asked about for what it costs, or 0.
 
-    `aside`: what it says is shown and not spoken.
+    `secondary`: what it says is shown and not spoken.
     """
 
-    def __init__(self, host: OracleHost, backend: Backend, policy: OraclePolicy, *, aside: bool = False) -> None:
+    def __init__(self, host: OracleContext, backend: Backend, policy: OraclePolicy, *, secondary: bool = False) -> None:
         self.backend = backend
         self.standby: Backend | None = None
         self.policy = policy
         self.sparing = False
         self._host = host
-        self.aside = aside
+        self.secondary = secondary
         self._emit = host.emit
         self._now = host.now
-        self._post: Callable[[Message], None] = (lambda message: None) if aside else host.post
+        self._post: Callable[[Message], None] = (lambda message: None) if secondary else host.post
         self._track = OracleTrack(host.numbers)
         self._streams: dict[int, OracleStream] = {}
         self._newest: OracleStream | None = None
@@ -86,7 +86,7 @@ class OracleRunner:
         decision = self.policy.decide(turn, words, self._now(), final=final, paused=settled)
         newest = self._newest
         if decision == "promote" and newest is not None and not newest.final:
-            if self._host.acts() and not self.aside:
+            if self._host.acts() and not self.secondary:
                 decision = "start"  # what changes the world is done for a complete turn alone
             elif newest.over and not newest.complete:
                 decision = "start"  # it failed, or was not wanted any more
@@ -184,16 +184,28 @@ class OracleRunner:
             self._emit(e.OracleEnded(now, old, "superseded", stream.count))
         self._emit(
             e.OracleRequested(
-                now, stream.revision, stream.turn, stream.backend.name, stream.backend.model, stream.words,
-                stream.final, language=self.policy.language,
+                now,
+                stream.revision,
+                stream.turn,
+                stream.backend.name,
+                stream.backend.model,
+                stream.words,
+                stream.final,
+                language=self.policy.language,
             )
         )
         self._post(
             OracleAsked(
-                stream.revision, stream.turn, stream.final, wanted=True, words=stream.words, paused=not stream.brief,
-                expected=self._host.pace(stream.backend).first_clause, language=self.policy.language,
+                stream.revision,
+                stream.turn,
+                stream.final,
+                wanted=True,
+                words=stream.words,
+                paused=not stream.brief,
+                expected=self._host.pace(stream.backend).first_clause,
+                language=self.policy.language,
             )
-        )  # fmt: skip
+        )
         self._drop_past(stream, before)
         if stream.text and self._track.accept(stream.revision, stream.text):
             self.policy.spoke()
@@ -225,11 +237,17 @@ class OracleRunner:
         if route != self._routed:
             self._routed = route
             self._emit(
-                e.BrainRouted(
-                    self._now(), turn, choice.kind, round(choice.share, 3), choice.backend.name, choice.backend.model,
-                    choice.reason, self.aside,
+                e.BackendRouted(
+                    self._now(),
+                    turn,
+                    choice.kind,
+                    round(choice.share, 3),
+                    choice.backend.name,
+                    choice.backend.model,
+                    choice.reason,
+                    self.secondary,
                 )
-            )  # fmt: skip
+            )
         return choice.backend
 
     def _start(self, turn: int, words: str, final: bool, *, wanted: bool = False, brief: bool = False) -> None:
@@ -248,15 +266,21 @@ class OracleRunner:
         self.policy.started(turn, words, now)
         self._emit(
             e.OracleRequested(
-                now, revision, turn, backend.name, backend.model, words, final, self.aside, self.policy.language
+                now, revision, turn, backend.name, backend.model, words, final, self.secondary, self.policy.language
             )
         )
         self._post(
             OracleAsked(
-                revision, turn, final, wanted, words, paused=not brief,
-                expected=self._host.pace(backend).first_clause, language=self.policy.language,
+                revision,
+                turn,
+                final,
+                wanted,
+                words,
+                paused=not brief,
+                expected=self._host.pace(backend).first_clause,
+                language=self.policy.language,
             )
-        )  # fmt: skip
+        )
         self._drop_past(stream, before)
         stream.task = self._host.group.create_task(run(stream, self._host), name=f"oracle-{revision}")
 
@@ -266,15 +290,16 @@ class OracleRunner:
             return
         self.refused_turn = turn
         self._post(Interrupt(user_speaks=False))
-        if not self.aside:
+        if not self.secondary:
             self._emit(
                 e.Failure(
-                    self._now(), "backend",
+                    self._now(),
+                    "backend",
                     "This is not answered, since the conversation has cost as much as you allow. Raise the cap, or "
                     "choose a brain on this machine.",
                     about="unanswered",
                 )
-            )  # fmt: skip
+            )
 
     def ask_refused(self) -> None:
         """What was not asked for what it costs is asked now."""
@@ -318,9 +343,7 @@ class OracleRunner:
         stream.count += len(fold(text))
         stream.text += text
         traits = stream.backend.traits
-        stream.enough = (
-            stream.count >= traits.partial_words if stream.brief else traits.is_enough(text, stream.count)
-        )
+        stream.enough = stream.count >= traits.partial_words if stream.brief else traits.is_enough(text, stream.count)
         self._emit(e.OracleDelta(now, stream.revision, text))
         self._post(OracleWords(stream.revision, stream.turn, text, now))
         if first and stream is self._newest:
@@ -371,7 +394,7 @@ class OracleRunner:
             self._told = sentence
             if present:
                 self._failed_turn = stream.turn
-            self._emit(brain_failure(self._now(), sentence, error, stream.backend, aside=self.aside))
+            self._emit(backend_failure(self._now(), sentence, error, stream.backend, secondary=self.secondary))
         if took_over:
             self._routed = None
             self._failed_turn = 0

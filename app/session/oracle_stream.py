@@ -12,17 +12,17 @@ from typing import Protocol
 from app.backend.base import Backend, BackendError, ChatRequest, ToolEnded, ToolStarted, Usage
 from app.conversation import events as e
 from app.conversation.words import WordGatherer
-from app.session.oracle_host import OracleHost
+from app.session.oracle_context import OracleContext
 
 CHARS_PER_TOKEN = 4.0
 """English text, for requests that the server did not count."""
 
 
 class StreamOwner(Protocol):
-    """Who has asked, and hears what comes. `aside`: what it says is shown and not spoken."""
+    """Who has asked, and hears what comes. `secondary`: what it says is shown and not spoken."""
 
     @property
-    def aside(self) -> bool: ...
+    def secondary(self) -> bool: ...
     def deliver(self, stream: OracleStream, text: str) -> None: ...
     def fail(self, stream: OracleStream, error: BackendError) -> None: ...
     def end(self, stream: OracleStream, reason: e.EndReason) -> None: ...
@@ -76,9 +76,11 @@ class OracleStream:
         before = self.usage or Usage(0, 0)
         self.uncounted, self.counted_letters = False, len(self.text)
         self.usage = Usage(
-            before.tokens_in + usage.tokens_in, before.tokens_out + usage.tokens_out,
-            before.tokens_cached + usage.tokens_cached, before.counted and usage.counted,
-        )  # fmt: skip
+            before.tokens_in + usage.tokens_in,
+            before.tokens_out + usage.tokens_out,
+            before.tokens_cached + usage.tokens_cached,
+            before.counted and usage.counted,
+        )
 
     def total(self) -> Usage | None:
         """What the request took, estimated where the server had no time to count, or doesn't. None: nothing sent."""
@@ -90,12 +92,14 @@ class OracleStream:
         usage = usage or Usage(0, 0)
         letters = len(self.text) - self.counted_letters
         return Usage(
-            usage.tokens_in + self.sent, usage.tokens_out + round(letters / CHARS_PER_TOKEN),
-            usage.tokens_cached, counted=False,
-        )  # fmt: skip
+            usage.tokens_in + self.sent,
+            usage.tokens_out + round(letters / CHARS_PER_TOKEN),
+            usage.tokens_cached,
+            counted=False,
+        )
 
 
-def count(stream: OracleStream, host: OracleHost, now: float) -> None:
+def count(stream: OracleStream, host: OracleContext, now: float) -> None:
     """Tells what a stream that has ended took, and how fast it was."""
     usage = stream.total()
     if usage is None:
@@ -109,14 +113,24 @@ def count(stream: OracleStream, host: OracleHost, now: float) -> None:
             speed = round(stream.count / (now - stream.first_at), 1)
     host.emit(
         e.OracleCounted(
-            now, stream.revision, stream.backend.name, stream.backend.model, usage.tokens_in, usage.tokens_out,
-            usage.tokens_cached, usage.counted, host.cost(stream.backend, usage), first, speed,
-            round(1000 * pace.interval, 1), stream.owner.aside,
+            now,
+            stream.revision,
+            stream.backend.name,
+            stream.backend.model,
+            usage.tokens_in,
+            usage.tokens_out,
+            usage.tokens_cached,
+            usage.counted,
+            host.cost(stream.backend, usage),
+            first,
+            speed,
+            round(1000 * pace.interval, 1),
+            stream.owner.secondary,
         )
-    )  # fmt: skip
+    )
 
 
-async def run(stream: OracleStream, host: OracleHost) -> None:
+async def run(stream: OracleStream, host: OracleContext) -> None:
     """One stream, from its request to its end."""
     gatherer = WordGatherer()
     reason: e.EndReason = "complete"
@@ -146,8 +160,8 @@ async def run(stream: OracleStream, host: OracleHost) -> None:
         stream.owner.end(stream, reason)
 
 
-async def _take_in(stream: OracleStream, host: OracleHost, gatherer: WordGatherer) -> None:
-    may_act = stream.final and not stream.owner.aside
+async def _take_in(stream: OracleStream, host: OracleContext, gatherer: WordGatherer) -> None:
+    may_act = stream.final and not stream.owner.secondary
     request = host.request(stream.backend, stream.turn, stream.words, may_act)
     async with host.stream(stream.backend, request) as items:
         stream.sent = round(_letters(request) / CHARS_PER_TOKEN)

@@ -6,13 +6,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from app.audio.endpoints import AudioSink, AudioSource, SoundEdge
+from app.audio.io.base import AudioSink, AudioSource, SoundEdge
 from app.backend.base import Backend, Usage
 from app.conversation import events as e
 from app.conversation import turn as floor
-from app.conversation.pace import Pace as BrainPace
+from app.conversation.backend_speed import Pace as BackendPace
+from app.conversation.endpointing import PauseLengths
 from app.conversation.prompt import ChatMessage
-from app.conversation.turn_end import PauseLengths
 from app.frontend.base import FrontEnd
 from app.session.control import BackendChoice, SpeechChoice, Style, ToolChoice
 from app.session.recorder import Recorder
@@ -52,26 +52,26 @@ class SessionParts:
     make_transcriber: Callable[[SpeechChoice], Awaitable[Transcriber]] | None = None
     make_voice: Callable[[SpeechChoice], Awaitable[Voice]] | None = None
     cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None
-    paces: dict[tuple[str, str], BrainPace] = field(default_factory=dict)
+    paces: dict[tuple[str, str], BackendPace] = field(default_factory=dict)
     prepare: Callable[[], None] | None = None
     keep_pauses: Callable[[PauseLengths], None] = lambda pauses: None
 
 
 @dataclass(slots=True)
 class SessionConfig:
-    """How a session behaves. `choice` says in words what `SessionParts.backend` is; `aside`, `speech`, `style`,
+    """How a session behaves. `choice` says in words what `SessionParts.backend` is; `secondary`, `speech`, `style`,
     `tools`, `cap` and `earlier`: see `SessionChoice`. `end_with_input`: the session is over when the source is and
     everybody has finished. `remember_seconds`: how much of both sides' sound is kept in memory, for `Session.sound_of`.
     `language`: of the talk, or empty while nobody knows it. `pauses`: what is known of how long this user pauses within
     turns, which the talk goes on learning. `first_voice`: the one that the front-end begins with.
     """
 
-    manner: e.Manner = "thinking"
+    answer_mode: e.AnswerMode = "thinking"
     language: str = "en"
     duplex: bool = True
     pace: Pace = "real"
     choice: BackendChoice = field(default_factory=BackendChoice)
-    aside: BackendChoice | None = None
+    secondary: BackendChoice | None = None
     speech: SpeechChoice = field(default_factory=SpeechChoice)
     first_voice: str = ""
     style: Style = field(default_factory=Style)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from app.audio.errors import AudioError
-from app.audio.wav import FileSink
+from app.audio.io.errors import AudioError
+from app.audio.io.files import FileSink
 from app.conversation import events as e
 from app.conversation.frame import silence, silence_flushed
 
@@ -61,8 +61,11 @@ class Recorder:
             self._queue.put(lambda samples=samples: self._assistant.write(samples))
         self._queue.put(None)
         self._thread.join()
-        for close in (self._events.close, lambda: self._user.__exit__(None, None, None),
-                      lambda: self._assistant.__exit__(None, None, None)):  # fmt: skip
+        for close in (
+            self._events.close,
+            lambda: self._user.__exit__(None, None, None),
+            lambda: self._assistant.__exit__(None, None, None),
+        ):
             try:
                 close()
             except (OSError, AudioError) as error:

@@ -12,15 +12,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from app.audio.endpoints import EndOfAudio
-from app.audio.errors import AudioError
+from app.audio.io.base import EndOfAudio
+from app.audio.io.errors import AudioError
 from app.conversation import events as e
 from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SECONDS, Frame, silence
-from app.conversation.sound import Processing
+from app.conversation.sound_processing import Processing
 from app.conversation.transcript import Transcript
 from app.conversation.turn import TurnTracker
-from app.frontend.base import FrontEndError, SetDials, SetManner, SetOpenings
+from app.frontend.base import FrontEndError, SetAnswerMode, SetDials, SetOpenings
+from app.session.backend_controller import BackendController, BackendControllerParts
 from app.session.clock import SessionClock
 from app.session.control import BackendChoice, Speaker, SpeechChoice, Style, ToolChoice
 from app.session.frame_loop import FrameStepper, FrameThread, StepMessage
@@ -35,13 +36,12 @@ from app.session.mailbox import (
     TypedWords,
     WordsHint,
 )
-from app.session.mind import Mind, MindParts
 from app.session.parts import SessionConfig, SessionParts
-from app.session.recogniser import ChangingTranscriber
 from app.session.sound_memory import SoundMemory
-from app.session.speech import LiveSpeech
+from app.session.speech_controller import SpeechController
+from app.session.transcriber_swap import SwappableTranscriber
 from app.stt.base import TranscriptUpdate
-from app.stt.turn_ends import end_weights
+from app.stt.endpointing_weights import end_weights
 
 SLOW_WINDOW_SECONDS = 10.0
 SLOW_SECONDS = 1.0
@@ -87,23 +87,37 @@ class Session:
         self._silent_since = 0.0  # from when on the microphone hears nothing of what was given out
         self._shed = 0
         self._newest_turn = 0  # that was begun, or typed
-        self._manner: e.Manner = config.manner
-        self.mind = Mind(
-            MindParts(
-                parts.backend, parts.make_backend, parts.make_tools, parts.cost, parts.paces, config.choice,
-                config.style, config.cap, config.earlier,
+        self._answer_mode: e.AnswerMode = config.answer_mode
+        self.backends = BackendController(
+            BackendControllerParts(
+                parts.backend,
+                parts.make_backend,
+                parts.make_tools,
+                parts.cost,
+                parts.paces,
+                config.choice,
+                config.style,
+                config.cap,
+                config.earlier,
             ),
             self.transcript,
             post=self.mailbox.post,
             emit=self._emit,
             now=lambda: self.clock(),
-        )  # fmt: skip
-        self.mind.language = config.language
-        parts.transcriber = ears = ChangingTranscriber(parts.transcriber)
-        self.speech = LiveSpeech(
-            parts, ears, config.speech, config.style.voice, config.first_voice, simulated=config.pace == "simulated",
-            post=self.mailbox.post, emit=self._emit, now=lambda: self.clock(),
-        )  # fmt: skip
+        )
+        self.backends.language = config.language
+        parts.transcriber = ears = SwappableTranscriber(parts.transcriber)
+        self.speech = SpeechController(
+            parts,
+            ears,
+            config.speech,
+            config.style.voice,
+            config.first_voice,
+            simulated=config.pace == "simulated",
+            post=self.mailbox.post,
+            emit=self._emit,
+            now=lambda: self.clock(),
+        )
         self._replacing: asyncio.Task[None] | None = None
         self._drops: list[tuple[float, int]] = []
         self._slow_told_at = -1e9
@@ -165,14 +179,21 @@ class Session:
                 parts = self.parts
                 self._emit(
                     e.SessionStarted(
-                        0.0, parts.frontend.name, parts.transcriber.name, parts.backend.name, parts.backend.model,
-                        self._manner,
+                        0.0,
+                        parts.frontend.name,
+                        parts.transcriber.name,
+                        parts.backend.name,
+                        parts.backend.model,
+                        self._answer_mode,
                     )
-                )  # fmt: skip
+                )
                 if self._loader.lost:
                     self._emit(e.Failure(0.0, "frontend", self._loader.lost))
-                self.mind.start(
-                    group, partials=self._manner == "thinking", aside=self.config.aside, tools=self.config.tools
+                self.backends.start(
+                    group,
+                    partials=self._answer_mode == "thinking",
+                    secondary=self.config.secondary,
+                    tools=self.config.tools,
                 )
                 self.speech.begin()
                 self._started.set()
@@ -180,7 +201,7 @@ class Session:
                     await (self._follow_sound() if self.config.pace == "real" else self._drive())
                 except AudioError as error:
                     self._on_sound_lost(str(error))
-                await self.mind.stop()
+                await self.backends.stop()
                 if self._replacing is not None:
                     await asyncio.wait([self._replacing])
         finally:
@@ -195,7 +216,7 @@ class Session:
             self._over = True
             self._loader.call_at_close(lambda: self.parts.keep_pauses(self.config.pauses))
         try:
-            await self.mind.close()
+            await self.backends.close()
         finally:
             await self.speech.close()
             await self._loader.close()
@@ -248,7 +269,7 @@ class Session:
             self.parts.transcriber.busy
             or self.parts.frontend.busy
             or (self._replacing is not None and not self._replacing.done())
-            or (self.mind.busy and not self._stepper.tracker.user_holds_floor)
+            or (self.backends.busy and not self._stepper.tracker.user_holds_floor)
         ) and not self._done.is_set():
             await asyncio.sleep(0.002)
 
@@ -288,11 +309,11 @@ class Session:
         for event in message.events:
             self._emit(event)
             if isinstance(event, e.AssistantStarted):
-                self.mind.reopened(event.turn)
+                self.backends.reopened(event.turn)
             elif isinstance(event, e.AssistantEnded):
-                self.mind.answered(event.turn, interrupted=event.interrupted)
+                self.backends.answered(event.turn, interrupted=event.interrupted)
         if parts.transcriber.shed > self._shed:
-            self._emit(e.SpeechShed(frame.at, parts.transcriber.shed - self._shed))
+            self._emit(e.RecognitionSkipped(frame.at, parts.transcriber.shed - self._shed))
             self._shed = parts.transcriber.shed
         self._emit(
             e.LevelMeasured(frame.at, message.user_dbfs, message.assistant_dbfs, message.late_ms, message.clipped)
@@ -307,12 +328,13 @@ class Session:
             self._slow_told_at = at
             self._emit(
                 e.Failure(
-                    at, "frontend",
+                    at,
+                    "frontend",
                     f"This machine can't keep up: {lost:.1f} s of your voice were skipped in the last "
                     f"{SLOW_WINDOW_SECONDS:.0f} s. Close other programs, or choose a smaller precision, a shorter "
                     "context or the embedded voice in the settings.",
                 )
-            )  # fmt: skip
+            )
 
     def _replace_frontend(self, sentence: str) -> None:
         """The front-end is lost: says so, and brings another one in while the talk goes on."""
@@ -335,7 +357,7 @@ class Session:
         asked = self.transcript.last("user")
         if not lost.hears_oracle and asked is not None and asked.text:
             # Nobody was asked for that one's answers: the new one needs something to say.
-            self.mind.ask(asked.number, asked.text, final=not asked.open, settled=True)
+            self.backends.ask(asked.number, asked.text, final=not asked.open, settled=True)
 
     def _on_turns(self, message: StepMessage) -> None:
         words = iter(message.typed)
@@ -361,12 +383,12 @@ class Session:
                 ears.pause(turn, speech_end)
             case e.UserResumed(_, turn):
                 ears.resume(turn)
-                self.mind.reopened(turn)
+                self.backends.reopened(turn)
             case e.UserEnded(_, turn, speech_end):
                 ears.end(turn, speech_end)
             case e.UserBackchannel(_, turn):
                 ears.discard(turn)
-                self.mind.abandon(turn)
+                self.backends.abandon(turn)
 
     def _watch_end(self, at: float) -> None:
         """Ends a talk from a file when its sound is over and nobody has anything left to say."""
@@ -385,7 +407,7 @@ class Session:
             or (self._replacing is not None and not self._replacing.done())
             or not self.parts.frontend.idle
             or self.parts.transcriber.busy
-            or self.mind.busy
+            or self.backends.busy
         )
 
     # -- the slow clock ----------------------------------------------------------------------------
@@ -406,17 +428,17 @@ class Session:
             self.mailbox.post(floor.Interrupt(user_speaks=False))
             return
         self.mailbox.post(WordsHint(turn, words, update.heard_until, update.language))
-        self.mind.language = update.language
+        self.backends.language = update.language
         self.speech.heard(update.language)
         if self.parts.frontend.hears_oracle:
-            self.mind.ask(turn, words, final=update.final, settled=update.settled)
+            self.backends.ask(turn, words, final=update.final, settled=update.settled)
 
     def _take_words(self, turn: int, words: str, at: float) -> None:
         """A turn that was typed: nothing of it is to be heard."""
         self._emit(e.TranscriptFinal(self.clock(), turn, words, at))
         self.mailbox.post(WordsHint(turn, words, at))
         if self.parts.frontend.hears_oracle:
-            self.mind.ask(turn, words, final=True, settled=True)
+            self.backends.ask(turn, words, final=True, settled=True)
         else:
             self._emit(e.Failure(self.clock(), "frontend", f"{self.parts.frontend.name} " + DEAF_TO_TYPING))
 
@@ -468,12 +490,12 @@ class Session:
         if self.parts.edge is not None:
             self.parts.edge.set_processing(processing)
 
-    def set_manner(self, manner: e.Manner) -> None:
-        """See `SessionControl.set_manner`."""
-        self._manner = manner
-        self.mailbox.post(SetManner(manner))
-        self.mind.set_partials(manner == "thinking")
-        self._emit(e.MannerChanged(self.clock(), manner))
+    def set_answer_mode(self, answer_mode: e.AnswerMode) -> None:
+        """See `SessionControl.set_answer_mode`."""
+        self._answer_mode = answer_mode
+        self.mailbox.post(SetAnswerMode(answer_mode))
+        self.backends.set_partials(answer_mode == "thinking")
+        self._emit(e.AnswerModeChanged(self.clock(), answer_mode))
 
     def set_patience(self, patience: float) -> None:
         """See `SessionControl.set_patience`."""
@@ -494,28 +516,28 @@ class Session:
 
     async def set_backend(self, choice: BackendChoice) -> None:
         """See `SessionControl.set_backend`."""
-        await self.mind.set_backend(choice)
+        await self.backends.set_backend(choice)
 
-    async def set_aside(self, choice: BackendChoice | None) -> None:
-        """See `SessionControl.set_aside`."""
-        await self.mind.set_aside(choice)
+    async def set_secondary(self, choice: BackendChoice | None) -> None:
+        """See `SessionControl.set_secondary`."""
+        await self.backends.set_secondary(choice)
 
     def hand_over(self) -> None:
         """See `SessionControl.hand_over`."""
-        self.mind.hand_over()
+        self.backends.hand_over()
 
     def set_style(self, style: Style) -> None:
         """See `SessionControl.set_style`."""
-        self.mind.set_style(style)
+        self.backends.set_style(style)
         self.speech.change_own_voice(style.voice)
 
     async def set_tools(self, choice: ToolChoice) -> None:
         """See `SessionControl.set_tools`."""
-        await self.mind.set_tools(choice)
+        await self.backends.set_tools(choice)
 
     def set_cap(self, dollars: float) -> None:
         """See `SessionControl.set_cap`."""
-        self.mind.set_cap(dollars)
+        self.backends.set_cap(dollars)
 
     def recording_failed(self, sentence: str) -> None:
         """The recorder has given up; the talk goes on."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from app.conversation.languages import AUTOMATIC
-from app.model_pool import MODELS
+from app.models.pool import MODELS
 from app.stt.base import TranscriberError
-from app.stt.lent import make_streaming
+from app.stt.pooled import make_streaming
 from app.stt.streaming import RATE, Decoder, StreamingTranscriber
 
 if TYPE_CHECKING:

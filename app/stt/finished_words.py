@@ -18,11 +18,11 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.childprocess import end_child, killed_after, python_module_command, quiet_child
-from app.conversation.complete import completeness, ends_open
+from app.conversation.completeness import completeness, ends_open
 from app.conversation.words import fold
-from app.models.places import default_model
-from app.stt.turn_ends import word_weights
+from app.models.locations import default_model
+from app.platform.children import end_child, killed_after, python_module_command, quiet_child
+from app.stt.endpointing_weights import word_weights
 
 _MARKS = ".?!…,;:- "
 

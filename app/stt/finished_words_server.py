@@ -29,9 +29,12 @@ EXAMPLES = (
 statement or two may come first, and that a statement or an answer may be all. With questions alone, the area under the
 ROC curve of both odds' sum was 0.73 on the pauses of 200 sentences of real callers and 0.967 on synthetic questions;
 with these it is 0.775 and 0.972. They are read once."""
-ASKED = "".join(
-    f"<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n{reply}<|im_end|>\n" for user, reply in EXAMPLES
-) + "<|im_start|>user\n"
+ASKED = (
+    "".join(
+        f"<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n{reply}<|im_end|>\n" for user, reply in EXAMPLES
+    )
+    + "<|im_start|>user\n"
+)
 END_TOKEN = 2
 """`<|im_end|>` of the SmolLM2 family."""
 QUESTION_MARKS = ("?", "?\n", '?"', "?'", " ?")

@@ -22,15 +22,25 @@ MOST_REPEATS = 3
 """A word or phrase that is said more often in a row than this is a loop, however slow."""
 
 _OFTEN = {
-    ("thank", "you"), ("thank", "you", "very", "much"), ("thanks", "for", "watching"), ("thanks",), ("you",), ("bye",),
-    ("the",), ("okay",), ("yeah",), ("yes",), ("oh",), ("so",), ("all", "right"), ("i'm", "sorry"),
-}  # fmt: skip
+    ("thank", "you"),
+    ("thank", "you", "very", "much"),
+    ("thanks", "for", "watching"),
+    ("thanks",),
+    ("you",),
+    ("bye",),
+    ("the",),
+    ("okay",),
+    ("yeah",),
+    ("yes",),
+    ("oh",),
+    ("so",),
+    ("all", "right"),
+    ("i'm", "sorry"),
+}
 """What is made of noise in English so often that the model finds it likely."""
 
 
-def spoken_words(
-    text: str, seconds: float, no_speech: float, log_probability: float, *, english: bool = True
-) -> str:
+def spoken_words(text: str, seconds: float, no_speech: float, log_probability: float, *, english: bool = True) -> str:
     """`text` without what nobody said: as decoded from `seconds` of sound, with Whisper's own two doubts.
 
     What is often made of noise is known of `english` alone.

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from app.childprocess import end_child, killed_after, python_module_command, quiet_child
 from app.conversation.words import fold
-from app.model_pool import MODELS
+from app.models.pool import MODELS
+from app.platform.children import end_child, killed_after, python_module_command, quiet_child
 from app.stt.base import TranscriberError
+from app.stt.gain import levelled
 from app.stt.hallucinations import without_loops
-from app.stt.lent import make_streaming
-from app.stt.level import levelled
+from app.stt.pooled import make_streaming
 from app.stt.sound_marks import without_sounds
 from app.stt.streaming import RATE, StreamingTranscriber
 

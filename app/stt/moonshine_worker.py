@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from app.hardware import resident_bytes
+from app.platform.hardware import resident_bytes
 
 RATE = 16_000
 OPTIONS = {

@@ -15,7 +15,7 @@ import soxr
 
 from app.conversation.frame import SAMPLE_RATE, Frame
 from app.conversation.voice import VoiceWindow
-from app.onnx_models import open_onnx
+from app.models.onnx import open_onnx
 from app.stt.whisper_library import faster_whisper
 
 VAD_RATE = 16_000

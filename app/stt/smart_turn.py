@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.onnx_models import open_onnx
+from app.models.onnx import open_onnx
 from app.stt.whisper_library import faster_whisper
 
 RATE = 16_000

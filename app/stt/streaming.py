@@ -23,9 +23,9 @@ from app.conversation.words import same_words
 from app.stt.base import EndOfTurn, TranscriptUpdate
 from app.stt.finished_words import WordOdds, probability, probability_by_sound
 from app.stt.hallucinations import without_masked_end
-from app.stt.overlap import joined
-from app.stt.quiet import quiet_before, quietest
-from app.stt.stable import StableWords
+from app.stt.silences import quiet_before, quietest
+from app.stt.stable_words import StableWords
+from app.stt.window_overlap import joined
 
 RATE = 16_000
 PREROLL_SECONDS = 0.4

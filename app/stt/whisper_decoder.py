@@ -19,10 +19,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from app.stt.gain import levelled
 from app.stt.hallucinations import spoken_words
 from app.stt.heard_language import HeardLanguage, answerable
-from app.stt.level import levelled
-from app.stt.quiet import voiced_seconds
+from app.stt.silences import voiced_seconds
 from app.stt.sound_marks import CLOSINGS, OPENINGS, names_speech, without_sounds
 from app.stt.whisper_library import faster_whisper
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
-from app.file_names import is_device
+from app.platform.file_names import is_device
 from app.tools.base import ToolError, ToolSpec, object_schema
 
 PAGE_CHARS = 3_500

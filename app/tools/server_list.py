@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from app.platform.atomic_files import write_json
 from app.tools.base import ToolError
 from app.tools.mcp_server import McpServer
-from app.wholefile import write_json
 
 Kind = Literal["program", "address"]
 
@@ -148,10 +148,14 @@ def _mistake(entry: ServerEntry, before: Sequence[str]) -> str:
         return _whole_line(name, entry.command.strip())
     if not entry.url.strip():
         return f"“{name}” has no address yet. Say where it is, such as https://example.org/mcp."
-    return "" if _is_address(entry.url) else (
-        f"The address of “{name}” is none that can be asked. It begins with http:// or https://, and names a host, "
-        "such as https://example.org/mcp."
-    )  # fmt: skip
+    return (
+        ""
+        if _is_address(entry.url)
+        else (
+            f"The address of “{name}” is none that can be asked. It begins with http:// or https://, and names a host, "
+            "such as https://example.org/mcp."
+        )
+    )
 
 
 def _whole_line(name: str, command: str) -> str:

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import numpy as np
 
+from app.conversation.endpointing import PauseLengths
 from app.conversation.turn import TurnTracker
-from app.conversation.turn_end import PauseLengths
 from app.evaluation.listening import Listener
 from app.evaluation.pauses import Case
 from app.evaluation.speech_models import SpeechModels
 from app.evaluation.timed_transcriber import TimedTranscriber
+from app.stt.endpointing_weights import end_weights
 from app.stt.finished_words import WordOdds
 from app.stt.streaming import Decoder
-from app.stt.turn_ends import end_weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,4 +125,4 @@ def listen(case: Case, pauses: PauseLengths, models: SpeechModels) -> Utterance:
             Pause(begin, case.resumes(begin), case.is_untold(begin), slower[begin], tuple(found))
             for begin, found in looks.items()
         ),
-    )  # fmt: skip
+    )

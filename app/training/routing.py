@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from app.resources import resource
+from app.platform.resources import resource
 from app.routing.classifier import KINDS, START, TABLE, TOKENIZER
 
 Floats = NDArray[np.float32]

@@ -4,7 +4,7 @@
 
 Two logistic regressions with a ridge. The first gives the probability that a turn is finished from its words and its
 sound (`app.stt.finished_words.clues`), with the language model and without it, and from its sound alone. The second
-adds the silence so far and the speaker's own pauses (`app.conversation.turn_end`). Both are fitted to the pauses of
+adds the silence so far and the speaker's own pauses (`app.conversation.endpointing`). Both are fitted to the pauses of
 real callers (two of the three parts in `app.evaluation.people`) and of synthetic questions (the first two of the
 three in `app.evaluation.pauses`) together, each kind weighing as much as the other. The bound, and a factor on the
 first, cut off fewest while in cross-validation by speaker the waits stay within `MEDIAN_WAIT` and `LATE_WAIT`.
@@ -21,10 +21,10 @@ from pathlib import Path
 
 import numpy as np
 
-from app.conversation.turn_end import EndWeights, PauseLengths
+from app.conversation.endpointing import EndWeights, PauseLengths
 from app.evaluation.listening import FIRST_SOUND_SECONDS
 from app.evaluation.people import part_of
-from app.resources import resource
+from app.platform.resources import resource
 from app.stt.finished_words import clues, sound_clue
 from app.training.pause_samples import CachedDecoder, Look, Pause, Utterance, listen
 
@@ -42,6 +42,7 @@ HELD_OUT = 2
 """The part of the people that nothing is fitted to."""
 LONGEST_SILENCE = 1.6
 """Seconds of a pause that the second regression looks at. The callers' recordings end that long after the voice."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -186,8 +187,10 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
         "turns": len(outcomes),
         "cut": round(sum(bool(o.cuts) for o in outcomes) / max(1, len(outcomes)), 4),
         "heard": round(sum(o.heard for o in outcomes) / max(1, len(outcomes)), 4),
-        "p25": round(low, 3), "p50": round(middle, 3), "p75": round(high, 3),
-    }  # fmt: skip
+        "p25": round(low, 3),
+        "p50": round(middle, 3),
+        "p75": round(high, 3),
+    }
 
 
 def report(outcomes: dict[Policy, list[Outcome]]) -> str:

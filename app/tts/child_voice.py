@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 import soxr
 
-from app.childprocess import end_child, killed_after, python_module_command, quiet_child
 from app.conversation.frame import SAMPLE_RATE
-from app.installed import completing_command
-from app.model_pool import MODELS, ModelKey, model_key
+from app.models.pool import MODELS, ModelKey, model_key
+from app.platform.children import end_child, killed_after, python_module_command, quiet_child
+from app.platform.installation import completing_command
 from app.tts.base import Clip, VoiceError, make_clip
 from app.tts.loudness import amplified
 

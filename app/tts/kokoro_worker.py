@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from app.onnx_models import import_onnxruntime, open_onnx
+from app.models.onnx import import_onnxruntime, open_onnx
 from app.tts.espeak import Espeak
 from app.tts.word_times import word_ends
 from app.tts.worker import Speak, Speech, serve
@@ -34,21 +34,57 @@ LENGTHS = "Clip"
 TOKENS = {
     symbol: number
     for first, symbols in (
-        (1, ";:,.!?"), (9, "—…\"()“”\x20\u0303ʣʥʦʨᵝ\uab67AI"), (31, "O"), (33, "Q"), (35, "ST"), (39, "W"), (41, "Y"),
-        (42, "ᵊabcdef"), (50, "hijklmnopqrstuvwxyzɑɐɒæ"), (75, "βɔɕç"), (80, "ɖðʤə"), (85, "ɚɛɜ"), (90, "ɟ"),
-        (92, "ɡ"), (99, "ɥ"), (101, "ɨɪʝ"), (110, "ɯɰŋɳɲɴø"), (118, "ɸθœ"), (123, "ɹ"), (125, "ɾɻ"), (128, "ʁɽʂʃʈʧ"),
-        (135, "ʊʋ"), (138, "ʌɣɤ"), (142, "χʎ"), (147, "ʒʔ"), (156, "ˈˌː"), (162, "ʰ"), (164, "ʲ"), (169, "↓"),
-        (171, "→↗↘"), (177, "ᵻ"),
+        (1, ";:,.!?"),
+        (9, '—…"()“”\x20\u0303ʣʥʦʨᵝ\uab67AI'),
+        (31, "O"),
+        (33, "Q"),
+        (35, "ST"),
+        (39, "W"),
+        (41, "Y"),
+        (42, "ᵊabcdef"),
+        (50, "hijklmnopqrstuvwxyzɑɐɒæ"),
+        (75, "βɔɕç"),
+        (80, "ɖðʤə"),
+        (85, "ɚɛɜ"),
+        (90, "ɟ"),
+        (92, "ɡ"),
+        (99, "ɥ"),
+        (101, "ɨɪʝ"),
+        (110, "ɯɰŋɳɲɴø"),
+        (118, "ɸθœ"),
+        (123, "ɹ"),
+        (125, "ɾɻ"),
+        (128, "ʁɽʂʃʈʧ"),
+        (135, "ʊʋ"),
+        (138, "ʌɣɤ"),
+        (142, "χʎ"),
+        (147, "ʒʔ"),
+        (156, "ˈˌː"),
+        (162, "ʰ"),
+        (164, "ʲ"),
+        (169, "↓"),
+        (171, "→↗↘"),
+        (177, "ᵻ"),
     )
     for number, symbol in enumerate(symbols, first)
-}  # fmt: skip
+}
 """The 114 symbols of the model and their numbers, as its config.json has them."""
 
 SOUNDS = (("tʃ", "ʧ"), ("dʒ", "ʤ"), ("ts", "ʦ"), ("dz", "ʣ"))
 ENGLISH_SOUNDS = (
-    ("aɪ", "I"), ("aʊ", "W"), ("eɪ", "A"), ("ɔɪ", "Y"), ("oʊ", "O"), ("əʊ", "Q"), ("tʃ", "ʧ"), ("dʒ", "ʤ"),
-    ("əl", "ᵊl"), ("ɚ", "əɹ"), ("ɐ", "ə"), ("ʲ", ""),
-)  # fmt: skip
+    ("aɪ", "I"),
+    ("aʊ", "W"),
+    ("eɪ", "A"),
+    ("ɔɪ", "Y"),
+    ("oʊ", "O"),
+    ("əʊ", "Q"),
+    ("tʃ", "ʧ"),
+    ("dʒ", "ʤ"),
+    ("əl", "ᵊl"),
+    ("ɚ", "əɹ"),
+    ("ɐ", "ə"),
+    ("ʲ", ""),
+)
 """What the model was trained with (the symbols of misaki, its project's phonemes) for what espeak-ng writes."""
 
 
@@ -75,9 +111,7 @@ def threads() -> int:
     return min(4, max(1, (os.cpu_count() or 1) // 2))
 
 
-def make_speak(
-    session: Any, style: np.ndarray, language: str, phonemize: Callable[[str, str], list[str]]
-) -> Speak:
+def make_speak(session: Any, style: np.ndarray, language: str, phonemize: Callable[[str, str], list[str]]) -> Speak:
     """Returns what speaks. `style`: a row for each number of tokens; `phonemize`: as `Espeak.phonemize`."""
 
     def pronounce(word: str) -> str:
@@ -88,10 +122,14 @@ def make_speak(
         for sentence in phonemize(language, text):
             for piece in pieces(as_symbols(sentence, language)):
                 tokens = [TOKENS[symbol] for symbol in piece]
-                sound, frames = session.run(None, {
-                    "tokens": np.array([[0, *tokens, 0]], np.int64), "style": style[None, len(tokens) - 1],
-                    "speed": np.array([rate], np.float32),
-                })  # fmt: skip
+                sound, frames = session.run(
+                    None,
+                    {
+                        "tokens": np.array([[0, *tokens, 0]], np.int64),
+                        "style": style[None, len(tokens) - 1],
+                        "speed": np.array([rate], np.float32),
+                    },
+                )
                 sounds.append(np.asarray(sound, np.float32).ravel())
                 # The space in place of the mark at the piece's begin parts its first word from the piece before.
                 phonemes += f" {piece} "
@@ -99,9 +137,7 @@ def make_speak(
         if not sounds:
             return Speech(np.zeros(0, np.float32), SAMPLE_RATE)
         ends = np.cumsum(lengths)[1:]
-        return Speech(
-            np.concatenate(sounds), SAMPLE_RATE, word_ends(text.split(), phonemes, ends.tolist(), pronounce)
-        )
+        return Speech(np.concatenate(sounds), SAMPLE_RATE, word_ends(text.split(), phonemes, ends.tolist(), pronounce))
 
     return speak
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.onnx_models import import_onnxruntime, open_onnx
+from app.models.onnx import import_onnxruntime, open_onnx
 from app.tts.espeak import enter_data_folder
 from app.tts.word_times import word_ends
 from app.tts.worker import Speak, Speech, serve
@@ -52,10 +52,10 @@ def load(model: Path) -> Speak:
 
     def speak(text: str, rate: float) -> Speech:
         stretch = (1 / rate - ROUNDED_UP) / (1 - ROUNDED_UP)
-        manner = SynthesisConfig(
+        answer_mode = SynthesisConfig(
             noise_scale=NOISE, noise_w_scale=LENGTH_NOISE, volume=PEAK, length_scale=config.length_scale * stretch
         )
-        chunks = list(voice.synthesize(text, manner, include_alignments=True))
+        chunks = list(voice.synthesize(text, answer_mode, include_alignments=True))
         if not chunks:
             return Speech(np.zeros(0, np.float32), config.sample_rate)
         samples = np.concatenate([chunk.audio_float_array for chunk in chunks])

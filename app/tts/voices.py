@@ -10,9 +10,9 @@ import numpy as np
 from app.conversation.languages import AUTOMATIC, ENGLISH
 from app.models.catalogue import DEFAULTS, models_of
 from app.models.entry import Model, ModelVoice
-from app.models.places import is_here, model_path
+from app.models.locations import is_here, model_path
 from app.models.speeds import load_speeds
-from app.resources import resource
+from app.platform.resources import resource
 from app.tts.base import VoiceError
 from app.tts.child_voice import ChildVoice, Speaker
 
@@ -75,9 +75,7 @@ def choose_voice(key: str = "", language: str = ENGLISH, here: Callable[[str], b
     fitting = [voice for voice in matching if voice.language == spoken] or (matching if language == AUTOMATIC else [])
     if not fitting:
         others = ", ".join(voice.key for voice in voices_of(spoken)) or "none"
-        raise VoiceError(
-            f"{matching[0].label} doesn't speak the talk's language ({spoken}). Voices that do: {others}."
-        )
+        raise VoiceError(f"{matching[0].label} doesn't speak the talk's language ({spoken}). Voices that do: {others}.")
     voice = fitting[0]
     if not here(model_key):
         instead = next((other for other in voices_of(spoken) if here(other.model.key)), None)

@@ -50,9 +50,11 @@ def serve(load: Callable[[], Speak]) -> int:
             speech = speak(asked["text"], asked.get("rate", 1.0))
             samples = speech.samples.astype("<f4")
             head = {
-                "sample_rate": speech.sample_rate, "bytes": samples.nbytes, "word_ends": speech.word_ends,
+                "sample_rate": speech.sample_rate,
+                "bytes": samples.nbytes,
+                "word_ends": speech.word_ends,
                 "cpu_seconds": time.process_time() - began,
-            }  # fmt: skip
+            }
         except Exception as error:
             head = {"error": f"{type(error).__name__}: {error}"}
         out.write(json.dumps(head).encode() + b"\n")

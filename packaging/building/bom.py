@@ -153,9 +153,7 @@ def _for_target(pin: Pin, target: Target | None) -> Pin:
     return pin._replace(marker="", hashes=hashes)
 
 
-def _package(
-    pin: Pin, scope: str, how: str, licences: dict[str, str], shipped: Mapping[str, str]
-) -> dict[str, Any]:
+def _package(pin: Pin, scope: str, how: str, licences: dict[str, str], shipped: Mapping[str, str]) -> dict[str, Any]:
     hashes = (shipped[pin.name],) if pin.name in shipped else pin.hashes
     purl = f"pkg:pypi/{pin.name}@{pin.version}"
     return {

@@ -77,11 +77,10 @@ def _desktop(source: Source) -> list[File]:
     name = linux_desktop.APP_ID
     return [
         File(COMMAND[1:], linux_desktop.filled(source, "kame-desktop.sh", CODE=f"/{CODE}"), executable=True),
-        File(f"usr/share/applications/{name}.desktop",
-             linux_desktop.filled(source, f"{name}.desktop", EXEC=COMMAND)),
+        File(f"usr/share/applications/{name}.desktop", linux_desktop.filled(source, f"{name}.desktop", EXEC=COMMAND)),
         File(f"usr/share/metainfo/{name}.metainfo.xml", linux_desktop.filled(source, f"{name}.metainfo.xml")),
         *linux_desktop.icons(source, "usr/share/icons/hicolor"),
-    ]  # fmt: skip
+    ]
 
 
 def _documents(source: Source) -> list[File]:

@@ -10,7 +10,7 @@ from building.source import File, Source
 
 FOLDER = "packaging/desktop/"
 APP_ID = "org.kame_desktop.KameDesktop"
-"""Names the menu entry. The app tells the desktop the same (`app.settings.APP_ID`), so that it knows its windows."""
+"""Names the menu entry. The app tells the desktop the same (`app.settings.declarations.APP_ID`), so that it knows its windows."""
 
 WM_CLASS = "kame-desktop"
 

@@ -23,9 +23,20 @@ def with_certificate(certificate: Path, key: Path, epoch: int, timestamp: str | 
     time, as RFC 3161 describes.
     """
     words = [
-        "osslsigncode", "sign", "-h", "sha256", "-n", "KAME Desktop", "-time", str(epoch),
-        *(("-ts", timestamp) if timestamp else ()), "-certs", str(certificate), "-key", str(key),
-    ]  # fmt: skip
+        "osslsigncode",
+        "sign",
+        "-h",
+        "sha256",
+        "-n",
+        "KAME Desktop",
+        "-time",
+        str(epoch),
+        *(("-ts", timestamp) if timestamp else ()),
+        "-certs",
+        str(certificate),
+        "-key",
+        str(key),
+    ]
     # It does not change a program in place.
     return ["sh", "-c", f'{shlex.join(words)} -in "$0" -out "$0.signed" && mv "$0.signed" "$0"']
 

@@ -47,9 +47,23 @@ def _fetch(source: Source, platform: str) -> bytes:
         lock = Path(folder) / "uv.txt"
         lock.write_bytes(source.file(LOCK))
         command = [
-            sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-            "--require-hashes", "--only-binary", ":all:", "--platform", platform, "--dest", folder, "-r", str(lock),
-        ]  # fmt: skip
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--require-hashes",
+            "--only-binary",
+            ":all:",
+            "--platform",
+            platform,
+            "--dest",
+            folder,
+            "-r",
+            str(lock),
+        ]
         if subprocess.run(command, check=False).returncode != 0:
             raise BuildError(
                 f"pip could not fetch the wheel of uv for {platform}, for the reason above. Check the network, or name "

@@ -25,9 +25,14 @@ def build_wheel(source: Source) -> tuple[str, bytes]:
         # The time of the files inside, and modes that don't hang on the builder's umask.
         env = {**os.environ, "SOURCE_DATE_EPOCH": str(source.epoch), "LC_ALL": "C", "TZ": "UTC"}
         done = subprocess.run(
-            [sys.executable, "-c", BUILD, str(out)], cwd=tree, env=env, umask=0o022, capture_output=True, text=True,
+            [sys.executable, "-c", BUILD, str(out)],
+            cwd=tree,
+            env=env,
+            umask=0o022,
+            capture_output=True,
+            text=True,
             check=False,
-        )  # fmt: skip
+        )
         wheels = list(out.glob("*.whl"))
         if done.returncode != 0 or len(wheels) != 1:
             raise BuildError(

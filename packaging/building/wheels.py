@@ -17,8 +17,11 @@ from installation.sizes import normal_name
 
 LINUX_PLATFORMS = (
     *(f"manylinux_2_{minor}_x86_64" for minor in (34, 31, 28, 27, 26, 24, 17, 12, 5)),
-    "manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64", "linux_x86_64",
-)  # fmt: skip
+    "manylinux2014_x86_64",
+    "manylinux2010_x86_64",
+    "manylinux1_x86_64",
+    "linux_x86_64",
+)
 
 
 class Target(NamedTuple):
@@ -72,10 +75,25 @@ def fetch(locks: list[Path], target: Target, folder: Path) -> list[Path]:
     listed = folder.with_suffix(".txt")
     listed.write_text("".join(f"{pin} {hashes}\n" for pin, hashes in sorted(pins.items())), "utf-8")
     command = [
-        sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes", "--only-binary", ":all:",
-        "--python-version", target.version, "--implementation", "cp", "--dest", str(folder), "-r", str(listed),
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--no-deps",
+        "--require-hashes",
+        "--only-binary",
+        ":all:",
+        "--python-version",
+        target.version,
+        "--implementation",
+        "cp",
+        "--dest",
+        str(folder),
+        "-r",
+        str(listed),
         *(f"--platform={name}" for name in target.platforms),
-    ]  # fmt: skip
+    ]
     env = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env, check=False)
     if done.returncode:

@@ -15,7 +15,7 @@ from installation.exclusion import try_lock
 def app_module(name: str) -> ModuleType:
     """Load a module of the folder `app` by its path: importing `app` needs packages that may not be installed yet."""
     path = Path(__file__).resolve().parents[2] / "app" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"kame_desktop_{name}", str(path))
+    spec = importlib.util.spec_from_file_location(f"kame_desktop_{name.replace('/', '_')}", str(path))
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -24,7 +24,7 @@ def app_module(name: str) -> ModuleType:
 
 def window_is_open() -> bool:
     """Tell whether the app's window runs, which holds a lock for as long."""
-    lock = os.path.join(app_module("summon").folder(), "window.lock")
+    lock = os.path.join(app_module("platform/single_instance").folder(), "window.lock")
     try:
         descriptor = os.open(lock, os.O_RDWR)
     except OSError:

@@ -14,7 +14,7 @@ GPU_LACKING = ("failed", "no room")
 
 def nvidia() -> ModuleType:
     """Return the app's module `nvidia`."""
-    return app_module("nvidia")
+    return app_module("platform/nvidia")
 
 
 def has_nvidia_driver() -> bool:

@@ -64,10 +64,14 @@ def card_status(places: InstalledPlaces) -> dict[str, Any]:
     elif lost:
         sentence = f"{lost} It was taken away. {sentence}"
     return {
-        **_status("offered", sentence), "build": build.backend, "download": cost.download, "room": cost.unpacked,
-        "estimated": cost.estimated, "free": shutil.disk_usage(str(existing(places.venv))).free,
+        **_status("offered", sentence),
+        "build": build.backend,
+        "download": cost.download,
+        "room": cost.unpacked,
+        "estimated": cost.estimated,
+        "free": shutil.disk_usage(str(existing(places.venv))).free,
         "device": card.uuid if len(driver.cards) > 1 else "",
-    }  # fmt: skip
+    }
 
 
 def fits(variant: Variant, driver: Any, build: TorchBuild | None) -> bool:
@@ -134,9 +138,10 @@ def _build_next(provision: Provision, variant: Variant) -> None:
     places = provision.places
     if not is_current(places):
         raise Problem(
-            "KAME Desktop itself is not set up completely.", "The card's packages are added to what is there.",
+            "KAME Desktop itself is not set up completely.",
+            "The card's packages are added to what is there.",
             "Start KAME Desktop once, then try again.",
-        )  # fmt: skip
+        )
     clean_up(places)
     if places.next.venv.exists():
         remove_tree(places.next.venv)

@@ -26,13 +26,18 @@ def run_tests(places: Places, env: Mapping[str, str], arguments: Sequence[str]) 
     python = str(places.python)
     lint = "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())"
     pytest = [python, "-m", "pytest"]
-    tests = [("The tests", [*pytest, *arguments])] if arguments else [
-        ("The tests, side by side", [*pytest, *SIDE_BY_SIDE]),
-        ("The tests that follow the clock, one by one", [*pytest, "-m", "alone"]),
-    ]  # fmt: skip
+    tests = (
+        [("The tests", [*pytest, *arguments])]
+        if arguments
+        else [
+            ("The tests, side by side", [*pytest, *SIDE_BY_SIDE]),
+            ("The tests that follow the clock, one by one", [*pytest, "-m", "alone"]),
+        ]
+    )
     checks = [
         ("The imports' rules", [python, "-c", lint]),
         ("The style", [python, "-m", "ruff", "check", "."]),
+        ("The layout", [python, "-m", "ruff", "format", "--check", "--quiet", "."]),
         *tests,
     ]
     return _run_all(places, env, checks)

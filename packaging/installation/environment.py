@@ -32,9 +32,14 @@ def venv_version(places: Places, env: Mapping[str, str]) -> str | None:
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
     try:
         answer = subprocess.run(
-            [str(places.python), "-I", "-S", "-c", code], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, env=dict(env), timeout=60, check=False,
-        )  # fmt: skip
+            [str(places.python), "-I", "-S", "-c", code],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=dict(env),
+            timeout=60,
+            check=False,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return answer.stdout.decode("ascii", "replace").strip() if answer.returncode == 0 else None
@@ -122,9 +127,22 @@ def uv_without_venv(setup: Setup, pythons: Sequence[Python]) -> str | None:
     for python in pythons:
         with contextlib.suppress(ToolFailed), setup.steps.step("Getting the package tool uv"):
             setup.tool(
-                python.executable, "-I", "-m", "pip", "install", "--quiet", "--upgrade", "--no-deps",
-                "--require-hashes", "--only-binary", ":all:", "--target", target, "-r", lock,
-            )  # fmt: skip
+                python.executable,
+                "-I",
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--upgrade",
+                "--no-deps",
+                "--require-hashes",
+                "--only-binary",
+                ":all:",
+                "--target",
+                target,
+                "-r",
+                lock,
+            )
             found = [*target.glob("bin/uv"), *target.glob("bin/uv.exe"), *target.glob("Scripts/uv.exe")]
             if found:
                 return str(found[0])
@@ -163,9 +181,19 @@ def install_uv(setup: Setup) -> None:
                     # A running uv can't replace itself on Windows: let pip do it.
                     pass
             setup.tool(
-                places.python, "-I", "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes",
-                "--only-binary", ":all:", "-r", places.locks / "uv.txt",
-            )  # fmt: skip
+                places.python,
+                "-I",
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--no-deps",
+                "--require-hashes",
+                "--only-binary",
+                ":all:",
+                "-r",
+                places.locks / "uv.txt",
+            )
     except ToolFailed as failure:
         raise problem_of("Installing the package tool", failure, places.log) from failure
 

@@ -92,9 +92,16 @@ class Fetching:
     def _sync(self, variant: Variant) -> None:
         places = self._places
         self._tool(
-            "pip", "sync", "--require-hashes", "--only-binary", ":all:", *self._sources(variant),
-            "--python", places.new.python, *(places.locks / name for name in variant.locks),
-        )  # fmt: skip
+            "pip",
+            "sync",
+            "--require-hashes",
+            "--only-binary",
+            ":all:",
+            *self._sources(variant),
+            "--python",
+            places.new.python,
+            *(places.locks / name for name in variant.locks),
+        )
 
     def _install_with_torch_for_windows(self, variant: Variant) -> None:
         """Install all but torch by hash, then the build of torch that fits the driver, from torch's own index.
@@ -111,8 +118,18 @@ class Fetching:
         others = [word for name in variant.locks if name != "card.txt" for word in ("-r", places.locks / name)]
         write_whole(rest, split_torch((places.locks / "card.txt").read_text(encoding="utf-8"))[0])
         self._tool(
-            "pip", "install", "--require-hashes", "--only-binary", ":all:", "--no-deps", *self._sources(variant),
-            "--python", new.python, "-r", rest, *others,
-        )  # fmt: skip
+            "pip",
+            "install",
+            "--require-hashes",
+            "--only-binary",
+            ":all:",
+            "--no-deps",
+            *self._sources(variant),
+            "--python",
+            new.python,
+            "-r",
+            rest,
+            *others,
+        )
         if wanted_torch not in there:
             self._tool(*torch_for_windows(places.locks, new.python, variant.backend))

@@ -82,4 +82,3 @@ def set_up(setup: Setup, command: str, use_gpu: bool) -> None:
     if again or not gpu_settled(before, use_gpu, digest(places.locks / "gpu.txt")):
         gpu = install_gpu(setup, use_gpu)
     write_stamp(places, {"python": python, "locks": locks, "gpu": gpu, "missing": before.get("missing", [])})
-

@@ -47,29 +47,39 @@ class ToolFailed(Exception):
 NO_WHEEL = r"no wheels with a matching|not a supported wheel|no matching distribution|manylinux"
 
 CAUSES = (
-    (r"No space left|os error 28\b|os error 112|not enough space|disk full|[Qq]uota exceeded",
-     "The disk is full.",
-     "Make room (about 2 GB without a graphics card's part, 12 GB with it) and {again}."),
-    (r"[Hh]ash(es)? (mismatch|mismatched)|DO NOT MATCH THE HASHES|do(es)? not match.*hash",
-     "A downloaded file is not the one that was tested, so it was not installed.",
-     "Once more may do: {again}. If it stays so, a proxy or a mirror changes files: use another network."),
-    (r"certificate|CERTIFICATE_VERIFY_FAILED|UnknownIssuer|SSLError",
-     "The connection to the package registry could not be trusted.",
-     "If your network uses its own certificate, set SSL_CERT_FILE and PIP_CERT to its file and "
-     "{again}."),
-    (r"dns error|error sending request|[Ff]ailed to fetch|[Cc]onnection|timed out|[Tt]imeout|"
-     r"Temporary failure|Name or service not known|Could not resolve|Network is unreachable",
-     "The download did not go through.",
-     "Check the network and the proxy (HTTPS_PROXY), then {again}; what was downloaded "
-     "is kept."),
-    (NO_WHEEL,
-     "There is no ready-made package for this system.",
-     "Use 64-bit Windows 10 or newer, or a Linux with glibc 2.34 or newer (Debian 12, Ubuntu 22.04, "
-     "Fedora 35), on an x86-64 processor."),
-    (r"Permission denied|PermissionError|Access is denied|os error 13\b|os error 5\b|os error 32\b",
-     "A file could not be written.",
-     "Close the app if it is open, check that its folder is yours, and {again}."),
-)  # fmt: skip
+    (
+        r"No space left|os error 28\b|os error 112|not enough space|disk full|[Qq]uota exceeded",
+        "The disk is full.",
+        "Make room (about 2 GB without a graphics card's part, 12 GB with it) and {again}.",
+    ),
+    (
+        r"[Hh]ash(es)? (mismatch|mismatched)|DO NOT MATCH THE HASHES|do(es)? not match.*hash",
+        "A downloaded file is not the one that was tested, so it was not installed.",
+        "Once more may do: {again}. If it stays so, a proxy or a mirror changes files: use another network.",
+    ),
+    (
+        r"certificate|CERTIFICATE_VERIFY_FAILED|UnknownIssuer|SSLError",
+        "The connection to the package registry could not be trusted.",
+        "If your network uses its own certificate, set SSL_CERT_FILE and PIP_CERT to its file and {again}.",
+    ),
+    (
+        r"dns error|error sending request|[Ff]ailed to fetch|[Cc]onnection|timed out|[Tt]imeout|"
+        r"Temporary failure|Name or service not known|Could not resolve|Network is unreachable",
+        "The download did not go through.",
+        "Check the network and the proxy (HTTPS_PROXY), then {again}; what was downloaded is kept.",
+    ),
+    (
+        NO_WHEEL,
+        "There is no ready-made package for this system.",
+        "Use 64-bit Windows 10 or newer, or a Linux with glibc 2.34 or newer (Debian 12, Ubuntu 22.04, "
+        "Fedora 35), on an x86-64 processor.",
+    ),
+    (
+        r"Permission denied|PermissionError|Access is denied|os error 13\b|os error 5\b|os error 32\b",
+        "A file could not be written.",
+        "Close the app if it is open, check that its folder is yours, and {again}.",
+    ),
+)
 
 
 def problem_of(doing: str, failure: ToolFailed, log: Path, advice: Advice = DEVELOPERS) -> Problem:

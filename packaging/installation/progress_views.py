@@ -155,8 +155,21 @@ class ZenityView(View):
 
     def ask_to_retry(self, problem: Mapping[str, Any]) -> bool:
         self.close()
-        command = ["zenity", "--question", "--no-markup", "--title", TITLE, "--width", str(WIDTH), "--text",
-                   words_of(problem), "--ok-label", "Try again", "--cancel-label", "Close"]  # fmt: skip
+        command = [
+            "zenity",
+            "--question",
+            "--no-markup",
+            "--title",
+            TITLE,
+            "--width",
+            str(WIDTH),
+            "--text",
+            words_of(problem),
+            "--ok-label",
+            "Try again",
+            "--cancel-label",
+            "Close",
+        ]
         return subprocess.run(command, check=False, stderr=subprocess.DEVNULL).returncode == 0
 
 

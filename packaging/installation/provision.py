@@ -103,9 +103,7 @@ class Provision:
 
     def _imports_app(self, places: Places) -> bool:
         try:
-            self.steps.run(
-                [places.python, "-P", "-c", "import app"], self.env, self.hold, self.places.venv.parent
-            )  # fmt: skip
+            self.steps.run([places.python, "-P", "-c", "import app"], self.env, self.hold, self.places.venv.parent)
         except ToolFailed:
             return False
         return True
@@ -162,9 +160,12 @@ class Provision:
         else:
             card = {"lost": lost} if lost else {}
         made = {
-            "python": version, "base": base_version(places), "linked": linked_python(new),
-            "locks": wanted_locks(places, variant), "card": card,
-        }  # fmt: skip
+            "python": version,
+            "base": base_version(places),
+            "linked": linked_python(new),
+            "locks": wanted_locks(places, variant),
+            "card": card,
+        }
         write_stamp(new, made, venv=places.venv)
 
     def _make_empty(self) -> None:

@@ -64,9 +64,14 @@ def launcher_pythons(environ: Mapping[str, str]) -> list[str]:
     """Ask Windows' launcher `py` where Pythons are."""
     try:
         answer = subprocess.run(
-            ["py", "-0p"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            env=dict(environ), timeout=20, check=False,
-        )  # fmt: skip
+            ["py", "-0p"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=dict(environ),
+            timeout=20,
+            check=False,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return []
     return launcher_paths(answer.stdout.decode("utf-8", "replace"))
@@ -82,9 +87,14 @@ def probe(path: str, env: Mapping[str, str]) -> Python | None:
     """Run a candidate to learn what it is; None if it doesn't start, or isn't a Python 3."""
     try:
         answer = subprocess.run(
-            [path, "-I", "-c", PROBE], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, env=dict(env), timeout=20, check=False,
-        )  # fmt: skip
+            [path, "-I", "-c", PROBE],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=dict(env),
+            timeout=20,
+            check=False,
+        )
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return None
     match = ANSWER.search(answer.stdout.decode("utf-8", "replace"))

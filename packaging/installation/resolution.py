@@ -10,8 +10,16 @@ from installation.problems import Problem, ToolFailed, problem_of
 from installation.steps import Steps
 
 # The GPU's lock holds everything and is resolved first; the others take their versions from it.
-COMPILE = ("--universal", "--python-version", "3.11", "--generate-hashes", "--no-emit-index-url",
-           "--no-header", "--quiet", "--upgrade")  # fmt: skip
+COMPILE = (
+    "--universal",
+    "--python-version",
+    "3.11",
+    "--generate-hashes",
+    "--no-emit-index-url",
+    "--no-header",
+    "--quiet",
+    "--upgrade",
+)
 
 COMPILED = (
     ("gpu.txt", ("pyproject.toml", "--all-extras")),
@@ -36,8 +44,9 @@ def write_locks(places: Places, env: Mapping[str, str]) -> None:
     try:
         for name, options in COMPILED:
             with steps.step(f"Resolving {name}"):
-                steps.run([uv, "pip", "compile", *options, *COMPILE, "-o", f"packaging/locks/{name}"], env,
-                          cwd=places.root)  # fmt: skip
+                steps.run(
+                    [uv, "pip", "compile", *options, *COMPILE, "-o", f"packaging/locks/{name}"], env, cwd=places.root
+                )
     except BaseException as error:
         for file, old in before.items():
             file.write_bytes(old)

@@ -22,6 +22,15 @@ class Setup:
         """Install exactly what a lock names: a lock is complete, but for what it leaves out on purpose."""
         path = lock if isinstance(lock, Path) else self.places.locks / lock
         self.tool(
-            uv, "pip", "install", "--python", self.places.python, "--require-hashes",
-            "--only-binary", ":all:", "--no-deps", "-r", path,
-        )  # fmt: skip
+            uv,
+            "pip",
+            "install",
+            "--python",
+            self.places.python,
+            "--require-hashes",
+            "--only-binary",
+            ":all:",
+            "--no-deps",
+            "-r",
+            path,
+        )

@@ -89,9 +89,15 @@ class Steps:
             keep = {} if WINDOWS or hold is None else {"pass_fds": (hold,)}
             try:
                 child = start_child(
-                    words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                    env=dict(env), cwd=cwd, creationflags=NO_CONSOLE, **keep,
-                )  # fmt: skip
+                    words,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    env=dict(env),
+                    cwd=cwd,
+                    creationflags=NO_CONSOLE,
+                    **keep,
+                )
             except OSError as error:
                 log.write(str(error).encode("utf-8", "replace"))
                 raise ToolFailed(words, 127, str(error)) from error

@@ -1,6 +1,6 @@
 """Tell which of the system's libraries KAME Desktop needs are missing, and what to type to install them.
 
-    python3 system_check.py     prints a sentence and ends with 1 if something is missing
+python3 system_check.py     prints a sentence and ends with 1 if something is missing
 """
 
 from __future__ import annotations

@@ -33,31 +33,29 @@ WINDOW_PARTS = (
     Part("libdbus-1.so.3", ("libdbus-1-3", "dbus-libs", "dbus", "libdbus-1-3")),
     Part("libgssapi_krb5.so.2", ("libgssapi-krb5-2", "krb5-libs", "krb5", "krb5")),
     Part("libxkbcommon.so.0", ("libxkbcommon0", "libxkbcommon", "libxkbcommon", "libxkbcommon0")),
-    Part("libxkbcommon-x11.so.0",
-         ("libxkbcommon-x11-0", "libxkbcommon-x11", "libxkbcommon-x11", "libxkbcommon-x11-0")),
+    Part("libxkbcommon-x11.so.0", ("libxkbcommon-x11-0", "libxkbcommon-x11", "libxkbcommon-x11", "libxkbcommon-x11-0")),
     Part("libX11.so.6", ("libx11-6", "libX11", "libx11", "libX11-6")),
     Part("libX11-xcb.so.1", ("libx11-xcb1", "libX11-xcb", "libx11", "libX11-xcb1")),
     Part("libxcb.so.1", ("libxcb1", "libxcb", "libxcb", "libxcb1")),
     Part("libxcb-cursor.so.0", ("libxcb-cursor0", "xcb-util-cursor", "xcb-util-cursor", "libxcb-cursor0")),
     Part("libxcb-icccm.so.4", ("libxcb-icccm4", "xcb-util-wm", "xcb-util-wm", "libxcb-icccm4")),
     Part("libxcb-image.so.0", ("libxcb-image0", "xcb-util-image", "xcb-util-image", "libxcb-image0")),
-    Part("libxcb-keysyms.so.1",
-         ("libxcb-keysyms1", "xcb-util-keysyms", "xcb-util-keysyms", "libxcb-keysyms1")),
+    Part("libxcb-keysyms.so.1", ("libxcb-keysyms1", "xcb-util-keysyms", "xcb-util-keysyms", "libxcb-keysyms1")),
     Part("libxcb-randr.so.0", ("libxcb-randr0", "libxcb", "libxcb", "libxcb-randr0")),
     Part("libxcb-render.so.0", ("libxcb-render0", "libxcb", "libxcb", "libxcb-render0")),
-    Part("libxcb-render-util.so.0",
-         ("libxcb-render-util0", "xcb-util-renderutil", "xcb-util-renderutil", "libxcb-render-util0")),
+    Part(
+        "libxcb-render-util.so.0",
+        ("libxcb-render-util0", "xcb-util-renderutil", "xcb-util-renderutil", "libxcb-render-util0"),
+    ),
     Part("libxcb-shape.so.0", ("libxcb-shape0", "libxcb", "libxcb", "libxcb-shape0")),
     Part("libxcb-shm.so.0", ("libxcb-shm0", "libxcb", "libxcb", "libxcb-shm0")),
     Part("libxcb-sync.so.1", ("libxcb-sync1", "libxcb", "libxcb", "libxcb-sync1")),
     Part("libxcb-util.so.1", ("libxcb-util1", "xcb-util", "xcb-util", "libxcb-util1")),
     Part("libxcb-xfixes.so.0", ("libxcb-xfixes0", "libxcb", "libxcb", "libxcb-xfixes0")),
     Part("libxcb-xkb.so.1", ("libxcb-xkb1", "libxcb", "libxcb", "libxcb-xkb1")),
-    Part("libwayland-client.so.0",
-         ("libwayland-client0", "libwayland-client", "wayland", "libwayland-client0")),
-    Part("libwayland-cursor.so.0",
-         ("libwayland-cursor0", "libwayland-cursor", "wayland", "libwayland-cursor0")),
-)  # fmt: skip
+    Part("libwayland-client.so.0", ("libwayland-client0", "libwayland-client", "wayland", "libwayland-client0")),
+    Part("libwayland-cursor.so.0", ("libwayland-cursor0", "libwayland-cursor", "wayland", "libwayland-cursor0")),
+)
 
 SOUND_PARTS = (Part("libportaudio.so.2", ("libportaudio2", "portaudio", "portaudio", "libportaudio2")),)
 
@@ -72,31 +70,33 @@ TEST_PARTS = (
     Part("bin:xauth", ("xauth", "xorg-x11-xauth", "xorg-xauth", "xauth")),
     Part("bin:pulseaudio", ("pulseaudio", "pulseaudio", "pulseaudio", "pulseaudio")),
     Part("bin:pactl", ("pulseaudio-utils", "pulseaudio-utils", "libpulse", "pulseaudio-utils")),
-    Part("file:/usr/lib*/alsa-lib/libasound_module_pcm_pulse.so|"
-         "/usr/lib/*/alsa-lib/libasound_module_pcm_pulse.so",
-         ("libasound2-plugins", "alsa-plugins-pulseaudio", "alsa-plugins", "alsa-plugins-pulse")),
+    Part(
+        "file:/usr/lib*/alsa-lib/libasound_module_pcm_pulse.so|/usr/lib/*/alsa-lib/libasound_module_pcm_pulse.so",
+        ("libasound2-plugins", "alsa-plugins-pulseaudio", "alsa-plugins", "alsa-plugins-pulse"),
+    ),
     Part("bin:dbus-run-session", ("dbus", "dbus-daemon", "dbus", "dbus-1")),
     Part("bin:gnome-keyring-daemon", ("gnome-keyring", "gnome-keyring", "gnome-keyring", "gnome-keyring")),
-    Part("file:/usr/share/fonts/*/DejaVuSans.ttf|/usr/share/fonts/*/*/DejaVuSans.ttf",
-         ("fonts-dejavu-core", "dejavu-sans-fonts", "ttf-dejavu", "dejavu-fonts")),
+    Part(
+        "file:/usr/share/fonts/*/DejaVuSans.ttf|/usr/share/fonts/*/*/DejaVuSans.ttf",
+        ("fonts-dejavu-core", "dejavu-sans-fonts", "ttf-dejavu", "dejavu-fonts"),
+    ),
     Part("bin:import", ("imagemagick", "ImageMagick", "imagemagick", "ImageMagick")),
     Part("bin:xwd", ("x11-apps", "xwd", "xorg-xwd", "xwd")),
     Part("bin:xdotool", ("xdotool", "xdotool", "xdotool", "xdotool")),
     Part("bin:g++", ("g++", "gcc-c++", "gcc", "gcc-c++")),
-)  # fmt: skip
+)
 
 # What makes a Windows machine for the tests: Wine, a compiler for Windows, and the installer's tools. The tests take
 # Python's standard library from Debian 12, so other systems' names don't matter.
 WINDOWS_TEST_PARTS = (
     Part("file:/usr/lib/wine/wine64", ("wine64", "wine", "wine", "wine")),
     Part("bin:wineserver", ("wine", "wine", "wine", "wine")),
-    Part("file:/usr/share/wine/fonts/tahoma.ttf",
-         ("fonts-wine", "wine-fonts", "wine", "wine")),
+    Part("file:/usr/share/wine/fonts/tahoma.ttf", ("fonts-wine", "wine-fonts", "wine", "wine")),
     Part("bin:x86_64-w64-mingw32-gcc", ("gcc-mingw-w64-x86-64-posix", "mingw64-gcc", "mingw-w64-gcc", "mingw64-gcc")),
     Part("bin:gendef", ("mingw-w64-tools", "mingw-w64-tools", "mingw-w64-tools", "mingw-w64-tools")),
     Part("bin:osslsigncode", ("osslsigncode", "osslsigncode", "osslsigncode", "osslsigncode")),
     Part("bin:makensis", ("nsis", "mingw32-nsis", "nsis", "nsis")),
-)  # fmt: skip
+)
 
 
 def system_parts(command: str) -> tuple:

@@ -668,22 +668,7 @@
     </message>
 </context>
 <context>
-    <name>AsideDialog</name>
-    <message>
-        <source>&amp;Show it at the side</source>
-        <translation>&amp;Daneben zeigen</translation>
-    </message>
-    <message>
-        <source>A second brain answers everything, too. What it says is shown, and not spoken, until you hand the voice over to it. Both are paid for.</source>
-        <translation>Ein zweites Sprachmodell beantwortet ebenfalls alles. Was es sagt, wird gezeigt und nicht gesprochen, bis du ihm die Stimme übergibst. Für beide fallen Kosten an.</translation>
-    </message>
-    <message>
-        <source>Side by side</source>
-        <translation>Nebeneinander</translation>
-    </message>
-</context>
-<context>
-    <name>BrainDialog</name>
+    <name>BackendDialog</name>
     <message>
         <source>&amp;Forget key</source>
         <translation>Schlüssel &amp;vergessen</translation>
@@ -790,86 +775,7 @@
     </message>
 </context>
 <context>
-    <name>BrainPage</name>
-    <message>
-        <source>A larger model on this machine, by Ollama.</source>
-        <translation>Ein größeres Modell auf diesem Rechner, mit Ollama.</translation>
-    </message>
-    <message>
-        <source>A model on this machine, which keeps all to itself. The small one that is here answers quickly, and knows little.</source>
-        <translation>Ein Modell auf diesem Rechner, das alles für sich behält. Das kleine, das schon da ist, antwortet schnell und weiß wenig.</translation>
-    </message>
-    <message>
-        <source>Asking {0} for a word …</source>
-        <translation>{0} wird um ein Wort gebeten …</translation>
-    </message>
-    <message>
-        <source>Built in</source>
-        <translation>Eingebaut</translation>
-    </message>
-    <message>
-        <source>Model</source>
-        <translation>Modell</translation>
-    </message>
-    <message>
-        <source>Ollama</source>
-        <translation>Ollama</translation>
-    </message>
-    <message>
-        <source>Ollama does not run here. Start it, then go back and look again.</source>
-        <translation>Ollama läuft hier nicht. Starte es, geh dann zurück und prüfe erneut.</translation>
-    </message>
-    <message>
-        <source>Ollama runs, and has no model yet. Fetch one here:</source>
-        <translation>Ollama läuft und hat noch kein Modell. Lade hier eins:</translation>
-    </message>
-    <message>
-        <source>Ollama&apos;s model</source>
-        <translation>Modell von Ollama</translation>
-    </message>
-    <message>
-        <source>Paste a key first, or choose another brain.</source>
-        <translation>Füge zuerst einen Schlüssel ein oder wähle ein anderes Sprachmodell.</translation>
-    </message>
-    <message>
-        <source>Still looking at this machine …</source>
-        <translation>Dieser Rechner wird noch geprüft …</translation>
-    </message>
-    <message>
-        <source>T&amp;est it</source>
-        <translation>&amp;Testen</translation>
-    </message>
-    <message>
-        <source>Test the brain</source>
-        <translation>Sprachmodell testen</translation>
-    </message>
-    <message>
-        <source>The brain</source>
-        <translation>Das Sprachmodell</translation>
-    </message>
-    <message>
-        <source>The brain that you have now.</source>
-        <translation>Das Sprachmodell, das du jetzt hast.</translation>
-    </message>
-    <message>
-        <source>The language model that thinks. You can swap it at any time, even while it answers.</source>
-        <translation>Das Modell, das denkt. Du kannst es jederzeit wechseln, auch während es antwortet.</translation>
-    </message>
-    <message>
-        <source>This machine could not be looked at. Go back and look again.</source>
-        <translation>Dieser Rechner konnte nicht geprüft werden. Geh zurück und prüfe erneut.</translation>
-    </message>
-    <message>
-        <source>What the test found</source>
-        <translation>Was der Test ergeben hat</translation>
-    </message>
-    <message>
-        <source>{0}, {1}</source>
-        <translation>{0}, {1}</translation>
-    </message>
-</context>
-<context>
-    <name>BrainPicker</name>
+    <name>BackendPicker</name>
     <message>
         <source>&amp;Brain</source>
         <translation>S&amp;prachmodell</translation>
@@ -937,6 +843,13 @@
     <message>
         <source>{0} models are offered.</source>
         <translation>{0} Modelle werden angeboten.</translation>
+    </message>
+</context>
+<context>
+    <name>BackgroundTasks</name>
+    <message>
+        <source>This failed, because of a fault in the program ({0}). The log has the details.</source>
+        <translation>Das ist wegen eines Programmfehlers fehlgeschlagen ({0}). Näheres steht im Protokoll.</translation>
     </message>
 </context>
 <context>
@@ -1025,161 +938,6 @@
     </message>
 </context>
 <context>
-    <name>ConversationDialog</name>
-    <message>
-        <source>&amp;Prices…</source>
-        <translation>&amp;Preise…</translation>
-    </message>
-    <message>
-        <source>&amp;Temperature</source>
-        <translation>&amp;Temperatur</translation>
-    </message>
-    <message>
-        <source>&amp;Use for this conversation</source>
-        <translation>Für diese Unterhaltung &amp;verwenden</translation>
-    </message>
-    <message>
-        <source>&amp;long</source>
-        <translation>&amp;lang</translation>
-    </message>
-    <message>
-        <source>&amp;medium</source>
-        <translation>&amp;mittel</translation>
-    </message>
-    <message>
-        <source>&amp;short</source>
-        <translation>&amp;kurz</translation>
-    </message>
-    <message>
-        <source>A few sentences.</source>
-        <translation>Ein paar Sätze.</translation>
-    </message>
-    <message>
-        <source>A sentence or two.</source>
-        <translation>Ein, zwei Sätze.</translation>
-    </message>
-    <message>
-        <source>Also for new conversations</source>
-        <translation>Auch für neue Unterhaltungen</translation>
-    </message>
-    <message>
-        <source>As many as it takes.</source>
-        <translation>So viele wie nötig.</translation>
-    </message>
-    <message>
-        <source>Cap in dollars</source>
-        <translation>Kostengrenze in Dollar</translation>
-    </message>
-    <message>
-        <source>Close</source>
-        <translation>Schließen</translation>
-    </message>
-    <message>
-        <source>Close this dialog</source>
-        <translation>Diesen Dialog schließen</translation>
-    </message>
-    <message>
-        <source>Conversation: style, tools, cap</source>
-        <translation>Unterhaltung: Stil, Werkzeuge, Kostengrenze</translation>
-    </message>
-    <message>
-        <source>How</source>
-        <translation>Wie</translation>
-    </message>
-    <message>
-        <source>How freely it chooses its words: 0 sober and the same each time, 2 wild.</source>
-        <translation>Wie frei es seine Worte wählt: 0 nüchtern und jedes Mal gleich, 2 wild.</translation>
-    </message>
-    <message>
-        <source>It may &amp;cost at most</source>
-        <translation>Darf höchst&amp;ens kosten</translation>
-    </message>
-    <message>
-        <source>Length of answers</source>
-        <translation>Länge der Antworten</translation>
-    </message>
-    <message>
-        <source>Length: {0}</source>
-        <translation>Länge: {0}</translation>
-    </message>
-    <message>
-        <source>Near it, the brain is asked less often; at it, brains that cost are not asked any more.</source>
-        <translation>Kurz davor wird das Sprachmodell seltener gefragt; an der Grenze werden kostenpflichtige Sprachmodelle nicht mehr gefragt.</translation>
-    </message>
-    <message>
-        <source>Persona</source>
-        <translation>Persona</translation>
-    </message>
-    <message>
-        <source>Prices</source>
-        <translation>Preise</translation>
-    </message>
-    <message>
-        <source>Temperature</source>
-        <translation>Temperatur</translation>
-    </message>
-    <message>
-        <source>The brain&apos;s own temperature</source>
-        <translation>Temperatur wie vom Sprachmodell vorgegeben</translation>
-    </message>
-    <message>
-        <source>Tools that the brain may use</source>
-        <translation>Werkzeuge, die das Sprachmodell benutzen darf</translation>
-    </message>
-    <message>
-        <source>V&amp;oice</source>
-        <translation>&amp;Stimme</translation>
-    </message>
-    <message>
-        <source>Voice</source>
-        <translation>Stimme</translation>
-    </message>
-    <message>
-        <source>What brains cost: the table that costs are counted by.</source>
-        <translation>Was Sprachmodelle kosten: die Tabelle, nach der gerechnet wird.</translation>
-    </message>
-    <message>
-        <source>What this brain costs isn&apos;t known, so the cap can&apos;t hold it. Enter its price.</source>
-        <translation>Was dieses Sprachmodell kostet, ist nicht bekannt, deshalb greift die Kostengrenze nicht. Trag seinen Preis ein.</translation>
-    </message>
-    <message>
-        <source>Who answers</source>
-        <translation>Wer antwortet</translation>
-    </message>
-    <message>
-        <source>Who answers, in your words: “You are a patient teacher of physics.” Empty: KAME as it comes, friendly and brief.</source>
-        <translation>Wer antwortet, in deinen Worten: „Du bist eine geduldige Physiklehrerin.“ Leer: KAME, wie es ist, freundlich und knapp.</translation>
-    </message>
-    <message>
-        <source>Who speaks in this conversation. KAME and Moshi keep their own voice.</source>
-        <translation>Wer in dieser Unterhaltung spricht. KAME und Moshi behalten ihre eigene Stimme.</translation>
-    </message>
-    <message>
-        <source>also for &amp;new conversations</source>
-        <translation>auch für &amp;neue Unterhaltungen</translation>
-    </message>
-    <message>
-        <source>no cap</source>
-        <translation>keine Grenze</translation>
-    </message>
-    <message>
-        <source>the &amp;brain&apos;s own</source>
-        <translation>Vorgabe des M&amp;odells</translation>
-    </message>
-    <message>
-        <source>the usual one</source>
-        <translation>die übliche</translation>
-    </message>
-    <message>
-        <source>{0} (not on this machine)</source>
-        <translation>{0} (nicht auf diesem Rechner)</translation>
-    </message>
-    <message>
-        <source>{0} (speaks another language)</source>
-        <translation>{0} (spricht eine andere Sprache)</translation>
-    </message>
-</context>
-<context>
     <name>ConversationItems</name>
     <message>
         <source>From its first words</source>
@@ -1251,6 +1009,13 @@
     <message>
         <source>{0} turns</source>
         <translation>{0} Redebeiträge</translation>
+    </message>
+</context>
+<context>
+    <name>ConversationListController</name>
+    <message>
+        <source>Conversations are not kept here.</source>
+        <translation>Unterhaltungen werden hier nicht aufbewahrt.</translation>
     </message>
 </context>
 <context>
@@ -1341,6 +1106,17 @@
     <message>
         <source>Response times, brain by brain</source>
         <translation>Antwortzeiten, nach Sprachmodell</translation>
+    </message>
+</context>
+<context>
+    <name>DemoController</name>
+    <message>
+        <source>The demo ended early, because of a fault in the program ({0}). The log has the details.</source>
+        <translation>Die Demo endete vorzeitig wegen eines Programmfehlers ({0}). Näheres steht im Protokoll.</translation>
+    </message>
+    <message>
+        <source>What the demo has brought could not be written: {0}</source>
+        <translation>Was die Demo ergeben hat, konnte nicht geschrieben werden: {0}</translation>
     </message>
 </context>
 <context>
@@ -1499,17 +1275,6 @@
     <message>
         <source>{0}: thinking {1}</source>
         <translation>{0}: denkt, {1}</translation>
-    </message>
-</context>
-<context>
-    <name>DemoRoom</name>
-    <message>
-        <source>The demo ended early, because of a fault in the program ({0}). The log has the details.</source>
-        <translation>Die Demo endete vorzeitig wegen eines Programmfehlers ({0}). Näheres steht im Protokoll.</translation>
-    </message>
-    <message>
-        <source>What the demo has brought could not be written: {0}</source>
-        <translation>Was die Demo ergeben hat, konnte nicht geschrieben werden: {0}</translation>
     </message>
 </context>
 <context>
@@ -1688,13 +1453,6 @@
     </message>
 </context>
 <context>
-    <name>Errands</name>
-    <message>
-        <source>This failed, because of a fault in the program ({0}). The log has the details.</source>
-        <translation>Das ist wegen eines Programmfehlers fehlgeschlagen ({0}). Näheres steht im Protokoll.</translation>
-    </message>
-</context>
-<context>
     <name>FavouritesButton</name>
     <message>
         <source>Drop {0}</source>
@@ -1710,7 +1468,7 @@
     </message>
 </context>
 <context>
-    <name>FetchKeeper</name>
+    <name>FetchController</name>
     <message>
         <source>This failed, because of a fault in the program ({0}). The log has the details.</source>
         <translation>Das ist wegen eines Programmfehlers fehlgeschlagen ({0}). Näheres steht im Protokoll.</translation>
@@ -1829,6 +1587,100 @@
     </message>
 </context>
 <context>
+    <name>FrontEndBar</name>
+    <message>
+        <source> ms</source>
+        <translation> ms</translation>
+    </message>
+    <message>
+        <source>&amp;Precision</source>
+        <translation>Genau&amp;igkeit</translation>
+    </message>
+    <message>
+        <source>Answer &amp;delay</source>
+        <translation>Ant&amp;wortpause</translation>
+    </message>
+    <message>
+        <source>Answer delay</source>
+        <translation>Antwortpause</translation>
+    </message>
+    <message>
+        <source>Download</source>
+        <translation>Herunterladen</translation>
+    </message>
+    <message>
+        <source>Download of the weights</source>
+        <translation>Herunterladen der Gewichte</translation>
+    </message>
+    <message>
+        <source>Download the weights</source>
+        <translation>Die Gewichte herunterladen</translation>
+    </message>
+    <message>
+        <source>How the weights are kept on the card: bf16 for 24 GB, int8 for 12 to 16, int4 for 8.</source>
+        <translation>Wie die Gewichte auf der Karte liegen: bf16 für 24 GB, int8 für 12 bis 16, int4 für 8.</translation>
+    </message>
+    <message>
+        <source>It hears you so much later than the brain does.</source>
+        <translation>So viel später als das Sprachmodell hört es dich.</translation>
+    </message>
+    <message>
+        <source>It keeps silent for so long after you have spoken.</source>
+        <translation>So lange schweigt es, nachdem du gesprochen hast.</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>Gedächtnis</translation>
+    </message>
+    <message>
+        <source>Memory of the talk</source>
+        <translation>Gedächtnis des Gesprächs</translation>
+    </message>
+    <message>
+        <source>Oracle l&amp;ead</source>
+        <translation>Orakelvorlau&amp;f</translation>
+    </message>
+    <message>
+        <source>Oracle lead</source>
+        <translation>Orakelvorlauf</translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation>Genauigkeit</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>Stopp</translation>
+    </message>
+    <message>
+        <source>Stop the download</source>
+        <translation>Das Herunterladen anhalten</translation>
+    </message>
+    <message>
+        <source>What the model remembers of the talk. When it is nearly full, it begins anew at a pause, and is told the newest part.</source>
+        <translation>Was das Modell vom Gespräch noch weiß. Ist es fast voll, fängt es in einer Pause neu an und bekommt den neuesten Teil gesagt.</translation>
+    </message>
+    <message>
+        <source>automatic</source>
+        <translation>automatisch</translation>
+    </message>
+    <message>
+        <source>empty</source>
+        <translation>leer</translation>
+    </message>
+    <message>
+        <source>{0} of {1}</source>
+        <translation>{0} von {1}</translation>
+    </message>
+</context>
+<context>
+    <name>FrontEndController</name>
+    <message>
+        <source>asking for the files</source>
+        <translation>die Dateien werden angefragt</translation>
+    </message>
+</context>
+<context>
     <name>GraphicsStrip</name>
     <message>
         <source>&amp;Download</source>
@@ -1924,6 +1776,17 @@
     </message>
 </context>
 <context>
+    <name>HistoryController</name>
+    <message>
+        <source>Nothing has been said in this conversation that could be exported.</source>
+        <translation>In dieser Unterhaltung wurde nichts gesagt, das sich exportieren ließe.</translation>
+    </message>
+    <message>
+        <source>“{0}” is among your conversations now.</source>
+        <translation>„{0}“ ist jetzt bei deinen Unterhaltungen.</translation>
+    </message>
+</context>
+<context>
     <name>HistoryFiles</name>
     <message>
         <source>Conversation</source>
@@ -1963,17 +1826,6 @@
     </message>
 </context>
 <context>
-    <name>HistoryRoom</name>
-    <message>
-        <source>Nothing has been said in this conversation that could be exported.</source>
-        <translation>In dieser Unterhaltung wurde nichts gesagt, das sich exportieren ließe.</translation>
-    </message>
-    <message>
-        <source>“{0}” is among your conversations now.</source>
-        <translation>„{0}“ ist jetzt bei deinen Unterhaltungen.</translation>
-    </message>
-</context>
-<context>
     <name>Hotkeys</name>
     <message>
         <source>“{0}” can&apos;t both talk and mute: it only talks. Choose another key to mute.</source>
@@ -1989,17 +1841,6 @@
     <message>
         <source>KAME was busy for too long, so this was not done. Try again.</source>
         <translation>KAME war zu lange beschäftigt, deshalb ist das nicht geschehen. Versuch es noch einmal.</translation>
-    </message>
-</context>
-<context>
-    <name>KeeperStage</name>
-    <message>
-        <source>The talk is over, so its brain can&apos;t be changed.</source>
-        <translation>Das Gespräch ist vorbei, sein Sprachmodell lässt sich nicht mehr wechseln.</translation>
-    </message>
-    <message>
-        <source>The talk was over before it had begun.</source>
-        <translation>Das Gespräch war vorbei, bevor es begonnen hatte.</translation>
     </message>
 </context>
 <context>
@@ -2351,12 +2192,12 @@
         <translation>weil dein Satz unfertig klang</translation>
     </message>
     <message>
-        <source>brain</source>
-        <translation>Sprachmodell</translation>
-    </message>
-    <message>
         <source>in between</source>
         <translation>dazwischen</translation>
+    </message>
+    <message>
+        <source>model</source>
+        <translation>Sprachmodell</translation>
     </message>
     <message>
         <source>noticing</source>
@@ -2396,13 +2237,6 @@
     <message>
         <source>too loud</source>
         <translation>zu laut</translation>
-    </message>
-</context>
-<context>
-    <name>ListRoom</name>
-    <message>
-        <source>Conversations are not kept here.</source>
-        <translation>Unterhaltungen werden hier nicht aufbewahrt.</translation>
     </message>
 </context>
 <context>
@@ -2799,93 +2633,6 @@
     </message>
 </context>
 <context>
-    <name>ModelBar</name>
-    <message>
-        <source> ms</source>
-        <translation> ms</translation>
-    </message>
-    <message>
-        <source>&amp;Precision</source>
-        <translation>Genau&amp;igkeit</translation>
-    </message>
-    <message>
-        <source>Answer &amp;delay</source>
-        <translation>Ant&amp;wortpause</translation>
-    </message>
-    <message>
-        <source>Answer delay</source>
-        <translation>Antwortpause</translation>
-    </message>
-    <message>
-        <source>Download</source>
-        <translation>Herunterladen</translation>
-    </message>
-    <message>
-        <source>Download of the weights</source>
-        <translation>Herunterladen der Gewichte</translation>
-    </message>
-    <message>
-        <source>Download the weights</source>
-        <translation>Die Gewichte herunterladen</translation>
-    </message>
-    <message>
-        <source>How the weights are kept on the card: bf16 for 24 GB, int8 for 12 to 16, int4 for 8.</source>
-        <translation>Wie die Gewichte auf der Karte liegen: bf16 für 24 GB, int8 für 12 bis 16, int4 für 8.</translation>
-    </message>
-    <message>
-        <source>It hears you so much later than the brain does.</source>
-        <translation>So viel später als das Sprachmodell hört es dich.</translation>
-    </message>
-    <message>
-        <source>It keeps silent for so long after you have spoken.</source>
-        <translation>So lange schweigt es, nachdem du gesprochen hast.</translation>
-    </message>
-    <message>
-        <source>Memory</source>
-        <translation>Gedächtnis</translation>
-    </message>
-    <message>
-        <source>Memory of the talk</source>
-        <translation>Gedächtnis des Gesprächs</translation>
-    </message>
-    <message>
-        <source>Oracle l&amp;ead</source>
-        <translation>Orakelvorlau&amp;f</translation>
-    </message>
-    <message>
-        <source>Oracle lead</source>
-        <translation>Orakelvorlauf</translation>
-    </message>
-    <message>
-        <source>Precision</source>
-        <translation>Genauigkeit</translation>
-    </message>
-    <message>
-        <source>Stop</source>
-        <translation>Stopp</translation>
-    </message>
-    <message>
-        <source>Stop the download</source>
-        <translation>Das Herunterladen anhalten</translation>
-    </message>
-    <message>
-        <source>What the model remembers of the talk. When it is nearly full, it begins anew at a pause, and is told the newest part.</source>
-        <translation>Was das Modell vom Gespräch noch weiß. Ist es fast voll, fängt es in einer Pause neu an und bekommt den neuesten Teil gesagt.</translation>
-    </message>
-    <message>
-        <source>automatic</source>
-        <translation>automatisch</translation>
-    </message>
-    <message>
-        <source>empty</source>
-        <translation>leer</translation>
-    </message>
-    <message>
-        <source>{0} of {1}</source>
-        <translation>{0} von {1}</translation>
-    </message>
-</context>
-<context>
     <name>ModelOffer</name>
     <message>
         <source>&amp;Get it</source>
@@ -2925,10 +2672,82 @@
     </message>
 </context>
 <context>
-    <name>ModelRoom</name>
+    <name>ModelPage</name>
     <message>
-        <source>asking for the files</source>
-        <translation>die Dateien werden angefragt</translation>
+        <source>A larger model on this machine, by Ollama.</source>
+        <translation>Ein größeres Modell auf diesem Rechner, mit Ollama.</translation>
+    </message>
+    <message>
+        <source>A model on this machine, which keeps all to itself. The small one that is here answers quickly, and knows little.</source>
+        <translation>Ein Modell auf diesem Rechner, das alles für sich behält. Das kleine, das schon da ist, antwortet schnell und weiß wenig.</translation>
+    </message>
+    <message>
+        <source>Asking {0} for a word …</source>
+        <translation>{0} wird um ein Wort gebeten …</translation>
+    </message>
+    <message>
+        <source>Built in</source>
+        <translation>Eingebaut</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Ollama</source>
+        <translation>Ollama</translation>
+    </message>
+    <message>
+        <source>Ollama does not run here. Start it, then go back and look again.</source>
+        <translation>Ollama läuft hier nicht. Starte es, geh dann zurück und prüfe erneut.</translation>
+    </message>
+    <message>
+        <source>Ollama runs, and has no model yet. Fetch one here:</source>
+        <translation>Ollama läuft und hat noch kein Modell. Lade hier eins:</translation>
+    </message>
+    <message>
+        <source>Ollama&apos;s model</source>
+        <translation>Modell von Ollama</translation>
+    </message>
+    <message>
+        <source>Paste a key first, or choose another brain.</source>
+        <translation>Füge zuerst einen Schlüssel ein oder wähle ein anderes Sprachmodell.</translation>
+    </message>
+    <message>
+        <source>Still looking at this machine …</source>
+        <translation>Dieser Rechner wird noch geprüft …</translation>
+    </message>
+    <message>
+        <source>T&amp;est it</source>
+        <translation>&amp;Testen</translation>
+    </message>
+    <message>
+        <source>Test the brain</source>
+        <translation>Sprachmodell testen</translation>
+    </message>
+    <message>
+        <source>The brain</source>
+        <translation>Das Sprachmodell</translation>
+    </message>
+    <message>
+        <source>The brain that you have now.</source>
+        <translation>Das Sprachmodell, das du jetzt hast.</translation>
+    </message>
+    <message>
+        <source>The language model that thinks. You can swap it at any time, even while it answers.</source>
+        <translation>Das Modell, das denkt. Du kannst es jederzeit wechseln, auch während es antwortet.</translation>
+    </message>
+    <message>
+        <source>This machine could not be looked at. Go back and look again.</source>
+        <translation>Dieser Rechner konnte nicht geprüft werden. Geh zurück und prüfe erneut.</translation>
+    </message>
+    <message>
+        <source>What the test found</source>
+        <translation>Was der Test ergeben hat</translation>
+    </message>
+    <message>
+        <source>{0}, {1}</source>
+        <translation>{0}, {1}</translation>
     </message>
 </context>
 <context>
@@ -3680,6 +3499,21 @@
     </message>
 </context>
 <context>
+    <name>SecondaryDialog</name>
+    <message>
+        <source>&amp;Show it at the side</source>
+        <translation>&amp;Daneben zeigen</translation>
+    </message>
+    <message>
+        <source>A second brain answers everything, too. What it says is shown, and not spoken, until you hand the voice over to it. Both are paid for.</source>
+        <translation>Ein zweites Sprachmodell beantwortet ebenfalls alles. Was es sagt, wird gezeigt und nicht gesprochen, bis du ihm die Stimme übergibst. Für beide fallen Kosten an.</translation>
+    </message>
+    <message>
+        <source>Side by side</source>
+        <translation>Nebeneinander</translation>
+    </message>
+</context>
+<context>
     <name>Sentence</name>
     <message>
         <source>Copy</source>
@@ -3866,7 +3700,7 @@
     </message>
 </context>
 <context>
-    <name>SessionKeeper</name>
+    <name>SessionManager</name>
     <message>
         <source>The brain could not be changed.</source>
         <translation>Das Sprachmodell konnte nicht gewechselt werden.</translation>
@@ -3909,6 +3743,13 @@
     <message>
         <source>Why it can&apos;t be: {0}</source>
         <translation>Warum es nicht geht: {0}</translation>
+    </message>
+</context>
+<context>
+    <name>SettingsController</name>
+    <message>
+        <source>The settings could not be saved ({0}); they hold until you close the window.</source>
+        <translation>Die Einstellungen konnten nicht gespeichert werden ({0}); sie gelten, bis du das Fenster schließt.</translation>
     </message>
 </context>
 <context>
@@ -3992,13 +3833,6 @@
     <message>
         <source>What changes do</source>
         <translation>Was Änderungen bewirken</translation>
-    </message>
-</context>
-<context>
-    <name>SettingsRoom</name>
-    <message>
-        <source>The settings could not be saved ({0}); they hold until you close the window.</source>
-        <translation>Die Einstellungen konnten nicht gespeichert werden ({0}); sie gelten, bis du das Fenster schließt.</translation>
     </message>
 </context>
 <context>
@@ -4681,6 +4515,161 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>Step {0} of {1}: {2}</source>
         <translation>Schritt {0} von {1}: {2}</translation>
+    </message>
+</context>
+<context>
+    <name>StyleDialog</name>
+    <message>
+        <source>&amp;Prices…</source>
+        <translation>&amp;Preise…</translation>
+    </message>
+    <message>
+        <source>&amp;Temperature</source>
+        <translation>&amp;Temperatur</translation>
+    </message>
+    <message>
+        <source>&amp;Use for this conversation</source>
+        <translation>Für diese Unterhaltung &amp;verwenden</translation>
+    </message>
+    <message>
+        <source>&amp;long</source>
+        <translation>&amp;lang</translation>
+    </message>
+    <message>
+        <source>&amp;medium</source>
+        <translation>&amp;mittel</translation>
+    </message>
+    <message>
+        <source>&amp;short</source>
+        <translation>&amp;kurz</translation>
+    </message>
+    <message>
+        <source>A few sentences.</source>
+        <translation>Ein paar Sätze.</translation>
+    </message>
+    <message>
+        <source>A sentence or two.</source>
+        <translation>Ein, zwei Sätze.</translation>
+    </message>
+    <message>
+        <source>Also for new conversations</source>
+        <translation>Auch für neue Unterhaltungen</translation>
+    </message>
+    <message>
+        <source>As many as it takes.</source>
+        <translation>So viele wie nötig.</translation>
+    </message>
+    <message>
+        <source>Cap in dollars</source>
+        <translation>Kostengrenze in Dollar</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Close this dialog</source>
+        <translation>Diesen Dialog schließen</translation>
+    </message>
+    <message>
+        <source>Conversation: style, tools, cap</source>
+        <translation>Unterhaltung: Stil, Werkzeuge, Kostengrenze</translation>
+    </message>
+    <message>
+        <source>How</source>
+        <translation>Wie</translation>
+    </message>
+    <message>
+        <source>How freely it chooses its words: 0 sober and the same each time, 2 wild.</source>
+        <translation>Wie frei es seine Worte wählt: 0 nüchtern und jedes Mal gleich, 2 wild.</translation>
+    </message>
+    <message>
+        <source>It may &amp;cost at most</source>
+        <translation>Darf höchst&amp;ens kosten</translation>
+    </message>
+    <message>
+        <source>Length of answers</source>
+        <translation>Länge der Antworten</translation>
+    </message>
+    <message>
+        <source>Length: {0}</source>
+        <translation>Länge: {0}</translation>
+    </message>
+    <message>
+        <source>Near it, the brain is asked less often; at it, brains that cost are not asked any more.</source>
+        <translation>Kurz davor wird das Sprachmodell seltener gefragt; an der Grenze werden kostenpflichtige Sprachmodelle nicht mehr gefragt.</translation>
+    </message>
+    <message>
+        <source>Persona</source>
+        <translation>Persona</translation>
+    </message>
+    <message>
+        <source>Prices</source>
+        <translation>Preise</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>Temperatur</translation>
+    </message>
+    <message>
+        <source>The brain&apos;s own temperature</source>
+        <translation>Temperatur wie vom Sprachmodell vorgegeben</translation>
+    </message>
+    <message>
+        <source>Tools that the brain may use</source>
+        <translation>Werkzeuge, die das Sprachmodell benutzen darf</translation>
+    </message>
+    <message>
+        <source>V&amp;oice</source>
+        <translation>&amp;Stimme</translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation>Stimme</translation>
+    </message>
+    <message>
+        <source>What brains cost: the table that costs are counted by.</source>
+        <translation>Was Sprachmodelle kosten: die Tabelle, nach der gerechnet wird.</translation>
+    </message>
+    <message>
+        <source>What this brain costs isn&apos;t known, so the cap can&apos;t hold it. Enter its price.</source>
+        <translation>Was dieses Sprachmodell kostet, ist nicht bekannt, deshalb greift die Kostengrenze nicht. Trag seinen Preis ein.</translation>
+    </message>
+    <message>
+        <source>Who answers</source>
+        <translation>Wer antwortet</translation>
+    </message>
+    <message>
+        <source>Who answers, in your words: “You are a patient teacher of physics.” Empty: KAME as it comes, friendly and brief.</source>
+        <translation>Wer antwortet, in deinen Worten: „Du bist eine geduldige Physiklehrerin.“ Leer: KAME, wie es ist, freundlich und knapp.</translation>
+    </message>
+    <message>
+        <source>Who speaks in this conversation. KAME and Moshi keep their own voice.</source>
+        <translation>Wer in dieser Unterhaltung spricht. KAME und Moshi behalten ihre eigene Stimme.</translation>
+    </message>
+    <message>
+        <source>also for &amp;new conversations</source>
+        <translation>auch für &amp;neue Unterhaltungen</translation>
+    </message>
+    <message>
+        <source>no cap</source>
+        <translation>keine Grenze</translation>
+    </message>
+    <message>
+        <source>the &amp;brain&apos;s own</source>
+        <translation>Vorgabe des M&amp;odells</translation>
+    </message>
+    <message>
+        <source>the usual one</source>
+        <translation>die übliche</translation>
+    </message>
+    <message>
+        <source>{0} (not on this machine)</source>
+        <translation>{0} (nicht auf diesem Rechner)</translation>
+    </message>
+    <message>
+        <source>{0} (speaks another language)</source>
+        <translation>{0} (spricht eine andere Sprache)</translation>
     </message>
 </context>
 <context>
@@ -5741,6 +5730,17 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
 </context>
 <context>
+    <name>WindowStage</name>
+    <message>
+        <source>The talk is over, so its brain can&apos;t be changed.</source>
+        <translation>Das Gespräch ist vorbei, sein Sprachmodell lässt sich nicht mehr wechseln.</translation>
+    </message>
+    <message>
+        <source>The talk was over before it had begun.</source>
+        <translation>Das Gespräch war vorbei, bevor es begonnen hatte.</translation>
+    </message>
+</context>
+<context>
     <name>WindowsHotkeys</name>
     <message>
         <source>Windows refuses “{0}” as a hotkey (error {1}). Choose another.</source>
@@ -5775,7 +5775,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
 </context>
 <context>
-    <name>_BrainQuestion</name>
+    <name>_BackendQuestion</name>
     <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>

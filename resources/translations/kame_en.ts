@@ -668,22 +668,7 @@
     </message>
 </context>
 <context>
-    <name>AsideDialog</name>
-    <message>
-        <source>&amp;Show it at the side</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A second brain answers everything, too. What it says is shown, and not spoken, until you hand the voice over to it. Both are paid for.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Side by side</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
-    <name>BrainDialog</name>
+    <name>BackendDialog</name>
     <message>
         <source>&amp;Forget key</source>
         <translation type="unfinished"></translation>
@@ -790,86 +775,7 @@
     </message>
 </context>
 <context>
-    <name>BrainPage</name>
-    <message>
-        <source>A larger model on this machine, by Ollama.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A model on this machine, which keeps all to itself. The small one that is here answers quickly, and knows little.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Asking {0} for a word …</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Built in</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Model</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Ollama</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Ollama does not run here. Start it, then go back and look again.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Ollama runs, and has no model yet. Fetch one here:</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Ollama&apos;s model</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Paste a key first, or choose another brain.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Still looking at this machine …</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>T&amp;est it</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Test the brain</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The brain</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The brain that you have now.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The language model that thinks. You can swap it at any time, even while it answers.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>This machine could not be looked at. Go back and look again.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What the test found</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0}, {1}</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
-    <name>BrainPicker</name>
+    <name>BackendPicker</name>
     <message>
         <source>&amp;Brain</source>
         <translation type="unfinished"></translation>
@@ -936,6 +842,13 @@
     </message>
     <message>
         <source>{0} models are offered.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>BackgroundTasks</name>
+    <message>
+        <source>This failed, because of a fault in the program ({0}). The log has the details.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1025,161 +938,6 @@
     </message>
 </context>
 <context>
-    <name>ConversationDialog</name>
-    <message>
-        <source>&amp;Prices…</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Temperature</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Use for this conversation</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;long</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;medium</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;short</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A few sentences.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>A sentence or two.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Also for new conversations</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>As many as it takes.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Cap in dollars</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Close</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Close this dialog</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Conversation: style, tools, cap</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>How</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>How freely it chooses its words: 0 sober and the same each time, 2 wild.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>It may &amp;cost at most</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Length of answers</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Length: {0}</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Near it, the brain is asked less often; at it, brains that cost are not asked any more.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Persona</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Prices</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Temperature</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The brain&apos;s own temperature</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Tools that the brain may use</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>V&amp;oice</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Voice</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What brains cost: the table that costs are counted by.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What this brain costs isn&apos;t known, so the cap can&apos;t hold it. Enter its price.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Who answers</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Who answers, in your words: “You are a patient teacher of physics.” Empty: KAME as it comes, friendly and brief.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Who speaks in this conversation. KAME and Moshi keep their own voice.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>also for &amp;new conversations</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>no cap</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>the &amp;brain&apos;s own</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>the usual one</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} (not on this machine)</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} (speaks another language)</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
     <name>ConversationItems</name>
     <message>
         <source>From its first words</source>
@@ -1250,6 +1008,13 @@
     </message>
     <message>
         <source>{0} turns</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>ConversationListController</name>
+    <message>
+        <source>Conversations are not kept here.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1340,6 +1105,17 @@
     <name>DemoChart</name>
     <message>
         <source>Response times, brain by brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>DemoController</name>
+    <message>
+        <source>The demo ended early, because of a fault in the program ({0}). The log has the details.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the demo has brought could not be written: {0}</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1498,17 +1274,6 @@
     </message>
     <message>
         <source>{0}: thinking {1}</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
-    <name>DemoRoom</name>
-    <message>
-        <source>The demo ended early, because of a fault in the program ({0}). The log has the details.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What the demo has brought could not be written: {0}</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -1688,13 +1453,6 @@
     </message>
 </context>
 <context>
-    <name>Errands</name>
-    <message>
-        <source>This failed, because of a fault in the program ({0}). The log has the details.</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
     <name>FavouritesButton</name>
     <message>
         <source>Drop {0}</source>
@@ -1710,7 +1468,7 @@
     </message>
 </context>
 <context>
-    <name>FetchKeeper</name>
+    <name>FetchController</name>
     <message>
         <source>This failed, because of a fault in the program ({0}). The log has the details.</source>
         <translation type="unfinished"></translation>
@@ -1829,6 +1587,100 @@
     </message>
 </context>
 <context>
+    <name>FrontEndBar</name>
+    <message>
+        <source> ms</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Precision</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Answer &amp;delay</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Answer delay</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Download</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Download of the weights</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Download the weights</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How the weights are kept on the card: bf16 for 24 GB, int8 for 12 to 16, int4 for 8.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It hears you so much later than the brain does.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It keeps silent for so long after you have spoken.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Memory of the talk</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Oracle l&amp;ead</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Oracle lead</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stop the download</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the model remembers of the talk. When it is nearly full, it begins anew at a pause, and is told the newest part.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>automatic</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>empty</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} of {1}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>FrontEndController</name>
+    <message>
+        <source>asking for the files</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>GraphicsStrip</name>
     <message>
         <source>&amp;Download</source>
@@ -1924,6 +1776,17 @@
     </message>
 </context>
 <context>
+    <name>HistoryController</name>
+    <message>
+        <source>Nothing has been said in this conversation that could be exported.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“{0}” is among your conversations now.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>HistoryFiles</name>
     <message>
         <source>Conversation</source>
@@ -1963,17 +1826,6 @@
     </message>
 </context>
 <context>
-    <name>HistoryRoom</name>
-    <message>
-        <source>Nothing has been said in this conversation that could be exported.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>“{0}” is among your conversations now.</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
     <name>Hotkeys</name>
     <message>
         <source>“{0}” can&apos;t both talk and mute: it only talks. Choose another key to mute.</source>
@@ -1988,17 +1840,6 @@
     </message>
     <message>
         <source>KAME was busy for too long, so this was not done. Try again.</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
-    <name>KeeperStage</name>
-    <message>
-        <source>The talk is over, so its brain can&apos;t be changed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The talk was over before it had begun.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -2351,11 +2192,11 @@
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>brain</source>
+        <source>in between</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>in between</source>
+        <source>model</source>
         <translation type="unfinished"></translation>
     </message>
     <message>
@@ -2395,13 +2236,6 @@
     </message>
     <message>
         <source>too loud</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
-    <name>ListRoom</name>
-    <message>
-        <source>Conversations are not kept here.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -2799,93 +2633,6 @@
     </message>
 </context>
 <context>
-    <name>ModelBar</name>
-    <message>
-        <source> ms</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>&amp;Precision</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Answer &amp;delay</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Answer delay</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Download</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Download of the weights</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Download the weights</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>How the weights are kept on the card: bf16 for 24 GB, int8 for 12 to 16, int4 for 8.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>It hears you so much later than the brain does.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>It keeps silent for so long after you have spoken.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Memory</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Memory of the talk</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Oracle l&amp;ead</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Oracle lead</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Precision</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Stop</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Stop the download</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>What the model remembers of the talk. When it is nearly full, it begins anew at a pause, and is told the newest part.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>automatic</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>empty</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} of {1}</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
     <name>ModelOffer</name>
     <message>
         <source>&amp;Get it</source>
@@ -2925,9 +2672,81 @@
     </message>
 </context>
 <context>
-    <name>ModelRoom</name>
+    <name>ModelPage</name>
     <message>
-        <source>asking for the files</source>
+        <source>A larger model on this machine, by Ollama.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A model on this machine, which keeps all to itself. The small one that is here answers quickly, and knows little.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Asking {0} for a word …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Built in</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ollama</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ollama does not run here. Start it, then go back and look again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ollama runs, and has no model yet. Fetch one here:</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Ollama&apos;s model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Paste a key first, or choose another brain.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Still looking at this machine …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>T&amp;est it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Test the brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The brain</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The brain that you have now.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The language model that thinks. You can swap it at any time, even while it answers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This machine could not be looked at. Go back and look again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What the test found</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0}, {1}</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -3680,6 +3499,21 @@
     </message>
 </context>
 <context>
+    <name>SecondaryDialog</name>
+    <message>
+        <source>&amp;Show it at the side</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A second brain answers everything, too. What it says is shown, and not spoken, until you hand the voice over to it. Both are paid for.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Side by side</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>Sentence</name>
     <message>
         <source>Copy</source>
@@ -3866,7 +3700,7 @@
     </message>
 </context>
 <context>
-    <name>SessionKeeper</name>
+    <name>SessionManager</name>
     <message>
         <source>The brain could not be changed.</source>
         <translation type="unfinished"></translation>
@@ -3908,6 +3742,13 @@
     </message>
     <message>
         <source>Why it can&apos;t be: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>SettingsController</name>
+    <message>
+        <source>The settings could not be saved ({0}); they hold until you close the window.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -3991,13 +3832,6 @@
     </message>
     <message>
         <source>What changes do</source>
-        <translation type="unfinished"></translation>
-    </message>
-</context>
-<context>
-    <name>SettingsRoom</name>
-    <message>
-        <source>The settings could not be saved ({0}); they hold until you close the window.</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -4679,6 +4513,161 @@ Click to see what the time went to.</source>
     <name>Steps</name>
     <message>
         <source>Step {0} of {1}: {2}</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>StyleDialog</name>
+    <message>
+        <source>&amp;Prices…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Temperature</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;Use for this conversation</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;long</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;medium</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&amp;short</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A few sentences.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A sentence or two.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Also for new conversations</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>As many as it takes.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cap in dollars</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Close this dialog</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Conversation: style, tools, cap</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>How freely it chooses its words: 0 sober and the same each time, 2 wild.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It may &amp;cost at most</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Length of answers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Length: {0}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Near it, the brain is asked less often; at it, brains that cost are not asked any more.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Persona</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Prices</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The brain&apos;s own temperature</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tools that the brain may use</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>V&amp;oice</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What brains cost: the table that costs are counted by.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>What this brain costs isn&apos;t known, so the cap can&apos;t hold it. Enter its price.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Who answers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Who answers, in your words: “You are a patient teacher of physics.” Empty: KAME as it comes, friendly and brief.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Who speaks in this conversation. KAME and Moshi keep their own voice.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>also for &amp;new conversations</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no cap</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the &amp;brain&apos;s own</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the usual one</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} (not on this machine)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{0} (speaks another language)</source>
         <translation type="unfinished"></translation>
     </message>
 </context>
@@ -5740,6 +5729,17 @@ Click to see what the time went to.</source>
     </message>
 </context>
 <context>
+    <name>WindowStage</name>
+    <message>
+        <source>The talk is over, so its brain can&apos;t be changed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The talk was over before it had begun.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>WindowsHotkeys</name>
     <message>
         <source>Windows refuses “{0}” as a hotkey (error {1}). Choose another.</source>
@@ -5774,7 +5774,7 @@ Click to see what the time went to.</source>
     </message>
 </context>
 <context>
-    <name>_BrainQuestion</name>
+    <name>_BackendQuestion</name>
     <message>
         <source>Cancel</source>
         <translation type="unfinished"></translation>

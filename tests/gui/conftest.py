@@ -14,7 +14,7 @@ import pytest
 import qasync
 from PySide6.QtWidgets import QApplication
 
-from app.gui.background import DaemonExecutor
+from app.gui.shell.daemon_executor import DaemonExecutor
 
 LEAST_FROZEN = 10_000
 """A Python that has loaded the app has some hundred thousand objects."""
@@ -31,7 +31,9 @@ def _collected_at_last() -> Iterator[None]:
 
     What is there before the first one stays: to look through all of it for each test took 0.1 s and more.
     """
-    for module in "window first_run settings_dialog log_panel demo_panel timeline_view sound_dialog".split():
+    for (
+        module
+    ) in "shell.window first_run.wizard settings.dialog logs.panel demo.panel timeline.view sound.dialog".split():
         importlib.import_module(f"app.gui.{module}")
     gc.collect()
     gc.freeze()

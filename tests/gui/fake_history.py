@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.conversation import events as e
+from app.history.base import ConversationView, ExportFormat, KeptTalk, Setup
 from app.session.control import BackendChoice
 from app.session.errors import UserError
-from app.session.history import ConversationView, ExportFormat, KeptTalk, Setup
 
 SUFFIXES: dict[ExportFormat, str] = {"markdown": ".md", "json": ".json", "srt": ".srt", "wav": ".wav"}
 
@@ -151,30 +151,40 @@ class FakeHistory:
 
 
 _TITLES = (
-    "Heights of the Elbrus", "A soup from what is left", "Packing list for Lisbon", "Why leaves turn red",
+    "Heights of the Elbrus",
+    "A soup from what is left",
+    "Packing list for Lisbon",
+    "Why leaves turn red",
     "The tax form, page three, and which of the two boxes is meant for people who work abroad",
-    "Names for a grey cat", "Bread without kneading", "Übung macht den Meister", "First words in Georgian",
+    "Names for a grey cat",
+    "Bread without kneading",
+    "Übung macht den Meister",
+    "First words in Georgian",
     "How a heat pump works",
-)  # fmt: skip
+)
 
-_BRAINS = ("gemma3:4b", "claude-haiku-4-5", "gpt-4.1-mini", "Qwen/Qwen3-30B-A3B-Instruct-2507")
+_BACKENDS = ("gemma3:4b", "claude-haiku-4-5", "gpt-4.1-mini", "Qwen/Qwen3-30B-A3B-Instruct-2507")
 
 
 def some(count: int, now: float, *, apart_hours: float = 7.0) -> FakeHistory:
     """A keeper with `count` conversations, the newest an hour ago."""
     views = [
         ConversationView(
-            f"c{place}", _TITLES[place % len(_TITLES)] + (f" {place}" if place >= len(_TITLES) else ""),
-            created=now - 3600 * (1.5 + place * apart_hours), changed=now - 3600 * (1 + place * apart_hours),
-            turns=2 + place % 9, brains=(_BRAINS[place % len(_BRAINS)],), sound=place % 3 == 0,
+            f"c{place}",
+            _TITLES[place % len(_TITLES)] + (f" {place}" if place >= len(_TITLES) else ""),
+            created=now - 3600 * (1.5 + place * apart_hours),
+            changed=now - 3600 * (1 + place * apart_hours),
+            turns=2 + place % 9,
+            backends=(_BACKENDS[place % len(_BACKENDS)],),
+            sound=place % 3 == 0,
             setup=Setup(BackendChoice("ollama", "gemma3:4b")),
         )
         for place in range(count)
-    ]  # fmt: skip
-    desk = FakeHistory(*views, now=now)
+    ]
+    service = FakeHistory(*views, now=now)
     for view in views:
-        desk.texts[view.key] = (
+        service.texts[view.key] = (
             f"Tell me about this: {view.title}. Well, there is a lot to say about it, and the mountain of things that "
             "nobody has asked for is higher still."
         )
-    return desk
+    return service

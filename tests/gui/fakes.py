@@ -9,31 +9,35 @@ from typing import Any
 
 import numpy as np
 
-from app.conversation.events import Event, Manner
-from app.conversation.sound import Processing
-from app.session.control import ROUTER, BackendChoice, SessionChoice, SpeechChoice, Style, ToolChoice
-from app.session.desks import (
+from app.conversation.events import AnswerMode, Event
+from app.conversation.sound_processing import Processing
+from app.services.protocols import (
     KeyPlace,
     MicrophoneTest,
     PriceRow,
     ProviderView,
-    ToolServerDesk,
     ToolServerList,
+    ToolServerService,
     ToolServerView,
 )
+from app.session.control import ROUTER, BackendChoice, SessionChoice, SpeechChoice, Style, ToolChoice
 
 PROVIDERS = (
     ProviderView("embedded", "Embedded (this machine)"),
     ProviderView("ollama", "Ollama", "http://127.0.0.1:11434", can_pull=True),
     ProviderView(
-        "openai", "OpenAI", "https://api.openai.com/v1", True, "OPENAI_API_KEY",
+        "openai",
+        "OpenAI",
+        "https://api.openai.com/v1",
+        True,
+        "OPENAI_API_KEY",
         suggestions=("gpt-4.1-mini", "gpt-4.1", "gpt-5"),
     ),
     ProviderView("anthropic", "Anthropic", None, True, "ANTHROPIC_API_KEY", suggestions=("claude-haiku-4-5",)),
     ProviderView("google", "Google", None, True, "GEMINI_API_KEY", suggestions=("gemini-2.5-flash",)),
     ProviderView("compatible", "Another server", ""),
     ProviderView(ROUTER, "Router: by kind of question"),
-)  # fmt: skip
+)
 """What a desk offers."""
 
 
@@ -74,8 +78,8 @@ class FakeSession:
     def set_duplex(self, duplex: bool) -> None:
         self.calls.append(("set_duplex", duplex))
 
-    def set_manner(self, manner: Manner) -> None:
-        self.calls.append(("set_manner", manner))
+    def set_answer_mode(self, answer_mode: AnswerMode) -> None:
+        self.calls.append(("set_answer_mode", answer_mode))
 
     def set_muted(self, muted: bool) -> None:
         self.calls.append(("set_muted", muted))
@@ -102,8 +106,8 @@ class FakeSession:
         if self.refusal is not None:
             raise self.refusal
 
-    async def set_aside(self, choice: BackendChoice | None) -> None:
-        self.calls.append(("set_aside", choice))
+    async def set_secondary(self, choice: BackendChoice | None) -> None:
+        self.calls.append(("set_secondary", choice))
         await asyncio.sleep(0)
         if self.refusal is not None:
             raise self.refusal
@@ -192,12 +196,15 @@ class FakePrices:
 
 SERVERS = (
     ToolServerView(
-        "files", command="npx", args=("-y", "@modelcontextprotocol/server-filesystem", "/home/ann/Recipes"),
-        kept="files", variables=("LOG_LEVEL",),
+        "files",
+        command="npx",
+        args=("-y", "@modelcontextprotocol/server-filesystem", "/home/ann/Recipes"),
+        kept="files",
+        variables=("LOG_LEVEL",),
     ),
     ToolServerView("weather", "address", url="https://weather.example.org/mcp", kept="weather"),
     ToolServerView("old", "address", url="https://example.org/sse", kept="old", off=True),
-)  # fmt: skip
+)
 """What a list of servers of tools holds."""
 
 
@@ -228,7 +235,7 @@ class FakeServers:
 
 
 @dataclass
-class FakeDesk:
+class FakeBackendService:
     """Notes every call in `calls`; answers what it is given, after `gate`, or raises `refusal`.
 
     Keys are kept in `keys`, by provider: what is called is noted without them.
@@ -239,7 +246,7 @@ class FakeDesk:
     keys: dict[str, str] = field(default_factory=dict)
     places: dict[str, KeyPlace] = field(default_factory=dict)
     prices: FakePrices | None = None
-    tool_servers: ToolServerDesk | None = None
+    tool_servers: ToolServerService | None = None
     refusal: Exception | None = None
     gate: asyncio.Event | None = None
     steps: tuple[tuple[str, float], ...] = (("pulling the manifest", 0.0), ("1.1 of 3.3 GB", 0.33))
@@ -311,7 +318,7 @@ def two_devices() -> tuple[list[str], list[str]]:
 GOOD = MicrophoneTest("Desk microphone", "good", "What is it?", -4.2, -23.6, -62.4)
 
 
-class FakeSoundDesk:
+class FakeSoundService:
     """Notes what it is asked; answers after `gate`, when stopped, or raises `refusal`. Two at once are a fault."""
 
     def __init__(self) -> None:

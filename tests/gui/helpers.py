@@ -14,18 +14,18 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
-from app.gui.choice import WindowChoices
-from app.gui.log_model import LogSource
-from app.gui.sound_room import DeviceLister
-from app.gui.window import MainWindow
+from app.demo.base import DemoService
+from app.gui.logs.table_model import LogSource
+from app.gui.shell.window import MainWindow
+from app.gui.sound.controller import DeviceLister
+from app.gui.state.choice import WindowChoices
+from app.history.base import HistoryService
+from app.services.graphics_views import GraphicsService
+from app.services.machine_views import MachineService
+from app.services.model_views import ModelLibrary
+from app.services.protocols import BackendService, SoundService
 from app.session.control import WeightsStore
-from app.session.demo import DemoDesk
-from app.session.desks import BrainDesk, SoundDesk
-from app.session.graphics import GraphicsDesk
-from app.session.history import HistoryDesk
-from app.session.machine import MachineDesk
-from app.session.models import ModelDesk
-from app.settings import Settings
+from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, no_devices
 
 
@@ -50,14 +50,14 @@ async def shown(
     list_devices: DeviceLister = no_devices,
     choices: WindowChoices | None = None,
     weights: Callable[[Settings], WeightsStore] | None = None,
-    desk: BrainDesk | None = None,
-    sound_desk: SoundDesk | None = None,
-    history: HistoryDesk | None = None,
-    machine: MachineDesk | None = None,
-    graphics: GraphicsDesk | None = None,
+    service: BackendService | None = None,
+    sound_service: SoundService | None = None,
+    history: HistoryService | None = None,
+    machine: MachineService | None = None,
+    graphics: GraphicsService | None = None,
     log: LogSource | None = None,
-    demo: DemoDesk | None = None,
-    models: ModelDesk | None = None,
+    demo: DemoService | None = None,
+    models: ModelLibrary | None = None,
     running: bool = True,
 ) -> AsyncIterator[MainWindow]:
     """A window on screen; with `running`, its first session runs. Checks that no task is left behind."""
@@ -65,19 +65,28 @@ async def shown(
         settings = settings or Settings()
         settings.path = settings.path or Path(folder) / "settings.json"
         window = MainWindow(
-            factory, settings, list_devices=list_devices,
-            choices=choices or (WindowChoices() if desk is None else WindowChoices(brains=desk.providers)),
-            weights=weights(settings) if weights is not None else None, desk=desk, sound_desk=sound_desk,
-            history=history, machine=machine, graphics=graphics, log=log,
-            diagnose=diagnosed if log is not None else None, demo=demo, models=models,
-        )  # fmt: skip
+            factory,
+            settings,
+            list_devices=list_devices,
+            choices=choices or (WindowChoices() if service is None else WindowChoices(backends=service.providers)),
+            weights=weights(settings) if weights is not None else None,
+            service=service,
+            sound_service=sound_service,
+            history=history,
+            machine=machine,
+            graphics=graphics,
+            log=log,
+            diagnose=diagnosed if log is not None else None,
+            demo=demo,
+            models=models,
+        )
         before = asyncio.all_tasks()
         try:
             window.show()
             window.activateWindow()
             window.begin()
             if running:
-                await until(lambda: window.keeper.session is not None)
+                await until(lambda: window.manager.session is not None)
             yield window
         finally:
             window.close()

@@ -23,8 +23,11 @@ class Guest:
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
         self.folder = folder
         self.home = folder / "home" / USER
-        self._environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8",
-                             **environment}  # fmt: skip
+        self._environment = {
+            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "LANG": "C.UTF-8",
+            **environment,
+        }
 
     def command(self, text: str, user: bool) -> list[str]:
         """The command that runs a shell's command inside."""
@@ -37,9 +40,15 @@ class Guest:
         """Run a command and return how it ended and what it printed; end the trial if it takes too long."""
         try:
             return subprocess.run(
-                self.command(text, user), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                text=True, errors="replace", check=False, timeout=LONGEST_COMMAND,
-            )  # fmt: skip
+                self.command(text, user),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                check=False,
+                timeout=LONGEST_COMMAND,
+            )
         except subprocess.TimeoutExpired as late:
             sys.exit(f"{text}\n{str(late.stdout)[-4000:]}\nhas not ended after {LONGEST_COMMAND:.0f} s.")
 
@@ -53,9 +62,12 @@ class Guest:
     def start(self, text: str) -> subprocess.Popen[bytes]:
         """Start a command as the user without a terminal, as a desktop's menu does."""
         return subprocess.Popen(
-            self.command(text, user=True), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
+            self.command(text, user=True),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
     def processes(self, words: bytes) -> Iterator[Path]:
         """The folders in /proc of the guest's own processes whose command line ends with `words`."""
@@ -74,9 +86,29 @@ class Guest:
     def files(self) -> set[str]:
         """All files and folders of the disk."""
         found = subprocess.run(
-            ["find", ".", "-xdev", "(", "-path", "./proc", "-o", "-path", "./dev", "-o", "-path", "./tmp", ")",
-             "-prune", "-o", "-print"], cwd=self.folder, stdout=subprocess.PIPE, check=True, timeout=60,
-        )  # fmt: skip
+            [
+                "find",
+                ".",
+                "-xdev",
+                "(",
+                "-path",
+                "./proc",
+                "-o",
+                "-path",
+                "./dev",
+                "-o",
+                "-path",
+                "./tmp",
+                ")",
+                "-prune",
+                "-o",
+                "-print",
+            ],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            check=True,
+            timeout=60,
+        )
         return set(found.stdout.decode("utf-8", "surrogateescape").splitlines())
 
 

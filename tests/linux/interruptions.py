@@ -38,9 +38,11 @@ class Interruptions:
             self._afresh()
             kind = KINDS[index % len(KINDS)]
             told = {
-                "all killed": lambda: self._killed(whole=True), "launcher killed": lambda: self._killed(whole=False),
-                "disk full": self._disk_full, "network gone": self._network_gone,
-            }[kind]()  # fmt: skip
+                "all killed": lambda: self._killed(whole=True),
+                "launcher killed": lambda: self._killed(whole=False),
+                "disk full": self._disk_full,
+                "network gone": self._network_gone,
+            }[kind]()
             print(f"{index + 1}. {kind}: {told}", flush=True)
 
     def _killed(self, whole: bool) -> str:

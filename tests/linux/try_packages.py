@@ -50,8 +50,9 @@ def screen() -> Iterator[str]:
     child = subprocess.Popen(
         # Without -noreset it starts anew whenever its last client leaves, and turns those away who come meanwhile.
         ["Xvfb", "-displayfd", str(write), "-ac", "-noreset", "-nolisten", "tcp", "-screen", "0", "1280x900x24"],
-        pass_fds=(write,), stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        pass_fds=(write,),
+        stderr=subprocess.DEVNULL,
+    )
     os.close(write)
     try:
         with os.fdopen(read) as answer:

@@ -2,7 +2,7 @@
 
 Starts the real window on a virtual screen, asks it a question through a virtual microphone, and takes the
 picture in mid-answer. Prints what was heard and said, and what an independent ear reads back. All other pictures are
-made by `python -m tests.gui.screenshots`.
+made by `python -m tests.gui.pictures.screenshots`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from PySide6.QtGui import QImage
 
 from app.conversation import events as e
 from app.conversation.transcript import Transcript
-from tests.gui.screenshots import FOLDER, write
+from tests.gui.pictures.screenshots import FOLDER, write
 from tests.live.test_window import window
 from tests.support import sounds
 from tests.support.ear import transcribe

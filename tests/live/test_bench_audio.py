@@ -18,8 +18,12 @@ ROOT = Path(__file__).resolve().parents[2]
 def bench(audio: VirtualAudio, rounds: int) -> tuple[int, dict]:
     done = subprocess.run(
         [sys.executable, "-m", "app", "bench", "audio", "--json", "--rounds", str(rounds)],
-        capture_output=True, text=True, cwd=ROOT, env=audio.env, timeout=60,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=audio.env,
+        timeout=60,
+    )
     return done.returncode, json.loads(done.stdout)
 
 
@@ -27,8 +31,9 @@ def bench(audio: VirtualAudio, rounds: int) -> tuple[int, dict]:
 @in_real_time
 def test_a_round_trip_is_told_apart() -> None:
     with virtual_audio() as audio:
-        audio.control("load-module", "module-loopback", "source=kame_speaker.monitor", "sink=kame_mic_in",
-                      "latency_msec=1")  # fmt: skip
+        audio.control(
+            "load-module", "module-loopback", "source=kame_speaker.monitor", "sink=kame_mic_in", "latency_msec=1"
+        )
         code, document = bench(audio, 8)
     assert code == 0 and document["rounds"] == 8 and document["lost"] == 0
     stages = {name: times["median"] for name, times in document["stages"].items()}

@@ -19,7 +19,7 @@ from app.backend.embedded import EmbeddedBackend
 from app.conversation.prompt import ChatMessage, build_prompt
 from app.conversation.words import fold
 from app.evaluation.latency import word_distance
-from app.model_pool import MODELS
+from app.models.pool import MODELS
 from app.tts import child_voice
 from app.tts.base import VoiceError
 from app.tts.child_voice import ChildVoice, Speaker
@@ -89,19 +89,19 @@ def test_a_voice_that_is_left_in_mid_sentence_leaves_its_child_to_the_next_one_i
     assert child.poll() is not None
 
 
-async def test_a_brain_whose_request_has_failed_is_not_kept() -> None:
+async def test_a_backend_whose_request_has_failed_is_not_kept() -> None:
     with MODELS.keeping():
         pids = []
         for failing in (True, False):
-            brain = make_backend("embedded")
-            await brain.open()
-            pids.append(brain._server.child.pid)
+            backend = make_backend("embedded")
+            await backend.open()
+            pids.append(backend._server.child.pid)
             if failing:
                 with pytest.raises(BackendError):  # more than its context holds
-                    async with brain.stream(ChatRequest((ChatMessage("user", "word " * 4000),), 3, 0.0)) as deltas:
+                    async with backend.stream(ChatRequest((ChatMessage("user", "word " * 4000),), 3, 0.0)) as deltas:
                         async for _ in deltas:
                             pass
-            await brain.close()
+            await backend.close()
         assert pids[0] != pids[1]
     assert not any(map(_alive, pids))
 
@@ -112,33 +112,35 @@ def test_a_missing_voice_is_a_sentence() -> None:
         pass
 
 
-async def test_the_embedded_brain_answers_and_ends() -> None:
-    brain = make_backend("embedded")
-    await brain.open()
-    child = brain._server.child.pid
-    request = ChatRequest(build_prompt([], 1, "What is the capital of France?", persona=brain.traits.persona), 30, 0.0)
-    async with brain.stream(request) as deltas:
+async def test_the_embedded_backend_answers_and_ends() -> None:
+    backend = make_backend("embedded")
+    await backend.open()
+    child = backend._server.child.pid
+    request = ChatRequest(
+        build_prompt([], 1, "What is the capital of France?", persona=backend.traits.persona), 30, 0.0
+    )
+    async with backend.stream(request) as deltas:
         text = "".join([delta async for delta in text_of(deltas)])
     assert "Paris" in text
-    await brain.close()
+    await backend.close()
     assert not _alive(child)
-    await brain.close()  # twice is fine
+    await backend.close()  # twice is fine
 
 
 async def test_a_stream_that_is_left_stops_the_engine() -> None:
-    brain = make_backend("embedded")
-    await brain.open()
+    backend = make_backend("embedded")
+    await backend.open()
     long = ChatRequest((ChatMessage("user", "Count from one to two hundred."),), 400, 0.0)
-    async with brain.stream(long) as deltas:
+    async with backend.stream(long) as deltas:
         await anext(aiter(deltas))
     begin = time.monotonic()
     short = ChatRequest((ChatMessage("user", "Say yes."),), 3, 0.0)
-    async with brain.stream(short) as deltas:
+    async with backend.stream(short) as deltas:
         async for _ in deltas:
             pass
     # The one slot is free again: 400 tokens would have taken over three seconds.
     assert time.monotonic() - begin < 2.5
-    await brain.close()
+    await backend.close()
 
 
 async def test_a_missing_model_is_a_sentence() -> None:
@@ -159,8 +161,8 @@ async def test_children_end_when_the_app_is_killed() -> None:
 import asyncio, sys, time
 from app.backend import make_backend
 from app.evaluation.latency import word_distance
-from app.model_pool import MODELS
-from app.models.places import default_model
+from app.models.pool import MODELS
+from app.models.locations import default_model
 from app.tts.voices import make_voice
 
 async def main():

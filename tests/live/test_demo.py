@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import soundfile
 
-from app.evaluation.spoken import load_questions
-from app.session.demo_run import SWAP_AFTER_WORDS
+from app.demo.run import SWAP_AFTER_WORDS
+from app.evaluation.spoken_questions import load_questions
 from tests.support.ear import transcribe
 from tests.support.matching import best_match
 from tests.support.patience import alone, in_real_time
@@ -27,24 +27,34 @@ LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 def test_the_demo_runs_from_start_to_chart_offline_and_unattended(tmp_path: Path) -> None:
     # Nothing of the user's: no key, no settings; and no proxy could hide where a request goes.
     environment = {
-        name: value for name, value in os.environ.items()
+        name: value
+        for name, value in os.environ.items()
         if not name.endswith("_API_KEY") and not name.upper().endswith("_PROXY")
-    } | {"QT_QPA_PLATFORM": "offscreen"}  # fmt: skip
+    } | {"QT_QPA_PLATFORM": "offscreen"}
     homes = {name: str(tmp_path / name) for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
     # Its pieces are installed for the tests: nothing is fetched, they are joined.
-    subprocess.run([sys.executable, "-m", "app", "models", "get", "qwen2.5-coder-0.5b"], env=environment | homes,
-                   check=True, capture_output=True, timeout=60)  # fmt: skip
+    subprocess.run(
+        [sys.executable, "-m", "app", "models", "get", "qwen2.5-coder-0.5b"],
+        env=environment | homes,
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
     with virtual_audio() as audio, audio.record_loudspeaker(tmp_path / "heard.wav"):
         done = subprocess.run(
-            [sys.executable, "-m", "tests.support.demo_window", str(tmp_path)], env=environment | audio.env | homes,
-            cwd=Path(__file__).resolve().parents[2], capture_output=True, text=True, timeout=180,
-        )  # fmt: skip
+            [sys.executable, "-m", "tests.support.demo_window", str(tmp_path)],
+            env=environment | audio.env | homes,
+            cwd=Path(__file__).resolve().parents[2],
+            capture_output=True,
+            text=True,
+            timeout=180,
+        )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     assert set(json.loads(done.stdout.splitlines()[-1])) <= LOOPBACK, "nobody else was asked for anything"
 
     report = json.loads((tmp_path / "report.json").read_text("utf-8"))
     assert report["ok"] and report["whole"]
-    rows = {answer["brain"]: answer for answer in report["answers"]}
+    rows = {answer["backend"]: answer for answer in report["answers"]}
     assert set(rows) == {"SmolLM2 135M", "Qwen 2.5 Coder 0.5B"} and len(report["answers"]) == 2
     for answer in report["answers"]:
         assert -1.0 < answer["response_seconds"] < 5.0 and not answer["trouble"]
@@ -53,7 +63,7 @@ def test_the_demo_runs_from_start_to_chart_offline_and_unattended(tmp_path: Path
     assert (swap["from"], swap["to"], swap["trouble"]) == ("SmolLM2 135M", "Qwen 2.5 Coder 0.5B", "")
     assert len(swap["before"].split()) >= SWAP_AFTER_WORDS and len(swap["after"].split()) >= 3
     assert 0 < swap["seconds"] < 20 and swap["silence_seconds"] < 3
-    print({brain: row["response_seconds"] for brain, row in rows.items()}, swap["seconds"], swap["silence_seconds"])
+    print({backend: row["response_seconds"] for backend, row in rows.items()}, swap["seconds"], swap["silence_seconds"])
     seen = json.loads((tmp_path / "seen.json").read_text("utf-8"))
     assert seen["sessions"] == 2, "the window's panes saw them"
     assert seen["most_streams"] == 2, "the questions have a way of their own to the loudspeaker"

@@ -22,14 +22,17 @@ from tests.support.virtual_audio import RATE, VirtualAudio, virtual_audio
 
 SECONDS = 3
 
-PRELUDE = SAY + """
+PRELUDE = (
+    SAY
+    + """
 import time
 import numpy as np
 from app.audio import stream
-from app.audio.devices import find_input, find_output, list_devices, own_devices
-from app.audio.errors import AudioError, DeviceError
-from app.audio.portaudio import Loudspeaker, Microphone
+from app.audio.devices.listing import find_input, find_output, list_devices, own_devices
+from app.audio.io.errors import AudioError, DeviceError
+from app.audio.io.portaudio import Loudspeaker, Microphone
 """
+)
 
 LISTEN = """
 with Microphone("kame_mic") as mic:
@@ -214,9 +217,7 @@ TALK = GONE.format(end="Loudspeaker", name="kame_speaker", step="end.write(np.ze
 
 
 @alone
-@pytest.mark.parametrize(
-    ("script", "kind"), [(HEAR, "microphone “kame_mic”"), (TALK, "loudspeaker “kame_speaker”")]
-)
+@pytest.mark.parametrize(("script", "kind"), [(HEAR, "microphone “kame_mic”"), (TALK, "loudspeaker “kame_speaker”")])
 def test_server_killed(exact_audio: VirtualAudio, script: str, kind: str) -> None:
     with started(exact_audio, script) as child:
         child.hears()
@@ -308,7 +309,7 @@ with Microphone("kame_mic") as mic:
 
 def test_list_while_a_stream_is_open(exact_audio: VirtualAudio) -> None:
     script = """
-from app.audio.watch import DeviceWatch, list_now
+from app.audio.devices.watch import DeviceWatch, list_now
 import threading
 changed = threading.Event()
 with DeviceWatch(changed.set), Microphone("KAME-Mic") as mic:

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from app.conversation import events as e
-from app.history.store import History
-from app.session.history import KeptTalk, Setup
+from app.history.base import KeptTalk, Setup
+from app.history.store import HistoryStore
 from tests.support.child import Child
 
 KILLS, CHAINS = 15, 5
@@ -27,7 +27,7 @@ TALK = """
 import sys, time
 from pathlib import Path
 from app.history.store import History
-from app.session.history import Setup
+from app.history.base import Setup
 from tests.support.history import numbered
 
 history = History(Path(sys.argv[1]), None)
@@ -79,7 +79,7 @@ async def _look(path: Path, mark: str, put: list[tuple[int, float]], before: lis
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert database.execute("PRAGMA foreign_key_check").fetchall() == []
-    history = History(path, None)
+    history = HistoryStore(path, None)
     try:
         listed = {view.key: view for view in await history.conversations()}
         assert history.trouble == "" and not list(path.parent.glob("*.broken*"))

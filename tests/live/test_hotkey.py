@@ -25,16 +25,16 @@ APP = """
 import sys
 from PySide6.QtCore import QSocketNotifier
 from PySide6.QtGui import QGuiApplication
-from app.gui import hotkey_x11
-from app.gui.hotkeys import Hotkeys
+from app.gui.hotkeys import x11
+from app.gui.hotkeys.manager import Hotkeys
 
-class Counting(hotkey_x11.X11Hotkeys):
+class Counting(x11.X11Hotkeys):
     "Also tells what the X server sends, repeats included."
     def _key_down(self, code, state):
         say("raw")
         super()._key_down(code, state)
 
-hotkey_x11.X11Hotkeys = Counting
+x11.X11Hotkeys = Counting
 
 def say(word):
     print(word, flush=True)
@@ -456,8 +456,8 @@ def test_a_lost_x_server_ends_the_hotkeys_with_a_sentence() -> None:
     code = """
 import os, signal, sys
 from PySide6.QtCore import QCoreApplication, QTimer
-from app.gui.hotkey_x11 import X11Hotkeys
-from app.gui.hotkey import read_hotkey
+from app.gui.hotkeys.x11 import X11Hotkeys
+from app.gui.hotkeys.hotkey import read_hotkey
 app = QCoreApplication([])
 keys = X11Hotkeys(display=os.environ["DISPLAY"])
 keys.failed.connect(lambda name, sentence: (print(repr(name), sentence, flush=True), app.quit()))

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not available(), reason="needs dbus-daemon and g
 
 STEPS = """
 import json, logging, os, sys, time
-from app.secrets import KeyStore
+from app.services.api_keys import KeyStore
 logging.basicConfig(level=1)
 logging.captureWarnings(True)
 keys, out = KeyStore(deadline=float(os.environ.get("SECONDS", 5))), []
@@ -44,8 +44,9 @@ def service() -> Iterator[Service]:
 def steps(service: Service, *wanted: list, env: dict[str, str] | None = None) -> list[list]:
     """Does `wanted` in a process of its own; per step: the right key or none, the place, the trouble, seconds."""
     environment = {"STEPS": json.dumps(wanted).replace(json.dumps(SECRET), '"@"'), "SECRET": SECRET, **(env or {})}
-    code = STEPS.replace('json.loads(os.environ["STEPS"])',
-                         'json.loads(os.environ["STEPS"].replace("@", os.environ["SECRET"]))')  # fmt: skip
+    code = STEPS.replace(
+        'json.loads(os.environ["STEPS"])', 'json.loads(os.environ["STEPS"].replace("@", os.environ["SECRET"]))'
+    )
     done = service.run(code, env=environment)
     assert done.returncode == 0, done.stderr
     assert not places_with(SECRET, texts=[done.stdout, done.stderr], folders=[service.folder])
@@ -70,9 +71,16 @@ def test_a_key_is_kept_read_by_another_process_and_forgotten(service: Service) -
 
 def test_keys_of_several_servers_lie_side_by_side_and_a_new_one_takes_an_olds_place(service: Service) -> None:
     made = steps(
-        service, ["keep", "A", "one"], ["keep", "B", SECRET], ["keep", "A", "two"], ["find", ["B"]], ["forget", ["A"]],
-        ["find", ["A"]], ["find", ["B"]], ["forget", ["B"]],
-    )  # fmt: skip
+        service,
+        ["keep", "A", "one"],
+        ["keep", "B", SECRET],
+        ["keep", "A", "two"],
+        ["find", ["B"]],
+        ["forget", ["A"]],
+        ["find", ["A"]],
+        ["find", ["B"]],
+        ["forget", ["B"]],
+    )
     assert [step[1] for step in made] == ["keyring"] * 4 + ["none", "none", "keyring", "none"]
     assert made[3][0] is True and made[6][0] is True
 

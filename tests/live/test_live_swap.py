@@ -17,13 +17,13 @@ import numpy as np
 import pytest
 
 from app import main as compose
-from app.audio.wav import FileSink, FileSource
+from app.audio.io.files import FileSink, FileSource
 from app.backend import key_names
-from app.cli_talk import SwapGaps
+from app.cli.talk_command import SwapGaps
 from app.conversation import events as e
-from app.conversation.tally import Tally
 from app.conversation.transcript import Transcript
-from app.models.places import default_model
+from app.conversation.usage import ConversationUsage
+from app.models.locations import default_model
 from app.session.control import BackendChoice, SessionChoice
 from tests.live.test_talk_cli import talk, talk_alone
 from tests.support import sounds
@@ -49,8 +49,11 @@ def llama_server(model: Path, key: str) -> Iterator[str]:
     """A llama.cpp server in a process of its own, which wants `key`: its base URL."""
     child = subprocess.Popen(
         [sys.executable, "-c", SERVER, str(model), key],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-    )  # fmt: skip
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
     assert child.stdin is not None and child.stdout is not None
     try:
         line = next(text for text in child.stdout if text.startswith("http"))
@@ -99,11 +102,11 @@ def test_swapped_in_mid_answer_between_two_real_models(tmp_path: Path, monkeypat
         events = asyncio.run(
             _talk_and_swap(question, tmp_path / "a.wav", tmp_path / "rec", BackendChoice("compatible", "", url))
         )
-    gaps, transcript, tally = SwapGaps(), Transcript(), Tally()
+    gaps, transcript, usage = SwapGaps(), Transcript(), ConversationUsage()
     for event in events:
         gaps.apply(event)
         transcript.apply(event)
-        tally.apply(event)
+        usage.apply(event)
     [swap] = gaps.gaps
     host = urlsplit(url).netloc
     assert (swap["backend"], swap["model"], swap["reason"]) == (host, "other-model", "chosen")
@@ -111,9 +114,9 @@ def test_swapped_in_mid_answer_between_two_real_models(tmp_path: Path, monkeypat
     assert swap["gap_seconds"] <= swap["first_word_seconds"] < 5
     print(f"swapped: first word after {swap['first_word_seconds']} s, gap {swap['gap_seconds']} s")
     answer = transcript.last("assistant")
-    assert answer is not None and answer.brains[-1] == "other-model" and len(answer.brains) == 2
+    assert answer is not None and answer.backends[-1] == "other-model" and len(answer.backends) == 2
     assert not [x for x in events if isinstance(x, e.Failure)]
-    counts = tally.brains[host, "other-model"]
+    counts = usage.backends[host, "other-model"]
     assert counts.requests == 1 and counts.cost == 0 and counts.unpriced == 0, "on this machine it costs nothing"
     other.unlink()  # 90 MB that need no search
     assert not places_with(SECRET, folders=[tmp_path], texts=[e.to_json(x) for x in events])
@@ -123,14 +126,25 @@ def test_a_swap_from_the_command_line_is_told_and_one_that_fails_changes_nothing
     question = sounds.write(tmp_path / "q.wav", sounds.question("103_2"))
     with peer(Script((" It", " is", " the", " second", " one", "."))) as url:
         code, document, stderr = talk(
-            "--input", question, "--output", tmp_path / "a.wav", "--backend", "compatible", "--base-url",
-            closed_port_url(), "--model", "any", "--swap", f"0.2=compatible:tiny@{url}/v1",
-            "--swap", "0.4=compatible@nowhere",
-        )  # fmt: skip
+            "--input",
+            question,
+            "--output",
+            tmp_path / "a.wav",
+            "--backend",
+            "compatible",
+            "--base-url",
+            closed_port_url(),
+            "--model",
+            "any",
+            "--swap",
+            f"0.2=compatible:tiny@{url}/v1",
+            "--swap",
+            "0.4=compatible@nowhere",
+        )
     [told] = [text for text in document["failures"] if "is no address of a server" in text]
     assert told.endswith("The talk goes on with the brain that it has.")
     assert [swap["model"] for swap in document["swaps"]] == ["tiny"]
-    assert document["turns"][-1]["text"] == "It is the second one." and document["turns"][-1]["brains"] == ["tiny"]
+    assert document["turns"][-1]["text"] == "It is the second one." and document["turns"][-1]["backends"] == ["tiny"]
     assert code == 2, stderr
 
 
@@ -142,9 +156,20 @@ def test_a_talk_leaves_no_key_behind(user: str, tmp_path: Path) -> None:
         url = f"http://{user}{urlsplit(where).netloc}/v1"
         [name] = key_names("compatible", url)
         code, document, stderr = talk_alone(
-            "--input", question, "--output", tmp_path / "a.wav", "--record", tmp_path / "rec",
-            "--backend", "compatible", "--model", "any", "--base-url", url, env={name: SECRET, **home},
-        )  # fmt: skip
+            "--input",
+            question,
+            "--output",
+            tmp_path / "a.wav",
+            "--record",
+            tmp_path / "rec",
+            "--backend",
+            "compatible",
+            "--model",
+            "any",
+            "--base-url",
+            url,
+            env={name: SECRET, **home},
+        )
         assert seen and (user or set(seen) == {SECRET}), "a user in the address goes before the key"
     assert code == 2 and "refuses the API key" in " ".join(document["failures"])
     heard = " ".join(t["text"] for t in document["turns"] if t["speaker"] == "user")

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from app import main as compose
-from app.audio.wav import FileSink, FileSource
+from app.audio.io.files import FileSink, FileSource
 from app.conversation import events as e
 from app.conversation.words import fold
-from app.model_pool import MODELS
+from app.models.pool import MODELS
 from app.session.control import SessionChoice
 from app.session.session import Session
 from tests.support import sounds

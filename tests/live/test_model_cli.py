@@ -10,10 +10,10 @@ import pytest
 import soundfile
 from safetensors.torch import load_file, save_file
 
-from app import summon
-from app.cli import main
-from app.evaluation import doctor
+from app.cli.parser import main
 from app.frontend.kame import measure
+from app.platform import single_instance
+from app.services import doctor
 from tests.support import sounds
 from tests.support.hub import Hub
 from tests.support.tiny_kame import make_checkpoint
@@ -62,7 +62,7 @@ def test_doctor_names_commands_as_they_work_here(
 ) -> None:
     """On a machine with a card and without the weights; the app's command is not on the PATH."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    monkeypatch.setattr(summon, "command", lambda: "/opt/kame/bin/kame-desktop")
+    monkeypatch.setattr(single_instance, "command", lambda: "/opt/kame/bin/kame-desktop")
     monkeypatch.setattr(doctor, "_card", lambda add: (30 * 2**30, "A card"))
     monkeypatch.setattr(measure, "copy_bandwidth", lambda device: 1e12)
     _, document = run(capsys, "doctor")
@@ -72,9 +72,21 @@ def test_doctor_names_commands_as_they_work_here(
 
 def test_the_frame_bench_runs_where_it_can_and_says_where_it_cannot(capsys: pytest.CaptureFixture[str]) -> None:
     code, document = run(
-        capsys, "bench", "frame", "--random-weights", "--size", "tiny", "--device", "cpu", "--frames", "3",
-        "--context", "120", "--context-fill", "50",
-    )  # fmt: skip
+        capsys,
+        "bench",
+        "frame",
+        "--random-weights",
+        "--size",
+        "tiny",
+        "--device",
+        "cpu",
+        "--frames",
+        "3",
+        "--context",
+        "120",
+        "--context-fill",
+        "50",
+    )
     [one] = document["frames"]
     assert code == 0 and (one["context"], one["filled"]) == (120, 50) and one["parts"]["depth"]["p50"] > 0
     code, document = run(capsys, "bench", "frame", "--random-weights", "--device", "cuda")
@@ -97,9 +109,23 @@ def test_a_sound_file_goes_through_a_small_model_at_the_command_line(
     weights = _silent(make_checkpoint(tmp_path / "weights"))
     question = sounds.write(tmp_path / "q.wav", sounds.room(2.0))
     code, document = run(
-        capsys, "talk", "--frontend", "kame", "--weights", str(weights), "--device", "cpu", "--delay-ms", "160",
-        "--input", str(question), "--output", str(tmp_path / "a.wav"), "--record", str(tmp_path / "record"),
-    )  # fmt: skip
+        capsys,
+        "talk",
+        "--frontend",
+        "kame",
+        "--weights",
+        str(weights),
+        "--device",
+        "cpu",
+        "--delay-ms",
+        "160",
+        "--input",
+        str(question),
+        "--output",
+        str(tmp_path / "a.wav"),
+        "--record",
+        str(tmp_path / "record"),
+    )
     assert code == 2 and "No words were heard" in document["failures"][-1]  # an empty room
     samples, rate = soundfile.read(tmp_path / "a.wav", dtype="float32")
     assert rate == 24_000 and len(samples) >= 2.0 * rate and np.abs(samples).max() > 0
@@ -110,7 +136,7 @@ def test_a_sound_file_goes_through_a_small_model_at_the_command_line(
 def test_without_weights_or_a_card_the_talk_says_what_to_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(summon, "command", lambda: "/opt/kame/bin/kame-desktop")
+    monkeypatch.setattr(single_instance, "command", lambda: "/opt/kame/bin/kame-desktop")
     question = sounds.write(tmp_path / "q.wav", sounds.room(1.0))
     words = ("--input", str(question), "--output", str(tmp_path / "a.wav"))
     code, document = run(capsys, "talk", "--frontend", "moshi", "--device", "cpu", "--weights", "nowhere", *words)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from app import cli
+from app.cli import parser
 from app.conversation import events as e
 from app.conversation.words import fold
 from app.evaluation.latency import word_distance
@@ -38,7 +38,7 @@ def talk(*arguments: str | Path) -> tuple[int, dict, str]:
     """Runs `talk … --json`: exit code, document, standard error."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = cli.main(["talk", *map(str, arguments), "--json"])
+        code = parser.main(["talk", *map(str, arguments), "--json"])
     return code, json.loads(out.getvalue()), err.getvalue()
 
 
@@ -46,8 +46,12 @@ def talk_alone(*arguments: str | Path, env: dict[str, str] | None = None) -> tup
     """Runs `talk … --json` in a process of its own."""
     done = subprocess.run(
         [sys.executable, "-c", RUN, "talk", *map(str, arguments), "--json"],
-        capture_output=True, text=True, cwd=ROOT, env={**os.environ, **(env or {})}, timeout=240,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, **(env or {})},
+        timeout=240,
+    )
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout), done.stderr
 
@@ -70,7 +74,7 @@ def test_a_spoken_question_gets_a_spoken_answer(tmp_path: Path, capsys: pytest.C
     assert {p.name for p in (tmp_path / "rec").iterdir()} == {EVENTS_FILE, USER_FILE, ASSISTANT_FILE}
     # The recorded talk can be told again, word for word.
     capsys.readouterr()
-    assert cli.main(["replay", str(tmp_path / "rec"), "--json"]) == 0
+    assert parser.main(["replay", str(tmp_path / "rec"), "--json"]) == 0
     again = json.loads(capsys.readouterr().out)
     assert again["turns"] == document["turns"] and again["events"]["SessionEnded"] == 1
     user, assistant = (soundfile.info(tmp_path / "rec" / name) for name in (USER_FILE, ASSISTANT_FILE))
@@ -96,7 +100,7 @@ def test_a_bad_file_is_a_sentence_and_exit_code_2(
         path.write_bytes(content)
     elif content is not None:
         sounds.write(path, content)
-    assert cli.main(["talk", "--input", str(path), "--output", str(tmp_path / "a.wav")]) == 2
+    assert parser.main(["talk", "--input", str(path), "--output", str(tmp_path / "a.wav")]) == 2
     told = capsys.readouterr().err
     assert words in told and "q.wav" in told and told.strip().endswith(".") and "Traceback" not in told
 
@@ -110,9 +114,17 @@ def test_noise_without_words_says_that_nothing_was_heard(tmp_path: Path) -> None
 def test_a_back_end_that_does_not_run_keeps_the_words(tmp_path: Path) -> None:
     path = sounds.write(tmp_path / "q.wav", sounds.question("141_2"))
     code, document, _ = talk(
-        "--input", path, "--output", tmp_path / "a.wav",
-        "--backend", "openai", "--base-url", closed_port_url() + "/v1", "--model", "any",
-    )  # fmt: skip
+        "--input",
+        path,
+        "--output",
+        tmp_path / "a.wav",
+        "--backend",
+        "openai",
+        "--base-url",
+        closed_port_url() + "/v1",
+        "--model",
+        "any",
+    )
     assert code == 2
     assert "assumptions" in _text(document, "user")
     assert document["failures"] and all("No server answers" in f for f in document["failures"])
@@ -124,9 +136,18 @@ def test_a_back_end_that_breaks_off_is_spoken_as_far_as_it_came(tmp_path: Path) 
     script.break_after = 5
     with peer(script) as url:
         code, document, _ = talk(
-            "--input", path, "--output", tmp_path / "a.wav", "--backend", "openai", "--base-url", url + "/v1",
-            "--model", "any", "--no-openings",
-        )  # fmt: skip
+            "--input",
+            path,
+            "--output",
+            tmp_path / "a.wav",
+            "--backend",
+            "openai",
+            "--base-url",
+            url + "/v1",
+            "--model",
+            "any",
+            "--no-openings",
+        )
     assert code == 2
     assert _text(document, "assistant") == "The answer is quite simple."
     assert "broke off" in document["failures"][-1]
@@ -141,9 +162,20 @@ def test_a_full_disk_stops_the_recording_and_not_the_talk(tmp_path: Path) -> Non
     (record / EVENTS_FILE).symlink_to("/dev/full")
     with peer(Script(("It", " is", " fine."))) as url:
         code, document, _ = talk(
-            "--input", path, "--output", tmp_path / "a.wav", "--record", record,
-            "--backend", "openai", "--base-url", url + "/v1", "--model", "any", "--no-openings",
-        )  # fmt: skip
+            "--input",
+            path,
+            "--output",
+            tmp_path / "a.wav",
+            "--record",
+            record,
+            "--backend",
+            "openai",
+            "--base-url",
+            url + "/v1",
+            "--model",
+            "any",
+            "--no-openings",
+        )
     assert code == 2 and _text(document, "assistant") == "It is fine."
     assert len(document["failures"]) == 1 and "recording has stopped" in document["failures"][0]
 
@@ -154,9 +186,17 @@ def test_an_answer_that_finds_no_room_is_a_sentence_and_the_words_are_kept(tmp_p
     (tmp_path / "a.wav").symlink_to("/dev/full")
     with peer(Script(("It", " is", " fine."))) as url:
         code, document, stderr = talk(
-            "--input", path, "--output", tmp_path / "a.wav", "--backend", "openai", "--base-url", url + "/v1",
-            "--model", "any",
-        )  # fmt: skip
+            "--input",
+            path,
+            "--output",
+            tmp_path / "a.wav",
+            "--backend",
+            "openai",
+            "--base-url",
+            url + "/v1",
+            "--model",
+            "any",
+        )
     told = document.get("error") or document["failures"][-1]
     assert code == 2 and told.endswith(".") and "Traceback" not in stderr, stderr
 
@@ -176,9 +216,17 @@ def test_four_minutes_in_bounded_memory(tmp_path: Path) -> None:
             tracemalloc.start()
             try:
                 code, document, stderr = talk(
-                    "--input", path, "--output", tmp_path / "a.wav", "--backend", "openai", "--base-url", url + "/v1",
-                    "--model", "any",
-                )  # fmt: skip
+                    "--input",
+                    path,
+                    "--output",
+                    tmp_path / "a.wav",
+                    "--backend",
+                    "openai",
+                    "--base-url",
+                    url + "/v1",
+                    "--model",
+                    "any",
+                )
                 peaks.append(tracemalloc.get_traced_memory()[1])
             finally:
                 tracemalloc.stop()
@@ -192,11 +240,11 @@ def test_four_minutes_in_bounded_memory(tmp_path: Path) -> None:
 def test_a_wrong_name_is_a_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = sounds.write(tmp_path / "q.wav", sounds.question("141_2"))
     common = ["talk", "--input", str(path), "--output", str(tmp_path / "a.wav")]
-    assert cli.main([*common, "--backend", "hal9000"]) == 2
-    assert cli.main([*common, "--frontend", "hal9000"]) == 2
-    assert cli.main(["talk", "--input", str(path), "--output", str(path)]) == 2
-    assert cli.main(["talk", "--input", str(path), "--output", str(tmp_path / "no" / "a.wav")]) == 2
-    assert cli.main(["replay", str(tmp_path)]) == 2
+    assert parser.main([*common, "--backend", "hal9000"]) == 2
+    assert parser.main([*common, "--frontend", "hal9000"]) == 2
+    assert parser.main(["talk", "--input", str(path), "--output", str(path)]) == 2
+    assert parser.main(["talk", "--input", str(path), "--output", str(tmp_path / "no" / "a.wav")]) == 2
+    assert parser.main(["replay", str(tmp_path)]) == 2
     told = capsys.readouterr().err.strip().splitlines()
     assert len(told) == 5 and all(line.endswith(".") for line in told), told
 
@@ -211,8 +259,12 @@ def test_devices_are_listed_by_name() -> None:
     with virtual_audio() as audio:
         done = subprocess.run(
             [sys.executable, "-m", "app", "devices", "--json"],
-            capture_output=True, text=True, cwd=ROOT, env={**os.environ, **audio.env}, timeout=60,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            env={**os.environ, **audio.env},
+            timeout=60,
+        )
     names = [device["name"] for device in json.loads(done.stdout)["devices"]]
     assert done.returncode == 0 and "KAME-Mic" in names and "KAME-Speaker" in names
 
@@ -230,9 +282,19 @@ def test_over_a_real_answer_uh_huh_lets_it_go_on_and_stop_stops_it(tmp_path: Pat
     answer = "It is interesting because it has more than one answer. " + "And there is one more to be found. " * 8
     with peer(Script(tuple(f" {word}" for word in answer.split()))) as url:
         code, document, stderr = talk(
-            "--input", path, "--output", tmp_path / "a.wav", "--record", tmp_path / "rec",
-            "--backend", "openai", "--base-url", url + "/v1", "--model", "any",
-        )  # fmt: skip
+            "--input",
+            path,
+            "--output",
+            tmp_path / "a.wav",
+            "--record",
+            tmp_path / "rec",
+            "--backend",
+            "openai",
+            "--base-url",
+            url + "/v1",
+            "--model",
+            "any",
+        )
     assert code == 0, stderr
     first = next(t for t in document["turns"] if t["speaker"] == "assistant")
     held = [x.at for x in Replay(tmp_path / "rec").events() if isinstance(x, e.AssistantHeld)]

@@ -25,6 +25,8 @@ from tests.support.window_talk import ANSWER, check_talk, events_in, wait_until
 pytestmark = pytest.mark.alone
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
 @contextmanager
 def window(audio: VirtualAudio, display: str, home: Path, **settings: object) -> Iterator[subprocess.Popen]:
     """The app's window behind its first run, with its settings and its data in `home`."""
@@ -32,9 +34,13 @@ def window(audio: VirtualAudio, display: str, home: Path, **settings: object) ->
     config.mkdir(parents=True)
     (config / "settings.json").write_text(json.dumps({"keep_recordings": True, "first_run_done": True, **settings}))
     env = {
-        **os.environ, **audio.env, "DISPLAY": display, "QT_QPA_PLATFORM": "xcb",
-        "XDG_CONFIG_HOME": str(home / "config"), "XDG_DATA_HOME": str(home / "data"),
-    }  # fmt: skip
+        **os.environ,
+        **audio.env,
+        "DISPLAY": display,
+        "QT_QPA_PLATFORM": "xcb",
+        "XDG_CONFIG_HOME": str(home / "config"),
+        "XDG_DATA_HOME": str(home / "data"),
+    }
     with open(home / "log.txt", "wb") as log:
         child = subprocess.Popen([sys.executable, "-m", "app"], cwd=ROOT, env=env, stdout=log, stderr=log)
         try:
@@ -69,8 +75,13 @@ def test_a_question_asked_aloud_is_answered_aloud(duplex: bool, tmp_path: Path) 
         virtual_audio() as audio,
         virtual_screen() as screen,
         window(
-            audio, screen.display, tmp_path, duplex=duplex,
-            provider="openai", openai_url=f"{url}/v1", openai_model="any",
+            audio,
+            screen.display,
+            tmp_path,
+            duplex=duplex,
+            provider="openai",
+            openai_url=f"{url}/v1",
+            openai_model="any",
         ) as child,
     ):
         recordings = tmp_path / "data"

@@ -19,9 +19,13 @@ def bench(*arguments: str, environment: dict[str, str], home: Path) -> dict:
     """Its document; that goals are missed on a machine that does other things is no fault here."""
     untouched = {f"XDG_{name}_HOME": str(home) for name in ("CONFIG", "DATA", "STATE")}
     done = subprocess.run(
-        [sys.executable, "-m", "app", "bench", *arguments, "--json"], cwd=ROOT, capture_output=True, text=True,
-        env={**environment, "QT_QPA_PLATFORM": "offscreen", **untouched}, timeout=300,
-    )  # fmt: skip
+        [sys.executable, "-m", "app", "bench", *arguments, "--json"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={**environment, "QT_QPA_PLATFORM": "offscreen", **untouched},
+        timeout=300,
+    )
     document = json.loads(done.stdout)
     assert done.returncode in (0, 1) and "error" not in document, done.stderr
     assert document["ok"] == document["within_goal"] == (done.returncode == 0)
@@ -51,10 +55,13 @@ def test_what_is_heavy_is_not_imported_before_the_window_is_seen(tmp_path: Path)
     run.mkdir(mode=0o700)
     with virtual_audio(devices=False) as audio:
         done = subprocess.run(
-            [sys.executable, "-X", "importtime", "-m", "app", "--report-start", str(report)], cwd=ROOT,
+            [sys.executable, "-X", "importtime", "-m", "app", "--report-start", str(report)],
+            cwd=ROOT,
             env={**audio.env, **homes, "XDG_RUNTIME_DIR": str(run), "QT_QPA_PLATFORM": "offscreen"},
-            capture_output=True, text=True, timeout=120,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
     said, mark, _ = done.stderr.partition("window painted")
     assert mark and done.returncode == 0, done.stderr[-2000:]
     found = json.loads(report.read_text())
@@ -63,8 +70,10 @@ def test_what_is_heavy_is_not_imported_before_the_window_is_seen(tmp_path: Path)
     imported = {line.rpartition("|")[2].strip() for line in said.splitlines()}
     heavy = {"openai", "onnxruntime", "faster_whisper", "pyqtgraph", "livekit", "torch", "scipy", "xllamacpp", "httpx"}
     heavy |= {"jiwer", "rapidfuzz"}
-    dialogs = {f"app.gui.{name}" for name in ("first_run", "settings_dialog", "log_panel", "about_dialog")}
-    assert "app.gui.window" in imported and not imported & (heavy | dialogs)
+    dialogs = {
+        f"app.gui.{name}" for name in ("first_run.wizard", "settings.dialog", "logs.panel", "shell.about_dialog")
+    }
+    assert "app.gui.shell.window" in imported and not imported & (heavy | dialogs)
 
 
 def test_a_window_without_a_talk_is_told_of_in_a_sentence() -> None:

@@ -70,10 +70,11 @@ def _talk(sounds: Sequence[np.ndarray], *, every: float = 3.0) -> tuple[list[e.E
 def _stops(events: list[e.Event], start: float, until: float) -> list[float]:
     """When the assistant was silenced between two times."""
     return [
-        x.at for x in events
+        x.at
+        for x in events
         if start <= x.at < until
         and (isinstance(x, e.AssistantHeld) or (isinstance(x, e.AssistantEnded) and x.interrupted))
-    ]  # fmt: skip
+    ]
 
 
 def _onset(samples: np.ndarray) -> np.ndarray:
@@ -82,9 +83,19 @@ def _onset(samples: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("kind", "below"),
-    [("cough", 0), ("throat", 0), ("keys", 0), ("clicks", 0), ("thump", 0), ("breath", 0), ("hum", 0), ("hum", 15),
-     ("cough", 20), ("music", 20)],
-)  # fmt: skip
+    [
+        ("cough", 0),
+        ("throat", 0),
+        ("keys", 0),
+        ("clicks", 0),
+        ("thump", 0),
+        ("breath", 0),
+        ("hum", 0),
+        ("hum", 15),
+        ("cough", 20),
+        ("music", 20),
+    ],
+)
 def test_what_is_no_speech_does_not_even_hold(kind: str, below: float) -> None:
     """Of 100 seeds of each at most 2 may hold; of these six none does."""
     sounds = [noise(kind, 200 + seed, below_speech=below) for seed in range(SEEDS)]
@@ -100,7 +111,7 @@ def test_speech_over_the_assistant_silences_it_within_300_ms() -> None:
     took: list[float] = []
     for number, cut in enumerate(files.values()):
         said = question(cut.file)[round(cut.begin * SAMPLE_RATE) : round(cut.end * SAMPLE_RATE)]
-        said = _onset(said)[: SAMPLE_RATE]
+        said = _onset(said)[:SAMPLE_RATE]
         loud = np.sqrt(np.square(said[np.abs(said) > VOICE_FLOOR]).mean())
         level = 10 ** ((SPEECH_DBFS - number % 2 * 6.0) / 20) / loud
         events, [start] = _talk([np.concatenate([np.zeros(97 * number, np.float32), said * level])], every=1.0)

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from app.audio.endpoints import AudioSource
+from app.audio.io.base import AudioSource
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
-from app.conversation.sound import DeviceNotice, Processing, SoundHealth
+from app.conversation.sound_processing import DeviceNotice, Processing, SoundHealth
 from app.session.session import Session
 from app.stt.scripted import ScriptedTurn
 from tests.support.talks import LoopSpeaker, Talk, simulate
@@ -89,8 +89,9 @@ def reply(request: ChatRequest) -> ScriptedAnswer:
     return answer(ANSWER)
 
 
-def talk_with(made: list[ScriptedEdge], *, seconds: float = 20.0, during: Callable[[Session], None] | None = None,
-              **times: float) -> Talk:  # fmt: skip
+def talk_with(
+    made: list[ScriptedEdge], *, seconds: float = 20.0, during: Callable[[Session], None] | None = None, **times: float
+) -> Talk:
     def edge(source: AudioSource, sink: LoopSpeaker) -> ScriptedEdge:
         made.append(ScriptedEdge(source, sink, **times))
         return made[0]

@@ -11,7 +11,7 @@ from app.evaluation.pauses import Case, bench_cases
 from app.evaluation.speech_models import SpeechModels, speech_models
 from app.evaluation.turns import follow
 from app.evaluation.turns_result import figures
-from app.models.places import default_model
+from app.models.locations import default_model
 
 pytestmark = pytest.mark.skipif(
     not (default_model("stt").is_dir() and default_model("endpointing").is_file() and default_model("llm").is_file()),

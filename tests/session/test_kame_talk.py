@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from app.audio.wav import FileSource
+from app.audio.io.files import FileSource
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
@@ -32,8 +32,17 @@ ANSWER = "The capital of France is Paris, and it lies on the river Seine. 5,895 
 PAD, START = 3, 400
 
 
-SMALL = {"n_q": 2, "dep_q": 1, "delays": [0, 0, 1], "num_layers": 1, "depformer_num_layers": 1, "dim": 64,
-         "depformer_dim": 32, "depformer_dim_feedforward": 132, "depformer_context": 1}  # fmt: skip
+SMALL = {
+    "n_q": 2,
+    "dep_q": 1,
+    "delays": [0, 0, 1],
+    "num_layers": 1,
+    "depformer_num_layers": 1,
+    "dim": 64,
+    "depformer_dim": 32,
+    "depformer_dim_feedforward": 132,
+    "depformer_context": 1,
+}
 """One code a side: where the streams' number doesn't matter, since a processor counts every call."""
 
 
@@ -98,7 +107,7 @@ def frontend(folder: Path) -> Iterator[Listening]:
 def test_the_model_is_fed_exactly_the_answers_tokens_however_late_and_slow(whole: Path, tmp_path: Path) -> None:
     frontend = Listening(whole)
     source = FileSource(write(tmp_path / "q.wav", question()))
-    talk = simulate(QUESTION, lambda _: _slow(ANSWER), frontend=frontend, source=source, manner="after")
+    talk = simulate(QUESTION, lambda _: _slow(ANSWER), frontend=frontend, source=source, answer_mode="after")
     wanted = [START, *frontend._pieces.encode(ANSWER)]
     assert frontend.heard == wanted
     taken = talk.of(e.OracleTaken)
@@ -140,7 +149,7 @@ def _split(tokens: list[int]) -> list[list[int]]:
     return out
 
 
-def test_moshi_asks_no_brain_and_hears_no_oracle(folder: Path) -> None:
+def test_moshi_asks_no_backend_and_hears_no_oracle(folder: Path) -> None:
     frontend = Listening(folder, name="moshi", hears_oracle=False)
     talk = simulate(QUESTION, lambda _: _slow(ANSWER), frontend=frontend)
     assert not talk.backend.requests and not frontend.heard
@@ -192,15 +201,18 @@ def test_a_long_talk_rolls_over_at_a_pause_without_a_gap(tmp_path: Path) -> None
     frontend = Listening(small)
     sizes: list[int] = []
     talk = simulate(
-        script, lambda r: answer(f"Yes, {r.messages[-1].content}"), seconds=70, frontend=frontend,
+        script,
+        lambda r: answer(f"Yes, {r.messages[-1].content}"),
+        seconds=70,
+        frontend=frontend,
         during=lambda session: session.add_listener(lambda event: _note_size(event, sizes)),
-    )  # fmt: skip
+    )
     assert talk.of(e.SessionEnded)[0].frames >= 875
     for begun, over in zip(talk.of(e.AssistantStarted), talk.of(e.AssistantEnded), strict=True):
         # While an answer sounds, a frame goes out for each frame that comes in.
         sounded = [at for at, samples in talk.speaker.heard if begun.at < at <= over.at]
         assert len(sounded) >= round((over.at - begun.at) / 0.08) - 1
-    anew = talk.of(e.ContextBegunAnew)
+    anew = talk.of(e.ContextRestarted)
     assert len(anew) >= 3 and all(event.told > 0 for event in anew)
     assert max(event.frames for event in talk.of(e.ContextMeasured)) < 200
     starts, ends = talk.of(e.UserStarted), talk.of(e.UserEnded)
@@ -240,9 +252,12 @@ class _OutOfMemory(Listening):
 @pytest.mark.parametrize("at", [5, 30, 45])
 def test_out_of_memory_in_mid_talk_goes_on_with_another_voice(folder: Path, at: int) -> None:
     talk = simulate(
-        QUESTION, lambda _: answer("The capital of France is Paris."), frontend=_OutOfMemory(folder, at),
-        fallback=lambda: CascadeFrontEnd(ScriptedVoice()), seconds=15,
-    )  # fmt: skip
+        QUESTION,
+        lambda _: answer("The capital of France is Paris."),
+        frontend=_OutOfMemory(folder, at),
+        fallback=lambda: CascadeFrontEnd(ScriptedVoice()),
+        seconds=15,
+    )
     [failure] = talk.of(e.Failure)
     assert failure.source == "frontend" and not failure.fatal
     assert "memory ran out" in failure.sentence and "embedded voice" in failure.sentence
@@ -258,9 +273,11 @@ def test_out_of_memory_while_loading_goes_on_with_another_voice(folder: Path) ->
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 15 GiB")
 
     talk = simulate(
-        QUESTION, lambda _: answer("Paris."), frontend=KameFrontEnd(models),
+        QUESTION,
+        lambda _: answer("Paris."),
+        frontend=KameFrontEnd(models),
         fallback=lambda: CascadeFrontEnd(ScriptedVoice()),
-    )  # fmt: skip
+    )
     [failure] = talk.of(e.Failure)
     assert "memory ran out while KAME was loading" in failure.sentence and "int8" in failure.sentence
     assert talk.of(e.SessionStarted)[0].frontend == "cascade"

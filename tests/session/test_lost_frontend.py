@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from app.audio.endpoints import EndOfAudio
+from app.audio.io.base import EndOfAudio
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame
@@ -79,13 +79,16 @@ async def talk(frontend: CascadeFrontEnd, source: PacedSource, **parts: object) 
     assert loop is not None
     session = Session(
         SessionParts(
-            frontend=frontend, transcriber=ScriptedTranscriber(QUESTION),
+            frontend=frontend,
+            transcriber=ScriptedTranscriber(QUESTION),
             voice_activity=ScriptedVoiceActivity(QUESTION),
-            backend=ScriptedBackend(lambda _: answer("The capital of France is Paris.")), source=source,
-            sink=Speaker(), **parts,  # type: ignore[arg-type]
+            backend=ScriptedBackend(lambda _: answer("The capital of France is Paris.")),
+            source=source,
+            sink=Speaker(),
+            **parts,  # type: ignore[arg-type]
         ),
         SessionConfig(pace="real"),
-    )  # fmt: skip
+    )
     events: list[e.Event] = []
     async with session:
         session.add_listener(events.append)

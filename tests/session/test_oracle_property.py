@@ -20,7 +20,7 @@ from app.conversation.prompt import ChatMessage
 from app.frontend.base import OracleAsked, OracleDone, OracleWords
 from app.session.clock import run_simulated
 from app.session.mailbox import Mailbox
-from app.session.oracle_host import OracleHost
+from app.session.oracle_context import OracleContext
 from app.session.oracle_runner import OracleRunner
 
 
@@ -60,7 +60,7 @@ async def _run(asks: list[Ask], script: list[ScriptedAnswer], concurrent: bool) 
     mailbox, events, given_out = Mailbox(), [], []
     backend = ScriptedBackend(lambda request: _reply(script, request.messages[0].content), concurrent=concurrent)
     async with asyncio.TaskGroup() as group:
-        host = OracleHost(
+        host = OracleContext(
             request=lambda backend, turn, words, final: ChatRequest((ChatMessage("user", words),)),
             post=mailbox.post,
             emit=events.append,

@@ -7,13 +7,13 @@ import asyncio
 import numpy as np
 import pytest
 
-from app.audio.endpoints import EndOfAudio
+from app.audio.io.base import EndOfAudio
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.words import fold
 from app.evaluation.latency import word_distance
-from app.evaluation.spoken import VOICE_FLOOR
+from app.evaluation.spoken_questions import VOICE_FLOOR
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.mailbox import TalkButton
 from app.session.parts import SessionConfig, SessionParts
@@ -31,7 +31,7 @@ LEAD_SECONDS = 1.0
 class HeldSource:
     """A question asked with the button down from `pressed` to its end, in seconds of the sound."""
 
-    name = "desk"
+    name = "service"
     overruns = backlog = 0
 
     def __init__(self, samples: np.ndarray, pressed: float) -> None:

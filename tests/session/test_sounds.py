@@ -11,7 +11,7 @@ from app.conversation.frame import SAMPLE_RATE
 from app.evaluation.sounds import run_sounds
 from app.evaluation.speech_models import SpeechModels, speech_models
 from app.frontend.cascade import CascadeFrontEnd
-from app.models.places import default_model
+from app.models.locations import default_model
 from app.session.clock import run_simulated
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
@@ -48,7 +48,7 @@ def _talk(*sounds: tuple[float, np.ndarray]) -> tuple[list[e.Event], list[str]]:
             source=SoundSource(samples),
             sink=LoopSpeaker(),
         )
-        session = Session(parts, SessionConfig(manner="after", pace="simulated", max_answer_seconds=0.1))
+        session = Session(parts, SessionConfig(answer_mode="after", pace="simulated", max_answer_seconds=0.1))
         events: list[e.Event] = []
         async with session:
             session.add_listener(events.append)
@@ -67,7 +67,7 @@ def test_laughter_is_not_answered_and_the_answer_goes_on_over_it() -> None:
     assert [x.text for x in finals if x.at < 6.0] in ([], [""])
     assert {words.split()[0] for words in asked} == {"What", "Can"}, asked
     ends = [x.at for x in events if isinstance(x, e.AssistantEnded)]
-    went_on = [x.at for x in events if isinstance(x, e.AssistantWentOn)]
+    went_on = [x.at for x in events if isinstance(x, e.AssistantResumed)]
     held = [x.at for x in events if isinstance(x, e.AssistantHeld)]
     assert 19.0 < ends[0] < 20.5, "the second question takes the floor, and nothing before it"
     assert len(held) == 2 and held[1] <= 19.3
@@ -89,11 +89,19 @@ def test_the_bench_tells_laughter_from_speech(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("heard", "words"),
     [
-        ("(laughs)", ""), ("[ Laughter ] I know.", "I know."), ("*sighs* Well", "Well"), ("Hahahaha-ha!", ""),
-        ("Ha ha, no.", "no."), ("Ugh! Achoo.", ""), ("[cough", ""), ("He said hi.", "He said hi."), ("a * b", "a * b"),
-        ("A Chihuahua in Omaha", "A Chihuahua in Omaha"), ("f(x) is 2", "f(x) is 2"),
+        ("(laughs)", ""),
+        ("[ Laughter ] I know.", "I know."),
+        ("*sighs* Well", "Well"),
+        ("Hahahaha-ha!", ""),
+        ("Ha ha, no.", "no."),
+        ("Ugh! Achoo.", ""),
+        ("[cough", ""),
+        ("He said hi.", "He said hi."),
+        ("a * b", "a * b"),
+        ("A Chihuahua in Omaha", "A Chihuahua in Omaha"),
+        ("f(x) is 2", "f(x) is 2"),
     ],
-)  # fmt: skip
+)
 def test_the_words_are_what_is_said_beside_sounds(heard: str, words: str) -> None:
     assert without_sounds(heard) == words
 

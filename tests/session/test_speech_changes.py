@@ -16,9 +16,9 @@ from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, Frame
 from app.frontend.base import SetVoice
 from app.session.control import SpeechChoice, Style
-from app.session.recogniser import RECENT_FRAMES, ChangingTranscriber
 from app.session.session import Session
-from app.session.speech import LiveSpeech
+from app.session.speech_controller import SpeechController
+from app.session.transcriber_swap import RECENT_FRAMES, SwappableTranscriber
 from app.stt.base import TranscriberError, TranscriptUpdate
 from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
 from app.tts.base import Clip, VoiceError
@@ -26,8 +26,9 @@ from app.tts.scripted import ScriptedVoice
 from tests.support.talks import Talk, simulate
 
 QUESTIONS = [
-    ScriptedTurn(1.0, 4.0, "What is the capital of France today?"), ScriptedTurn(12.0, 14.0, "And of Spain?"),
-]  # fmt: skip
+    ScriptedTurn(1.0, 4.0, "What is the capital of France today?"),
+    ScriptedTurn(12.0, 14.0, "And of Spain?"),
+]
 LOADING = 0.5
 LONG = "The first clause is here, the second clause comes then, the third one follows, and the last one ends it."
 
@@ -95,9 +96,16 @@ class Makers:
     def talk(self, *changes: tuple[float, SpeechChoice], seconds: float = 20.0, **more: object) -> Talk:
         """Changes to each choice at its time. All that was made was entered and left once, or never."""
         talk = simulate(
-            QUESTIONS, more.pop("reply", about), seconds=seconds, ears=self.first, voice=self.voice,
-            make_transcriber=self.recogniser, make_voice=self.spoken, during=changing(*changes), **more,
-        )  # fmt: skip
+            QUESTIONS,
+            more.pop("reply", about),
+            seconds=seconds,
+            ears=self.first,
+            voice=self.voice,
+            make_transcriber=self.recogniser,
+            make_voice=self.spoken,
+            during=changing(*changes),
+            **more,
+        )
         assert all(part.entered == part.left == 1 for part in self.made), "each was entered and left"
         assert not talk.tasks_left
         return talk
@@ -175,7 +183,7 @@ def test_who_goes_on_with_a_turn_is_heard_by_the_one_that_heard_its_beginning() 
 
     old, new = Noting([]), Noting([])
     old.name, new.name = "old", "new"
-    ears, retired = ChangingTranscriber(old), []
+    ears, retired = SwappableTranscriber(old), []
     ears.on_retired = retired.append
 
     def push(first: int, last: int) -> None:
@@ -212,7 +220,7 @@ def test_last_words_that_come_late_are_delivered_before_it_is_left() -> None:
             return self.late
 
     old, new = Late([]), ScriptedTranscriber([])
-    ears, retired, heard = ChangingTranscriber(old), [], []
+    ears, retired, heard = SwappableTranscriber(old), [], []
     ears.on_retired, ears.on_update = retired.append, heard.append
     ears.take(new)
     ears.begin(1, 1.0)
@@ -369,20 +377,35 @@ def test_the_end_of_the_talk_in_mid_change_leaves_nothing_behind() -> None:
             loop.call_later(at, lambda: setattr(during, "task", loop.create_task(session.stop())))
 
         talk = simulate(
-            QUESTIONS, about, seconds=20, ears=makers.first, voice=makers.voice, make_transcriber=makers.recogniser,
-            make_voice=makers.spoken, during=during,
-        )  # fmt: skip
+            QUESTIONS,
+            about,
+            seconds=20,
+            ears=makers.first,
+            voice=makers.voice,
+            make_transcriber=makers.recogniser,
+            make_voice=makers.spoken,
+            during=during,
+        )
         assert all(part.entered == part.left == 1 for part in makers.made), at
         assert isinstance(talk.events[-1], e.SessionEnded)
 
 
-def speech(parts: SimpleNamespace, makers: Makers, **more: bool) -> tuple[LiveSpeech, list[object], list[e.Event]]:
+def speech(
+    parts: SimpleNamespace, makers: Makers, **more: bool
+) -> tuple[SpeechController, list[object], list[e.Event]]:
     posted: list[object] = []
     told: list[e.Event] = []
-    live = LiveSpeech(
-        parts, ChangingTranscriber(makers.first), SpeechChoice(), "", "", simulated=more.get("simulated", True),
-        post=posted.append, emit=told.append, now=lambda: 1.0,
-    )  # fmt: skip
+    live = SpeechController(
+        parts,
+        SwappableTranscriber(makers.first),
+        SpeechChoice(),
+        "",
+        "",
+        simulated=more.get("simulated", True),
+        post=posted.append,
+        emit=told.append,
+        now=lambda: 1.0,
+    )
     return live, posted, told
 
 
@@ -457,7 +480,7 @@ def test_a_conversation_has_a_voice_of_its_own_and_gives_it_up_again() -> None:
     assert [event.voice for event in talk.of(e.SpeechChanged)] == ["pirate", "usual"]
     assert not makers.called("first")[1].spoken, "the first turn's answer was the pirate's"
     assert makers.called("pirate")[0].spoken and makers.called("usual")[0].spoken
-    assert [event.voice for event in talk.of(e.ConversationSet)][-2:] == ["pirate", ""]
+    assert [event.voice for event in talk.of(e.ConversationConfigured)][-2:] == ["pirate", ""]
     assert talk.said(1) == talk.said(2) == LONG
 
 
@@ -485,9 +508,15 @@ def test_a_failure_is_told_once_whatever_else_is_changed() -> None:
             loop.call_later(6.5 + n, session.set_style, Style(voice="missing", persona=f"Cook {n}."))
 
     talk = simulate(
-        QUESTIONS, about, seconds=20.0, ears=makers.first, voice=makers.voice, make_voice=makers.spoken,
-        during=during, speech=SpeechChoice("auto"),
-    )  # fmt: skip
+        QUESTIONS,
+        about,
+        seconds=20.0,
+        ears=makers.first,
+        voice=makers.voice,
+        make_voice=makers.spoken,
+        during=during,
+        speech=SpeechChoice("auto"),
+    )
     assert len(talk.of(e.Failure)) == 2, "one for the language, one for the conversation's voice"
     assert talk.said(1) == talk.said(2) == LONG
 
@@ -499,9 +528,17 @@ def test_where_its_own_voice_is_given_up_the_one_of_the_language_speaks() -> Non
         asyncio.get_running_loop().call_later(11.0, session.set_style, Style())
 
     talk = simulate(
-        QUESTIONS, about, seconds=20.0, ears=makers.first, voice=makers.voice, make_voice=makers.spoken,
-        during=during, speech=SpeechChoice("auto"), style=Style(voice="pirate"), first_voice="pirate",
-    )  # fmt: skip
+        QUESTIONS,
+        about,
+        seconds=20.0,
+        ears=makers.first,
+        voice=makers.voice,
+        make_voice=makers.spoken,
+        during=during,
+        speech=SpeechChoice("auto"),
+        style=Style(voice="pirate"),
+        first_voice="pirate",
+    )
     assert [event.voice for event in talk.of(e.SpeechChanged)] == ["de"] and makers.asked == 1
 
 

@@ -72,7 +72,7 @@ def fed_in_order(talk: Talk) -> None:
     speaking = fed = 0
     for event in talk.events:
         match event:
-            case e.OracleDelta(revision=revision) if not asked(talk, revision).aside:
+            case e.OracleDelta(revision=revision) if not asked(talk, revision).secondary:
                 assert revision >= speaking
                 speaking = revision
             case e.OracleFed(revision=revision):
@@ -84,12 +84,16 @@ def asked(talk: Talk, revision: int) -> e.OracleRequested:
     return next(x for x in talk.of(e.OracleRequested) if x.revision == revision)
 
 
-def test_in_mid_answer_the_new_brain_takes_over_as_soon_as_it_has_words() -> None:
+def test_in_mid_answer_the_new_backend_takes_over_as_soon_as_it_has_words() -> None:
     makers = Makers(lambda model, request: answer(words_of(model, 60), first=0.7 if model == "new" else 0.1, every=0.2))
     talk = simulate(
-        QUESTION, lambda r: answer(""), seconds=30, backend=makers.make("old"), make_backend=makers,
+        QUESTION,
+        lambda r: answer(""),
+        seconds=30,
+        backend=makers.make("old"),
+        make_backend=makers,
         during=at(6.0, choose("new")),
-    )  # fmt: skip
+    )
     [change] = talk.of(e.BackendChanged)
     assert (change.backend, change.model, change.reason) == ("NEW", "new", "chosen")
     first = next(d for d in talk.of(e.OracleDelta) if asked(talk, d.revision).model == "new")
@@ -99,10 +103,12 @@ def test_in_mid_answer_the_new_brain_takes_over_as_soon_as_it_has_words() -> Non
     assert change.at < max(olds) < first.at
     assert first.at - max(olds) <= 0.3, "the listener's gap is more than a word of the old one"
     said = talk.said(1)
-    assert "old0" in said and "new" in said and fold(said).index("old0") < min(
-        i for i, w in enumerate(fold(said)) if w.startswith("new")
+    assert (
+        "old0" in said
+        and "new" in said
+        and fold(said).index("old0") < min(i for i, w in enumerate(fold(said)) if w.startswith("new"))
     )
-    assert talk.transcript.last("assistant").brains == ["old", "new"]  # type: ignore[union-attr]
+    assert talk.transcript.last("assistant").backends == ["old", "new"]  # type: ignore[union-attr]
     fed_in_order(talk)
     assert not talk.tasks_left and all(b.open_streams == 0 and b.closed for b in makers.made)
 
@@ -110,14 +116,18 @@ def test_in_mid_answer_the_new_brain_takes_over_as_soon_as_it_has_words() -> Non
 def test_while_nobody_waits_a_swap_asks_nothing() -> None:
     makers = Makers(lambda model, request: answer(words_of(model, 5)))
     talk = simulate(
-        [*QUESTION, ScriptedTurn(15.0, 17.0, "And what of Spain then?")], lambda r: answer(""), seconds=30,
-        backend=makers.make("old"), make_backend=makers, during=at(12.0, choose("new")),
-    )  # fmt: skip
+        [*QUESTION, ScriptedTurn(15.0, 17.0, "And what of Spain then?")],
+        lambda r: answer(""),
+        seconds=30,
+        backend=makers.make("old"),
+        make_backend=makers,
+        during=at(12.0, choose("new")),
+    )
     assert not [r for r in talk.of(e.OracleRequested) if 11 < r.at < 15]
     assert talk.said(1) == words_of("old", 5) and talk.said(2) == words_of("new", 5)
 
 
-def test_a_brain_that_can_not_be_opened_changes_nothing() -> None:
+def test_a_backend_that_can_not_be_opened_changes_nothing() -> None:
     async def refuse(choice: BackendChoice) -> Backend:
         raise BackendError("There is no such brain. Choose another.", "setup")
 
@@ -134,7 +144,7 @@ def test_a_brain_that_can_not_be_opened_changes_nothing() -> None:
     assert talk.said(1) == words_of("old", 8) and not talk.of(e.BackendChanged)
 
 
-def test_a_brain_that_fails_after_the_swap_gives_way_to_the_old_one() -> None:
+def test_a_backend_that_fails_after_the_swap_gives_way_to_the_old_one() -> None:
     def script(model: str, request: ChatRequest) -> ScriptedAnswer:
         if model == "bad":
             return ScriptedAnswer((), 0.3, 0.0, "Bad refuses the API key. Check the key, or choose another brain.")
@@ -149,7 +159,7 @@ def test_a_brain_that_fails_after_the_swap_gives_way_to_the_old_one() -> None:
         "Bad refuses the API key. Check the key, or choose another brain. OLD (old) answers again."
     ]
     assert [(c.model, c.reason) for c in talk.of(e.BackendChanged)] == [("bad", "chosen"), ("old", "fallback")]
-    sets = talk.of(e.ConversationSet)
+    sets = talk.of(e.ConversationConfigured)
     assert [s.model for s in sets][-1] == "old", "what is kept with the conversation is what answers"
     fed_in_order(talk)
     assert not talk.tasks_left and all(b.closed for b in makers.made)
@@ -161,38 +171,50 @@ def refuses(model: str, request: ChatRequest) -> ScriptedAnswer:
     return answer(words_of(model, 6), every=0.1)
 
 
-def test_a_brain_that_is_chosen_after_a_failure_is_heard() -> None:
+def test_a_backend_that_is_chosen_after_a_failure_is_heard() -> None:
     makers = Makers(refuses)
     talk = simulate(
-        QUESTION, lambda r: answer(""), seconds=20, backend=makers.make("bad"), make_backend=makers,
+        QUESTION,
+        lambda r: answer(""),
+        seconds=20,
+        backend=makers.make("bad"),
+        make_backend=makers,
         during=at(9.0, choose("good")),
-    )  # fmt: skip
+    )
     assert talk.said(1) == words_of("good", 6)
     assert 9 < talk.of(e.AssistantStarted)[0].at < 10
 
 
-def test_a_brain_that_is_chosen_after_a_failure_and_a_cough_is_heard() -> None:
+def test_a_backend_that_is_chosen_after_a_failure_and_a_cough_is_heard() -> None:
     makers = Makers(refuses)
     talk = simulate(
-        [*QUESTION, ScriptedTurn(6.0, 6.4, "")], lambda r: answer(""), seconds=20, backend=makers.make("bad"),
-        make_backend=makers, during=at(10.0, choose("good")),
-    )  # fmt: skip
+        [*QUESTION, ScriptedTurn(6.0, 6.4, "")],
+        lambda r: answer(""),
+        seconds=20,
+        backend=makers.make("bad"),
+        make_backend=makers,
+        during=at(10.0, choose("good")),
+    )
     assert len(talk.of(e.UserStarted)) == 2
     assert talk.said(1) == words_of("good", 6)
 
 
-def test_a_brain_that_is_chosen_while_the_user_goes_on_speaks_of_the_new_question_alone() -> None:
+def test_a_backend_that_is_chosen_while_the_user_goes_on_speaks_of_the_new_question_alone() -> None:
     makers = Makers(refuses)
     turns = [*QUESTION, ScriptedTurn(8.5, 11.0, "Oh well, then tell me what time it is.")]
     talk = simulate(
-        turns, lambda r: answer(""), seconds=25, backend=makers.make("bad"), make_backend=makers,
+        turns,
+        lambda r: answer(""),
+        seconds=25,
+        backend=makers.make("bad"),
+        make_backend=makers,
         during=at(8.9, choose("good")),
-    )  # fmt: skip
+    )
     assert [s.turn for s in talk.of(e.AssistantStarted)] == [2] and talk.of(e.AssistantStarted)[0].at > 10.9
     assert talk.said(2) == words_of("good", 6)
 
 
-def test_an_answer_that_is_there_is_not_asked_for_twice_when_the_new_brain_fails() -> None:
+def test_an_answer_that_is_there_is_not_asked_for_twice_when_the_new_backend_fails() -> None:
     def script(model: str, request: ChatRequest) -> ScriptedAnswer:
         if model == "bad":
             return ScriptedAnswer((), 0.2, 0.0, "It fails. Choose another.")
@@ -200,14 +222,18 @@ def test_an_answer_that_is_there_is_not_asked_for_twice_when_the_new_brain_fails
 
     makers = Makers(script)
     talk = simulate(
-        QUESTION, lambda r: answer(""), seconds=30, backend=makers.make("old"), make_backend=makers,
+        QUESTION,
+        lambda r: answer(""),
+        seconds=30,
+        backend=makers.make("old"),
+        make_backend=makers,
         during=at(5.0, choose("bad")),
-    )  # fmt: skip
+    )
     assert talk.said(1) == words_of("old", 40)
     assert not [r for r in talk.of(e.OracleRequested) if r.at > 5.1 and r.model == "old"]
 
 
-def test_a_content_filter_is_not_the_brains_fault() -> None:
+def test_a_content_filter_is_not_the_backends_fault() -> None:
     class Picky(ScriptedBackend):
         async def _items(self, reply):  # type: ignore[no-untyped-def]
             raise BackendError("It does not answer this. Ask in other words.", "content")
@@ -221,7 +247,7 @@ def test_a_content_filter_is_not_the_brains_fault() -> None:
     assert [c.reason for c in talk.of(e.BackendChanged)] == ["chosen"]
 
 
-def test_a_brain_that_loads_for_long_holds_up_no_other_and_the_last_wish_counts() -> None:
+def test_a_backend_that_loads_for_long_holds_up_no_other_and_the_last_wish_counts() -> None:
     made: list[ScriptedBackend] = []
 
     class Slow(ScriptedBackend):
@@ -248,7 +274,7 @@ def test_a_brain_that_loads_for_long_holds_up_no_other_and_the_last_wish_counts(
     assert all(b.closed for b in made) and not talk.tasks_left
 
 
-def test_a_talk_that_ends_does_not_wait_for_a_brain_that_still_loads() -> None:
+def test_a_talk_that_ends_does_not_wait_for_a_backend_that_still_loads() -> None:
     class Endless(ScriptedBackend):
         async def open(self) -> None:
             await asyncio.sleep(10_000)
@@ -260,9 +286,12 @@ def test_a_talk_that_ends_does_not_wait_for_a_brain_that_still_loads() -> None:
         return made[-1]
 
     talk = simulate(
-        QUESTION, lambda r: answer(words_of("old", 3)), seconds=8, make_backend=make,
-        aside=BackendChoice("scripted", "endless"),
-    )  # fmt: skip
+        QUESTION,
+        lambda r: answer(words_of("old", 3)),
+        seconds=8,
+        make_backend=make,
+        secondary=BackendChoice("scripted", "endless"),
+    )
     assert talk.of(e.SessionEnded)[0].at < 20 and talk.said(1) == words_of("old", 3)
     assert made[0].closed and not talk.tasks_left
 
@@ -272,36 +301,40 @@ def test_a_talk_that_ends_does_not_wait_for_a_brain_that_still_loads() -> None:
 
 def side_by_side(at_seconds: float, *, slow: float = 0.1, seconds: float = 30.0) -> Talk:
     def script(model: str, request: ChatRequest) -> ScriptedAnswer:
-        return answer(words_of(model, 30), first=slow if model == "aside" else 0.1, every=0.1)
+        return answer(words_of(model, 30), first=slow if model == "secondary" else 0.1, every=0.1)
 
     makers = Makers(script)
 
     def during(session: Session) -> None:
         async def script() -> None:
-            await session.set_aside(BackendChoice("scripted", "aside"))
+            await session.set_secondary(BackendChoice("scripted", "secondary"))
             await asyncio.sleep(at_seconds - asyncio.get_running_loop().time())
             session.hand_over()
 
         session.scripted = asyncio.get_running_loop().create_task(script())  # type: ignore[attr-defined]
 
     talk = simulate(
-        QUESTION, lambda r: answer(""), seconds=seconds, backend=makers.make("driver"), make_backend=makers,
+        QUESTION,
+        lambda r: answer(""),
+        seconds=seconds,
+        backend=makers.make("driver"),
+        make_backend=makers,
         during=during,
-    )  # fmt: skip
+    )
     assert not talk.tasks_left and all(b.open_streams == 0 and b.closed for b in makers.made)
     return talk
 
 
-def test_the_brain_at_the_side_is_asked_the_same_and_never_spoken() -> None:
+def test_the_backend_at_the_side_is_asked_the_same_and_never_spoken() -> None:
     talk = side_by_side(29.0)
     of = {r.revision: r for r in talk.of(e.OracleRequested)}
-    assert {r.model for r in of.values() if r.aside} == {"aside"}
+    assert {r.model for r in of.values() if r.secondary} == {"secondary"}
     finals = {r.model: r.words for r in of.values()}
-    assert finals["aside"] == finals["driver"]
+    assert finals["secondary"] == finals["driver"]
     assert talk.said(1) == words_of("driver", 30)
-    assert not [f for f in talk.of(e.OracleFed) if of[f.revision].aside]
-    counts = {(c.model, c.aside) for c in talk.of(e.OracleCounted)}
-    assert counts == {("driver", False), ("aside", True)}
+    assert not [f for f in talk.of(e.OracleFed) if of[f.revision].secondary]
+    counts = {(c.model, c.secondary) for c in talk.of(e.OracleCounted)}
+    assert counts == {("driver", False), ("secondary", True)}
     revisions = list(of)
     assert revisions == sorted(set(revisions)), "two brains, one count of revisions"
 
@@ -309,16 +342,16 @@ def test_the_brain_at_the_side_is_asked_the_same_and_never_spoken() -> None:
 def test_handing_over_in_mid_answer_speaks_what_the_other_has_said_already_and_asks_nothing_anew() -> None:
     talk = side_by_side(5.0)
     [handed] = talk.of(e.OracleHandedOver)
-    assert asked(talk, handed.of).model == asked(talk, handed.revision).model == "aside"
-    assert not asked(talk, handed.revision).aside
+    assert asked(talk, handed.of).model == asked(talk, handed.revision).model == "secondary"
+    assert not asked(talk, handed.revision).secondary
     first = next(d for d in talk.of(e.OracleDelta) if d.revision == handed.revision)
     assert first.at == handed.at, "its words were there: no gap at all"
     assert [c.reason for c in talk.of(e.BackendChanged)] == ["handed"]
-    assert talk.of(e.AsideChanged)[-1].model == "driver"
+    assert talk.of(e.SecondaryChanged)[-1].model == "driver"
     said = fold(talk.said(1))
-    assert said[0] == "driver0" and "aside29" in said and "driver29" not in said
+    assert said[0] == "driver0" and "secondary29" in said and "driver29" not in said
     text = " ".join("".join(d.text for d in talk.of(e.OracleDelta) if d.revision == handed.revision).split())
-    assert text == words_of("aside", 30), "whole, once"
+    assert text == words_of("secondary", 30), "whole, once"
     # Nobody was asked again but for the number: the requests that the brains got are those that were told of.
     assert sum(1 for r in talk.of(e.OracleRequested)) == sum(len(b) for b in _requests(talk)) + 1
     fed_in_order(talk)
@@ -327,7 +360,7 @@ def test_handing_over_in_mid_answer_speaks_what_the_other_has_said_already_and_a
 def _requests(talk: Talk) -> list[list[e.OracleRequested]]:
     handed = {h.revision for h in talk.of(e.OracleHandedOver)}
     told = [r for r in talk.of(e.OracleRequested) if r.revision not in handed]
-    return [[r for r in told if r.model == model] for model in ("driver", "aside")]
+    return [[r for r in told if r.model == model] for model in ("driver", "secondary")]
 
 
 def test_handing_over_to_one_that_has_not_spoken_yet_leaves_the_driver_speaking_until_it_has() -> None:
@@ -340,33 +373,34 @@ def test_handing_over_to_one_that_has_not_spoken_yet_leaves_the_driver_speaking_
     fed_in_order(talk)
 
 
-def test_the_brain_at_the_side_is_another_one_and_choosing_it_hands_over() -> None:
+def test_the_backend_at_the_side_is_another_one_and_choosing_it_hands_over() -> None:
     makers = Makers(lambda model, request: answer(words_of(model, 30), every=0.1))
     refused: list[str] = []
 
     def during(session: Session) -> None:
         async def script() -> None:
             try:
-                await session.set_aside(BackendChoice())
+                await session.set_secondary(BackendChoice())
             except BackendError as error:
                 refused.append(str(error))
-            await session.set_aside(BackendChoice("scripted", "aside"))
+            await session.set_secondary(BackendChoice("scripted", "secondary"))
             await asyncio.sleep(5.0)
-            await session.set_backend(BackendChoice("scripted", "aside"))
+            await session.set_backend(BackendChoice("scripted", "secondary"))
 
         session.scripted = asyncio.get_running_loop().create_task(script())  # type: ignore[attr-defined]
 
-    talk = simulate(QUESTION, lambda r: answer(""), seconds=30, backend=makers.make("driver"), make_backend=makers,
-                    during=during)  # fmt: skip
+    talk = simulate(
+        QUESTION, lambda r: answer(""), seconds=30, backend=makers.make("driver"), make_backend=makers, during=during
+    )
     assert refused == ["The second brain would be the same as the first. Choose another one."]
-    assert talk.of(e.OracleHandedOver) and talk.of(e.AsideChanged)[-1].model == "driver"
+    assert talk.of(e.OracleHandedOver) and talk.of(e.SecondaryChanged)[-1].model == "driver"
     assert len(makers.made) == 2
 
 
 def test_handing_over_when_all_is_said_changes_the_next_answer_alone() -> None:
     talk = side_by_side(28.0, seconds=40.0)
     assert talk.said(1) == words_of("driver", 30) and not talk.of(e.OracleHandedOver)
-    assert talk.of(e.BackendChanged)[-1].model == "aside"
+    assert talk.of(e.BackendChanged)[-1].model == "secondary"
 
 
 # -- many -----------------------------------------------------------------------------------------
@@ -407,11 +441,11 @@ def test_fifty_random_swaps_in_a_quarter_of_an_hour() -> None:
                 swaps += 1
                 if chance.random() < 0.2:
                     with contextlib.suppress(BackendError):  # it may be the one that drives
-                        await session.set_aside(BackendChoice("scripted", f"m{chance.randrange(9)}"))
+                        await session.set_secondary(BackendChoice("scripted", f"m{chance.randrange(9)}"))
                 elif chance.random() < 0.2:
                     session.hand_over()
                 elif chance.random() < 0.1:
-                    await session.set_aside(None)
+                    await session.set_secondary(None)
 
         session.swapper = asyncio.get_running_loop().create_task(swapper())  # type: ignore[attr-defined]
 
@@ -429,7 +463,7 @@ def test_fifty_random_swaps_in_a_quarter_of_an_hour() -> None:
     speaking, fed, went_in = 0, 0, set()
     for event in talk.events:
         match event:
-            case e.OracleDelta(revision=revision) if not of[revision].aside:
+            case e.OracleDelta(revision=revision) if not of[revision].secondary:
                 assert revision >= speaking
                 speaking = revision
             case e.OracleFed(revision=revision):
@@ -437,7 +471,7 @@ def test_fifty_random_swaps_in_a_quarter_of_an_hour() -> None:
                 fed = revision
                 went_in.add(revision)
             case e.AssistantSaid(revision=revision, turn=turn):
-                assert revision in went_in and not of[revision].aside
+                assert revision in went_in and not of[revision].secondary
                 assert of[revision].turn == turn
     ended = [x.revision for x in talk.of(e.OracleEnded)]
     assert sorted(ended) == sorted(of), "a revision without an end, or with two"

@@ -32,10 +32,10 @@ def writing(*typed: tuple[float, str]) -> Callable[[Session], None]:
     return during
 
 
-@pytest.mark.parametrize("manner", ["thinking", "after"])
+@pytest.mark.parametrize("answer_mode", ["thinking", "after"])
 @pytest.mark.parametrize("duplex", [True, False])
-def test_what_is_typed_is_answered_aloud_without_waiting(manner: e.Manner, duplex: bool) -> None:
-    talk = simulate([], _about, manner=manner, duplex=duplex, during=writing((1.0, " Where is \n Paris? ")))
+def test_what_is_typed_is_answered_aloud_without_waiting(answer_mode: e.AnswerMode, duplex: bool) -> None:
+    talk = simulate([], _about, answer_mode=answer_mode, duplex=duplex, during=writing((1.0, " Where is \n Paris? ")))
     [final] = talk.of(e.TranscriptFinal)
     assert final.text == "Where is Paris?"
     [ended] = talk.of(e.UserEnded)
@@ -75,12 +75,17 @@ class Slow(ScriptedTranscriber):
         asyncio.get_running_loop().call_later(0.5, super().end, turn, speech_end)
 
 
-@pytest.mark.parametrize("manner", ["thinking", "after"])
+@pytest.mark.parametrize("answer_mode", ["thinking", "after"])
 @pytest.mark.parametrize("said", ["What is the capital of France?", ""])
-def test_what_was_still_being_written_down_is_not_answered_in_its_place(manner: e.Manner, said: str) -> None:
+def test_what_was_still_being_written_down_is_not_answered_in_its_place(answer_mode: e.AnswerMode, said: str) -> None:
     script = [ScriptedTurn(1.0, 3.0, said)]
     talk = simulate(
-        script, _about, manner=manner, ears=Slow(script), during=writing((3.0, "Or rather, of Italy?")), seconds=12
+        script,
+        _about,
+        answer_mode=answer_mode,
+        ears=Slow(script),
+        during=writing((3.0, "Or rather, of Italy?")),
+        seconds=12,
     )
     finals = [(final.turn, final.text) for final in talk.of(e.TranscriptFinal)]
     assert finals == [(2, "Or rather, of Italy?"), (1, said)], "nothing is lost"

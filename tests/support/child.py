@@ -53,14 +53,22 @@ class Child:
     """
 
     def __init__(
-        self, script: str, *arguments: object, env: Mapping[str, str] | None = None, merged: bool = False,
+        self,
+        script: str,
+        *arguments: object,
+        env: Mapping[str, str] | None = None,
+        merged: bool = False,
         patience: float = 15.0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-c", script, *map(str, arguments)],
-            cwd=ROOT, env=env or os.environ, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            cwd=ROOT,
+            env=env or os.environ,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if merged else subprocess.PIPE,
-        )  # fmt: skip
+        )
         self.patience = patience
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._complaints: list[str] = []

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from app.conversation import events as e
+from app.demo.base import DemoBackend, DemoFrontEnd, DemoQuestion
 from app.session.control import BackendChoice, SessionChoice
-from app.session.demo import DemoBrain, DemoFrontEnd, DemoQuestion
 from app.session.errors import UserError
 
 FRAME = 0.08
@@ -21,11 +21,11 @@ QUESTIONS = tuple(
     DemoQuestion(name, text, np.zeros(10, np.float32), seconds)
     for name, text, seconds in (("a", "Why is it so?", 1.6), ("b", "Who said that?", 2.4), ("c", "Tell me all.", 3.2))
 )
-FIRST = DemoBrain(BackendChoice(), "First")
-SECOND = DemoBrain(BackendChoice("embedded", "second"), "Second")
-DEAR = DemoBrain(BackendChoice("openai", "dear-1"), "OpenAI: dear-1", costs=True)
+FIRST = DemoBackend(BackendChoice(), "First")
+SECOND = DemoBackend(BackendChoice("embedded", "second"), "Second")
+DEAR = DemoBackend(BackendChoice("openai", "dear-1"), "OpenAI: dear-1", costs=True)
 BOTH_MANNERS = DemoFrontEnd("cascade", "Cascade", ("after", "thinking"))
-QUICK_MANNER = DemoFrontEnd("cascade", "Cascade", ("thinking",))
+QUICK_ANSWER_MODE = DemoFrontEnd("cascade", "Cascade", ("thinking",))
 
 
 @dataclass
@@ -39,10 +39,10 @@ class Voice:
 
 
 @dataclass
-class ScriptedDesk:
-    """See `DemoDesk`. `voices` by model; `refused` by model: why a session, or a swap, can't be had."""
+class ScriptedDemoService:
+    """See `DemoService`. `voices` by model; `refused` by model: why a session, or a swap, can't be had."""
 
-    found: tuple[DemoBrain, ...] = (FIRST, SECOND)
+    found: tuple[DemoBackend, ...] = (FIRST, SECOND)
     ways: tuple[DemoFrontEnd, ...] = (BOTH_MANNERS,)
     voices: dict[str, Voice] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
@@ -55,15 +55,13 @@ class ScriptedDesk:
     questions: tuple[DemoQuestion, ...] = QUESTIONS
     talks: list[ScriptedTalk] = field(default_factory=list)
 
-    async def brains(self) -> tuple[DemoBrain, ...]:
+    async def backends(self) -> tuple[DemoBackend, ...]:
         return self.found
 
     async def frontends(self) -> tuple[DemoFrontEnd, ...]:
         return self.ways
 
-    async def start(
-        self, choice: SessionChoice, progress: Callable[[str], None]
-    ) -> tuple[ScriptedTalk, ScriptedTalk]:
+    async def start(self, choice: SessionChoice, progress: Callable[[str], None]) -> tuple[ScriptedTalk, ScriptedTalk]:
         progress("loading")
         await asyncio.sleep(0)
         if self.gate is not None:
@@ -81,14 +79,14 @@ class ScriptedDesk:
 class ScriptedTalk:
     """A session and its microphone in one."""
 
-    def __init__(self, desk: ScriptedDesk, choice: SessionChoice) -> None:
+    def __init__(self, service: ScriptedDemoService, choice: SessionChoice) -> None:
         self.choice = choice
         self.backend = choice.backend
         self.asked: list[DemoQuestion] = []
         self.calls: list[tuple[Any, ...]] = []
         self.stopped = 0
         self.now = 0.0
-        self._desk = desk
+        self._service = service
         self._listeners: list[Callable[[e.Event], None]] = []
         self._turn = self._revision = 0
         self._task: asyncio.Task[None] | None = None
@@ -103,11 +101,11 @@ class ScriptedTalk:
         first = not self._listeners
         self._listeners.append(listener)
         if first:
-            self._say(e.SessionStarted(0.0, "cascade", "ears", "brains", self.backend.model, self.choice.manner))
+            self._say(e.SessionStarted(0.0, "cascade", "ears", "backends", self.backend.model, self.choice.answer_mode))
 
     def ask(self, question: DemoQuestion) -> float:
         self.asked.append(question)
-        self._desk.asked += 1
+        self._service.asked += 1
         if self._task is not None:
             self._task.cancel()
         begins = self.now + 0.64
@@ -116,10 +114,10 @@ class ScriptedTalk:
 
     async def set_backend(self, choice: BackendChoice) -> None:
         await asyncio.sleep(0)
-        if choice.model in self._desk.swap_refused:
-            raise UserError(self._desk.swap_refused[choice.model])
+        if choice.model in self._service.swap_refused:
+            raise UserError(self._service.swap_refused[choice.model])
         self.backend, self._anew = choice, True
-        self._say(e.BackendChanged(self.now, "brains", choice.model, "chosen", choice.provider, choice.model))
+        self._say(e.BackendChanged(self.now, "backends", choice.model, "chosen", choice.provider, choice.model))
 
     async def stop(self) -> None:
         if self.stopped:
@@ -141,7 +139,7 @@ class ScriptedTalk:
             await asyncio.sleep(0)
 
     async def _answer(self, question: DemoQuestion, begins: float) -> None:
-        if self._desk.hold_from and self._desk.asked >= self._desk.hold_from:
+        if self._service.hold_from and self._service.asked >= self._service.hold_from:
             return
         await self._pass(begins)
         self._turn += 1
@@ -151,7 +149,7 @@ class ScriptedTalk:
         await self._pass(end + 0.16)
         self._say(e.UserEnded(self.now, turn, end, "words"))
         self._say(e.TranscriptFinal(self.now, turn, question.text, end))
-        voice = self._desk.voice(self.backend)
+        voice = self._service.voice(self.backend)
         if voice.fails:
             self._say(e.Failure(self.now, "backend", voice.fails))
         if voice.quiet or voice.fails:
@@ -164,21 +162,21 @@ class ScriptedTalk:
         while words:
             await self._pass(self.now + WORD, -20.0)
             self._say(e.AssistantSaid(self.now, turn, words.pop(0), revision))
-            if self._desk.lost_after and len(voice.words.split()) - len(words) == self._desk.lost_after:
+            if self._service.lost_after and len(voice.words.split()) - len(words) == self._service.lost_after:
                 self._say(e.Failure(self.now, "audio", "The loudspeaker is gone.", fatal=True))
                 return
             if self._anew:
                 self._anew = False
                 revision = self._request(turn, question.text)
-                voice = self._desk.voice(self.backend)
+                voice = self._service.voice(self.backend)
                 words = voice.words.split()
                 await self._pass(self.now + 0.4)  # it was silent for so long
-                self._say(e.AssistantMended(self.now, turn, revision, "corrected"))
+                self._say(e.AssistantCorrected(self.now, turn, revision, "corrected"))
         self._say(e.AssistantEnded(self.now, turn, False))
         await self._pass(self.now + 60)
 
     def _request(self, turn: int, words: str) -> int:
         self._revision += 1
-        self._say(e.OracleRequested(self.now, self._revision, turn, "brains", self.backend.model, words, True))
+        self._say(e.OracleRequested(self.now, self._revision, turn, "backends", self.backend.model, words, True))
         self._say(e.OracleDelta(self.now + 0.05, self._revision, "one two"))
         return self._revision

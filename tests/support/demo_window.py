@@ -17,22 +17,22 @@ from PySide6.QtWidgets import QApplication, QMainWindow
 from qasync import QEventLoop
 
 from app import main as compose
-from app.audio import native
-from app.demo import DemoBooth
-from app.desk import Desk
-from app.gui.background import DaemonExecutor
-from app.gui.demo_room import DemoRoom
-from app.gui.errands import Errands
-from app.gui.keeper import SessionKeeper
-from app.secrets import key_store
-from app.session.demo import DemoFrontEnd, DemoOrder
+from app.audio.io import portaudio_library
+from app.demo.base import DemoFrontEnd, DemoOrder
+from app.demo.service import LocalDemoService
+from app.gui.demo.controller import DemoController
+from app.gui.shell.daemon_executor import DaemonExecutor
+from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.state.session_manager import SessionManager
+from app.services.api_keys import key_store
+from app.services.backend_service import ProviderDirectory
 
 
-class OneManner(DemoBooth):
+class OneAnswerMode(LocalDemoService):
     """The quicker manner alone: for a test a minute is long."""
 
     async def frontends(self) -> tuple[DemoFrontEnd, ...]:
-        """See `DemoDesk.frontends`."""
+        """See `DemoService.frontends`."""
         return (DemoFrontEnd("cascade", "Cascade", ("thinking",)),)
 
 
@@ -45,12 +45,12 @@ async def run(folder: Path) -> int:
 
     def hear(event: Any) -> None:
         events.append(event)
-        streams.add(native.open_streams())
+        streams.add(portaudio_library.open_streams())
 
-    keeper = SessionKeeper(compose.device_session, hear, window)
-    errands = Errands(window)
-    desk = OneManner(compose.session, Desk(key_store()), compose.USER_ERRORS)
-    room = DemoRoom(desk, keeper, errands, window)
+    manager = SessionManager(compose.device_session, hear, window)
+    background = BackgroundTasks(window)
+    service = OneAnswerMode(compose.session, ProviderDirectory(key_store()), compose.USER_ERRORS)
+    room = DemoController(service, manager, background, window)
     over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     room.failed.connect(lambda sentence: print(sentence, file=sys.stderr))
     room.run_alone(DemoOrder((), True, str(folder / "chart.png"), str(folder / "report.json")))
@@ -59,10 +59,11 @@ async def run(folder: Path) -> int:
     while window.isVisible():
         await asyncio.sleep(0.05)
     await room.close()
-    await asyncio.gather(keeper.close(5.0), errands.close())
+    await asyncio.gather(manager.close(5.0), background.close())
     started = sum(type(event).__name__ == "SessionStarted" for event in events)
     (folder / "seen.json").write_text(
-        json.dumps({"sessions": started, "most_streams": max(streams), "streams": native.open_streams()}), "utf-8"
+        json.dumps({"sessions": started, "most_streams": max(streams), "streams": portaudio_library.open_streams()}),
+        "utf-8",
     )
     return 0 if room.written else 1
 

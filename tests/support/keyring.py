@@ -66,9 +66,13 @@ class Service:
     def run(self, code: str, *, env: dict[str, str] | None = None, timeout: float = 60) -> subprocess.CompletedProcess:
         """Runs Python code in a child that sees this service."""
         return subprocess.run(
-            [sys.executable, "-c", code], env={**self.environment, **(env or {})}, capture_output=True, text=True,
-            timeout=timeout, cwd=Path(__file__).resolve().parents[2],
-        )  # fmt: skip
+            [sys.executable, "-c", code],
+            env={**self.environment, **(env or {})},
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            cwd=Path(__file__).resolve().parents[2],
+        )
 
     def lock(self) -> None:
         """Locks the keyring: to open it again a password would have to be typed, and nobody is there to ask for it."""
@@ -98,27 +102,40 @@ def secret_service(folder: Path, *, keyring: bool = True) -> Iterator[Service]:
     gone = ("DBUS_SESSION_BUS_ADDRESS", "GNOME_KEYRING_CONTROL", "PYTHON_KEYRING_BACKEND", "DISPLAY", "WAYLAND_DISPLAY")
     environment = {name: value for name, value in os.environ.items() if name not in gone}
     environment.update(
-        HOME=str(home), XDG_DATA_HOME=str(home / "data"), XDG_CONFIG_HOME=str(home / "config"),
-        XDG_CACHE_HOME=str(home / "cache"), XDG_RUNTIME_DIR=str(runtime),
-    )  # fmt: skip
+        HOME=str(home),
+        XDG_DATA_HOME=str(home / "data"),
+        XDG_CONFIG_HOME=str(home / "config"),
+        XDG_CACHE_HOME=str(home / "cache"),
+        XDG_RUNTIME_DIR=str(runtime),
+    )
     config = folder / "bus.conf"
     config.write_text(_BUS.format(folder=runtime), encoding="utf-8")
     started: list[subprocess.Popen[bytes]] = []
     try:
         bus = subprocess.Popen(
-            ["dbus-daemon", f"--config-file={config}", "--nofork", "--print-address=1"], env=environment,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            ["dbus-daemon", f"--config-file={config}", "--nofork", "--print-address=1"],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
         started.append(bus)
         assert bus.stdout is not None
         environment["DBUS_SESSION_BUS_ADDRESS"] = bus.stdout.readline().decode().strip()
         daemon = 0
         if keyring:
             ring = subprocess.Popen(
-                ["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets",
-                 f"--control-directory={runtime / 'keyring'}"],
-                env=environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
+                [
+                    "gnome-keyring-daemon",
+                    "--foreground",
+                    "--unlock",
+                    "--components=secrets",
+                    f"--control-directory={runtime / 'keyring'}",
+                ],
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
             started.append(ring)
             assert ring.stdin is not None
             ring.stdin.write(PASSWORD)

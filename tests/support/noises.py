@@ -51,8 +51,10 @@ def _voice(rng: np.random.Generator, pitch: np.ndarray, roughness: float, tilt: 
 
 def _throat(rng: np.random.Generator) -> list[tuple[float, float, float]]:
     size = rng.uniform(0.85, 1.2)
-    return [(size * hz * rng.uniform(0.9, 1.1), width, height) for hz, width, height in
-            ((620, 180, 1.0), (1350, 250, 0.7), (2500, 400, 0.5), (3600, 600, 0.25))]  # fmt: skip
+    return [
+        (size * hz * rng.uniform(0.9, 1.1), width, height)
+        for hz, width, height in ((620, 180, 1.0), (1350, 250, 0.7), (2500, 400, 0.5), (3600, 600, 0.25))
+    ]
 
 
 def _add(out: np.ndarray, part: np.ndarray, at: float) -> None:
@@ -145,8 +147,11 @@ def thump(rng: np.random.Generator) -> np.ndarray:
         time = np.arange(len(body)) / RATE
         for _ in range(rng.integers(3, 7)):
             hz = rng.uniform(60, 700)
-            body += rng.uniform(0.3, 1) * np.sin(2 * np.pi * hz * time + rng.uniform(0, 6)) * np.exp(
-                -time / rng.uniform(0.02, 0.12))  # fmt: skip
+            body += (
+                rng.uniform(0.3, 1)
+                * np.sin(2 * np.pi * hz * time + rng.uniform(0, 6))
+                * np.exp(-time / rng.uniform(0.02, 0.12))
+            )
         front = _noise(rng, 0.008)
         body /= np.abs(body).max()
         body[: len(front)] += rng.uniform(0.1, 0.5) * front * np.linspace(1, 0, len(front))
@@ -170,12 +175,16 @@ def hum(rng: np.random.Generator) -> np.ndarray:
     """A closed mouth that says "mhm": two beats with a dip between, rising; or one long "mm"."""
     start = rng.choice([rng.uniform(95, 140), rng.uniform(170, 230)])
     first, dip, second = rng.uniform(0.1, 0.18), rng.uniform(0.04, 0.08), rng.uniform(0.15, 0.28)
-    pitch = np.concatenate([
-        np.linspace(start, start * 0.94, round(first * RATE)), np.full(round(dip * RATE), start * 0.96),
-        np.linspace(start, start * rng.uniform(1.1, 1.4), round(second * RATE))])  # fmt: skip
-    loud = np.concatenate([
-        np.hanning(round(first * RATE)), np.full(round(dip * RATE), 0.03),
-        np.hanning(round(second * RATE))])  # fmt: skip
+    pitch = np.concatenate(
+        [
+            np.linspace(start, start * 0.94, round(first * RATE)),
+            np.full(round(dip * RATE), start * 0.96),
+            np.linspace(start, start * rng.uniform(1.1, 1.4), round(second * RATE)),
+        ]
+    )
+    loud = np.concatenate(
+        [np.hanning(round(first * RATE)), np.full(round(dip * RATE), 0.03), np.hanning(round(second * RATE))]
+    )
     buzz = _voice(rng, pitch, 0.006, tilt=-12)
     if rng.random() < 0.3:  # one "mm", without the dip
         loud = np.hanning(len(loud))
@@ -239,9 +248,16 @@ def laugh(rng: np.random.Generator) -> np.ndarray:
 
 
 KINDS: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
-    "cough": cough, "throat": throat, "keys": keys, "clicks": clicks, "thump": thump, "breath": breath,
-    "hum": hum, "music": music, "laugh": laugh,
-}  # fmt: skip
+    "cough": cough,
+    "throat": throat,
+    "keys": keys,
+    "clicks": clicks,
+    "thump": thump,
+    "breath": breath,
+    "hum": hum,
+    "music": music,
+    "laugh": laugh,
+}
 
 
 def noise(kind: str, seed: int, *, below_speech: float = 0.0) -> np.ndarray:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.childprocess import python_module_command, quiet_child
+from app.platform.children import python_module_command, quiet_child
 
 CONTEXT = 2048
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -135,11 +135,20 @@ class OllamaPeer:
         """A model as the lists have it."""
         file = self.models[name]
         return {
-            "name": name, "model": name, "modified_at": _stamp(time.time()), "size": file.stat().st_size,
+            "name": name,
+            "model": name,
+            "modified_at": _stamp(time.time()),
+            "size": file.stat().st_size,
             "digest": hashlib.sha256(str(file.name).encode()).hexdigest(),
-            "details": {"format": "gguf", "family": "llama", "families": ["llama"], "parameter_size": "134.52M",
-                        "quantization_level": "Q4_1", "parent_model": ""},
-        }  # fmt: skip
+            "details": {
+                "format": "gguf",
+                "family": "llama",
+                "families": ["llama"],
+                "parameter_size": "134.52M",
+                "quantization_level": "Q4_1",
+                "parent_model": "",
+            },
+        }
 
     def _expire(self) -> None:
         for name, (engine, end) in list(self._loaded.items()):
@@ -209,8 +218,10 @@ class _Handler(BaseHTTPRequestHandler):
         if name:
             info = {"general.architecture": "llama", "general.parameter_count": 134515008, "llama.context_length": 8192}
             told = {"modelfile": "", "parameters": "", "template": "{{ .Prompt }}", "model_info": info}
-            self._json(200, {**told, "details": self.peer.describe(name)["details"],
-                             "capabilities": list(self.peer.capabilities)})  # fmt: skip
+            self._json(
+                200,
+                {**told, "details": self.peer.describe(name)["details"], "capabilities": list(self.peer.capabilities)},
+            )
 
     def _generate(self, body: Any) -> None:
         """Loading and unloading alone: an empty prompt."""
@@ -238,16 +249,33 @@ class _Handler(BaseHTTPRequestHandler):
                 return self._json(400, {"error": f'"{name}" does not support {words}'})
         engine = self.peer.load(name, body.get("keep_alive", "5m"))
         if engine is None or not body.get("messages"):
-            told = {"model": name, "created_at": _stamp(time.time()), "done": True, "done_reason": "load",
-                    "message": {"role": "assistant", "content": ""}}  # fmt: skip
+            told = {
+                "model": name,
+                "created_at": _stamp(time.time()),
+                "done": True,
+                "done_reason": "load",
+                "message": {"role": "assistant", "content": ""},
+            }
             return self._json(200, told)
         options = body.get("options") or {}
         asked = {
-            "model": name, "messages": body["messages"], "stream": True, "stream_options": {"include_usage": True},
+            "model": name,
+            "messages": body["messages"],
+            "stream": True,
+            "stream_options": {"include_usage": True},
             "cache_prompt": True,
-            **{ours: options[theirs] for theirs, ours in (("num_predict", "max_tokens"), ("temperature", "temperature"),
-               ("top_p", "top_p"), ("seed", "seed"), ("stop", "stop")) if theirs in options},
-        }  # fmt: skip
+            **{
+                ours: options[theirs]
+                for theirs, ours in (
+                    ("num_predict", "max_tokens"),
+                    ("temperature", "temperature"),
+                    ("top_p", "top_p"),
+                    ("seed", "seed"),
+                    ("stop", "stop"),
+                )
+                if theirs in options
+            },
+        }
         connection, response = engine.post("/v1/chat/completions", asked)
         try:
             if response.status != 200:
@@ -330,11 +358,18 @@ def _answer(name: str, response: http.client.HTTPResponse) -> Iterator[dict[str,
                 yield {"model": name, "created_at": _stamp(time.time()), "message": message, "done": False}
     took = time.monotonic_ns() - begin
     yield {
-        "model": name, "created_at": _stamp(time.time()), "message": {"role": "assistant", "content": ""},
-        "done": True, "done_reason": reason, "total_duration": took, "load_duration": 0,
-        "prompt_eval_count": usage.get("prompt_tokens", 0), "prompt_eval_duration": took // 4,
-        "eval_count": usage.get("completion_tokens", 0), "eval_duration": took * 3 // 4,
-    }  # fmt: skip
+        "model": name,
+        "created_at": _stamp(time.time()),
+        "message": {"role": "assistant", "content": ""},
+        "done": True,
+        "done_reason": reason,
+        "total_duration": took,
+        "load_duration": 0,
+        "prompt_eval_count": usage.get("prompt_tokens", 0),
+        "prompt_eval_duration": took // 4,
+        "eval_count": usage.get("completion_tokens", 0),
+        "eval_duration": took * 3 // 4,
+    }
 
 
 def _seconds(keep_alive: Any) -> float:

@@ -38,9 +38,15 @@ class Portal:
     """
 
     def __init__(
-        self, address: str, *, response: int | None = 0, wants_id: bool = False, has_registry: bool = True,
-        bound: bool = True, shortcuts: bool = True,
-    ) -> None:  # fmt: skip
+        self,
+        address: str,
+        *,
+        response: int | None = 0,
+        wants_id: bool = False,
+        has_registry: bool = True,
+        bound: bool = True,
+        shortcuts: bool = True,
+    ) -> None:
         self.response, self.wants_id, self.has_registry, self.bound = response, wants_id, has_registry, bound
         self.shortcuts = shortcuts
         self.calls: queue.Queue[tuple[str, Any]] = queue.Queue()
@@ -140,8 +146,14 @@ class Portal:
             self._connection.send(new_error(call, error, "s", ("no such session, or bound already",)))
             return
         self.sessions[session] = {name: {key: value for key, (_, value) in about.items()} for name, about in shortcuts}
-        given = [(name, {"description": ("s", about["description"]), "trigger_description": ("s", "a key")})
-                 for name, about in self.sessions[session].items()] if self.bound else []  # fmt: skip
+        given = (
+            [
+                (name, {"description": ("s", about["description"]), "trigger_description": ("s", "a key")})
+                for name, about in self.sessions[session].items()
+            ]
+            if self.bound
+            else []
+        )
         self._respond(call, sender, options, self.response, {"shortcuts": ("a(sa{sv})", given)})
 
     def _respond(self, call: Message, sender: str, options: dict, code: int | None, results: dict) -> None:

@@ -17,16 +17,16 @@ import jiwer
 import numpy as np
 import soxr
 
-from app.audio.clean import CleanSource
+from app.audio.echo.cancelled_source import EchoCancelledSource
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
-from app.conversation.sound import Processing, SoundHealth
+from app.conversation.sound_processing import Processing, SoundHealth
 from app.conversation.words import fold
 from app.evaluation.room import Room
 from app.frontend.cascade import CascadeFrontEnd
-from app.resources import resource
+from app.platform.resources import resource
 from app.session.clock import run_simulated
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
@@ -90,7 +90,7 @@ class _Listened:
     overruns = backlog = 0
     name = "room"
 
-    def __init__(self, source: CleanSource) -> None:
+    def __init__(self, source: EchoCancelledSource) -> None:
         self._source = source
         self.frames: list[np.ndarray] = []
         self.health: list[SoundHealth] = []
@@ -183,7 +183,7 @@ def talk_in_room(
         return answer(" ".join(f"This is sentence number {n} of all." for n in "abcdefghijklmnopqrstuvwxyz" * 4))
 
     async def run() -> RoomTalk:
-        source = _Listened(CleanSource(room.source, room.tap, processing))
+        source = _Listened(EchoCancelledSource(room.source, room.tap, processing))
         parts = SessionParts(
             frontend=CascadeFrontEnd(RecordedVoice(app_first, app_speaks), "after"),
             transcriber=ScriptedTranscriber(script),
@@ -193,7 +193,9 @@ def talk_in_room(
             sink=room.sink,
         )
         events: list[e.Event] = []
-        async with Session(parts, SessionConfig(manner="after", pace="simulated", max_answer_seconds=0.1)) as session:
+        async with Session(
+            parts, SessionConfig(answer_mode="after", pace="simulated", max_answer_seconds=0.1)
+        ) as session:
             session.add_listener(events.append)
             await session.ended()
         return RoomTalk(room, np.concatenate(source.frames), source.health, events, spans)
@@ -288,7 +290,12 @@ def sweep(
             talk = barge_ins(times, app_first=n, swapped=swapped, **heard_through)
             errors = word_errors(talk, decoder) if decoder is not None else (0, 0)
             rows.append(
-                {**heard_through, "delays": talk.delays, "self": talk.self_interruptions, "wrong": errors[0],
-                 "words": errors[1]}
-            )  # fmt: skip
+                {
+                    **heard_through,
+                    "delays": talk.delays,
+                    "self": talk.self_interruptions,
+                    "wrong": errors[0],
+                    "words": errors[1],
+                }
+            )
     return rows

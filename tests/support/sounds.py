@@ -8,9 +8,9 @@ import numpy as np
 import soundfile
 import soxr
 
-from app.audio.endpoints import EndOfAudio
+from app.audio.io.base import EndOfAudio
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
-from app.resources import resource
+from app.platform.resources import resource
 
 
 def question(name: str = "141_2") -> np.ndarray:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.audio.endpoints import AudioSource, EndOfAudio, SoundEdge
+from app.audio.io.base import AudioSource, EndOfAudio, SoundEdge
 from app.backend.base import Backend, ChatRequest, Usage
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.conversation import events as e
@@ -132,7 +132,7 @@ def simulate(
     reply: Callable[[ChatRequest], ScriptedAnswer],
     *,
     seconds: float = 20.0,
-    manner: e.Manner = "thinking",
+    answer_mode: e.AnswerMode = "thinking",
     record: Path | None = None,
     voice: ScriptedVoice | None = None,
     frontend: FrontEnd | None = None,
@@ -156,7 +156,7 @@ def simulate(
     """Runs a talk and returns what happened. `during` is called once the session runs."""
 
     async def run() -> Talk:
-        brain = backend or ScriptedBackend(
+        answering = backend or ScriptedBackend(
             reply, concurrent=concurrent, enough_words=enough_words, least_interval=interval
         )
         speaker, mouth = LoopSpeaker(), voice or ScriptedVoice()
@@ -164,11 +164,11 @@ def simulate(
         heard = source or QuietSource(round(seconds / 0.08))
         around = edge(heard, speaker) if edge is not None else None
         parts = SessionParts(
-            frontend=frontend or CascadeFrontEnd(mouth, manner, openings=openings),
+            frontend=frontend or CascadeFrontEnd(mouth, answer_mode, openings=openings),
             fallback=fallback,
             transcriber=ears or ScriptedTranscriber(script),
             voice_activity=ScriptedVoiceActivity(script),
-            backend=brain,
+            backend=answering,
             make_backend=make_backend,
             make_tools=make_tools,
             make_transcriber=make_transcriber,
@@ -179,7 +179,7 @@ def simulate(
             edge=around,
             recorder=Recorder(record, failures.append) if record else None,
         )
-        session = Session(parts, SessionConfig(manner=manner, pace="simulated", **config))  # type: ignore[arg-type]
+        session = Session(parts, SessionConfig(answer_mode=answer_mode, pace="simulated", **config))  # type: ignore[arg-type]
         events: list[e.Event] = []
         async with session:
             session.add_listener(events.append)
@@ -187,6 +187,6 @@ def simulate(
                 during(session)
             await session.ended()
         left = {t.get_name() for t in asyncio.all_tasks()} - {asyncio.current_task().get_name()}  # type: ignore
-        return Talk(events, session.transcript, speaker, brain, mouth, left)
+        return Talk(events, session.transcript, speaker, answering, mouth, left)
 
     return run_simulated(run())

@@ -11,9 +11,10 @@ from app.frontend.kame.shapes import TINY_LM as LM
 from app.frontend.kame.shapes import TINY_MIMI as MIMI
 
 SMALL_MIMI: dict[str, Any] = {
-    **MIMI, "seanet": {**MIMI["seanet"], "n_residual_layers": 0},
+    **MIMI,
+    "seanet": {**MIMI["seanet"], "n_residual_layers": 0},
     "quantizer": {**MIMI["quantizer"], "n_q": 2},
-}  # fmt: skip
+}
 """A codec with the fewest parts that its rates allow."""
 
 SENTENCES = """
@@ -32,17 +33,32 @@ def pieces_model(vocabulary: int = 400, kind: str = "unigram") -> bytes:
 
     out = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(SENTENCES * 3), model_writer=out, vocab_size=vocabulary, model_type=kind,
-        byte_fallback=True, hard_vocab_limit=False, unk_id=0, bos_id=1, eos_id=2, pad_id=3, minloglevel=2,
+        sentence_iterator=iter(SENTENCES * 3),
+        model_writer=out,
+        vocab_size=vocabulary,
+        model_type=kind,
+        byte_fallback=True,
+        hard_vocab_limit=False,
+        unk_id=0,
+        bos_id=1,
+        eos_id=2,
+        pad_id=3,
+        minloglevel=2,
         num_threads=1,
-    )  # fmt: skip
+    )
     return out.getvalue()
 
 
 def make_checkpoint(
-    folder: Path, *, oracle: bool = True, seed: int = 0, config: bool = True, lm: dict[str, Any] | None = None,
-    mimi: dict[str, Any] | None = None, dtype: str = "float32",
-) -> Path:  # fmt: skip
+    folder: Path,
+    *,
+    oracle: bool = True,
+    seed: int = 0,
+    config: bool = True,
+    lm: dict[str, Any] | None = None,
+    mimi: dict[str, Any] | None = None,
+    dtype: str = "float32",
+) -> Path:
     """A folder like `SakanaAI/kame`'s (or, without `oracle`, like Moshi's), with random weights."""
     import torch
     from moshi.models import loaders
@@ -57,19 +73,25 @@ def make_checkpoint(
     model = (KameLM if oracle else LMModel)(device="cpu", dtype=getattr(torch, dtype), **arguments)
     save_file({name: value.contiguous() for name, value in model.state_dict().items()}, folder / "model.safetensors")
     codec = make_mimi(seed, mimi or MIMI)
-    save_file({name: value.contiguous() for name, value in codec.state_dict().items()},
-              folder / loaders.MIMI_NAME)  # fmt: skip
+    save_file({name: value.contiguous() for name, value in codec.state_dict().items()}, folder / loaders.MIMI_NAME)
     (folder / loaders.TEXT_TOKENIZER_NAME).write_bytes(pieces_model(arguments["text_card"]))
     (folder / "mimi.json").write_text(json.dumps(mimi or MIMI), "utf-8")
     if config:
         (folder / "config.json").write_text(
-            json.dumps({
-                **arguments, "moshi_name": "model.safetensors", "mimi_name": loaders.MIMI_NAME,
-                "mimi_config_name": "mimi.json", "tokenizer_name": loaders.TEXT_TOKENIZER_NAME, "lora_name": None,
-                "model_type": "moshi", "lm_gen_config": {"temp": 0.8, "temp_text": 0.7},
-            }),
+            json.dumps(
+                {
+                    **arguments,
+                    "moshi_name": "model.safetensors",
+                    "mimi_name": loaders.MIMI_NAME,
+                    "mimi_config_name": "mimi.json",
+                    "tokenizer_name": loaders.TEXT_TOKENIZER_NAME,
+                    "lora_name": None,
+                    "model_type": "moshi",
+                    "lm_gen_config": {"temp": 0.8, "temp_text": 0.7},
+                }
+            ),
             "utf-8",
-        )  # fmt: skip
+        )
     return folder
 
 

@@ -125,9 +125,12 @@ class VirtualAudio:
         feed = f"{name}_in"
         self._add(name, "module-null-sink", f"sink_name={feed}", f"rate={rate}", "channels=1", "norewinds=1")
         self._add(
-            name, "module-remap-source", f"source_name={name}", f"master={feed}.monitor",
+            name,
+            "module-remap-source",
+            f"source_name={name}",
+            f"master={feed}.monitor",
             f"source_properties='device.description=\"{description or name}\"'",
-        )  # fmt: skip
+        )
         if tone:
             sine = (0.3 * np.sin(np.arange(RATE * 60) * 2 * np.pi * tone / RATE)).astype(np.float32)
             self.play_into_microphone(sine, name)
@@ -135,16 +138,25 @@ class VirtualAudio:
     def add_call_microphone(self, name: str, description: str = "") -> None:
         """Plug in a microphone that works at 16 kHz, whatever is asked of it, and hears nothing."""
         self._add(
-            name, "module-null-source", f"source_name={name}", "rate=16000", "channels=1",
+            name,
+            "module-null-source",
+            f"source_name={name}",
+            "rate=16000",
+            "channels=1",
             f"description={description or name}".replace(" ", "\\ "),
-        )  # fmt: skip
+        )
 
     def add_loudspeaker(self, name: str, rate: int = RATE, description: str = "") -> None:
         """Plug in a loudspeaker; `heard_from` tells what it plays."""
         self._add(
-            name, "module-null-sink", f"sink_name={name}", f"rate={rate}", "channels=1", "norewinds=1",
+            name,
+            "module-null-sink",
+            f"sink_name={name}",
+            f"rate={rate}",
+            "channels=1",
+            "norewinds=1",
             f"sink_properties='device.description=\"{description or name}\"'",
-        )  # fmt: skip
+        )
 
     def remove(self, name: str) -> None:
         """Unplug a device that one of these methods added."""

@@ -316,9 +316,15 @@ class Speech:
         return self._delta({**self.each, "content": word})
 
     def refusal(
-        self, status: int, message: str = "No.", *, code: str | None = None, param: str | None = None,
-        kind: str = "invalid_request_error", headers: Mapping[str, str] | None = None,
-    ) -> Reply:  # fmt: skip
+        self,
+        status: int,
+        message: str = "No.",
+        *,
+        code: str | None = None,
+        param: str | None = None,
+        kind: str = "invalid_request_error",
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
         """An error as it tells one; the server's words and a key are in it."""
         error = {"message": _marked(message), "type": kind, "param": param, "code": code}
         return whole(status, {"error": error}, headers)
@@ -329,8 +335,9 @@ class Speech:
 
     def no_model(self) -> Reply:
         """What an unknown model gets."""
-        return self.refusal(404, f"The model `{self.model}` does not exist or you do not have access to it.",
-                            code="model_not_found")  # fmt: skip
+        return self.refusal(
+            404, f"The model `{self.model}` does not exist or you do not have access to it.", code="model_not_found"
+        )
 
     def models(self, *names: str) -> Reply:
         """The list of models."""
@@ -338,8 +345,13 @@ class Speech:
         return whole(200, {"object": "list", "data": data})
 
     def _head(self) -> dict[str, Any]:
-        return {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1_760_000_000, "model": self.model,
-                **self.about}  # fmt: skip
+        return {
+            "id": "chatcmpl-1",
+            "object": "chat.completion.chunk",
+            "created": 1_760_000_000,
+            "model": self.model,
+            **self.about,
+        }
 
     def _delta(self, delta: Any, finish: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
@@ -348,10 +360,12 @@ class Speech:
     def _usage(self, usage: tuple[int, int, int]) -> dict[str, Any]:
         came, went, cached = usage
         return {
-            "prompt_tokens": came, "completion_tokens": went, "total_tokens": came + went,
+            "prompt_tokens": came,
+            "completion_tokens": went,
+            "total_tokens": came + went,
             "prompt_tokens_details": {"cached_tokens": cached, "audio_tokens": 0},
             "completion_tokens_details": {"reasoning_tokens": 0, "audio_tokens": 0},
-        }  # fmt: skip
+        }
 
     def _calls(self, calls: Sequence[Call]) -> Iterable[dict[str, Any]]:
         """In fragments: the first of a call has its id and name, the others pieces of its arguments."""
@@ -372,12 +386,24 @@ class Anthropic(Speech):
     each: Mapping[str, Any] = {"role": "assistant"}
 
     def refusal(
-        self, status: int, message: str = "No.", *, code: str | None = None, param: str | None = None,
-        kind: str = "invalid_request_error", headers: Mapping[str, str] | None = None,
-    ) -> Reply:  # fmt: skip
+        self,
+        status: int,
+        message: str = "No.",
+        *,
+        code: str | None = None,
+        param: str | None = None,
+        kind: str = "invalid_request_error",
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
         """An error of Anthropic's API."""
-        kinds = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error",
-                 500: "api_error", 529: "overloaded_error"}  # fmt: skip
+        kinds = {
+            401: "authentication_error",
+            403: "permission_error",
+            404: "not_found_error",
+            429: "rate_limit_error",
+            500: "api_error",
+            529: "overloaded_error",
+        }
         error = {"type": kinds.get(status, kind), "message": _marked(message)}
         return whole(status, {"type": "error", "error": error, "request_id": "req_1"}, headers)
 
@@ -418,22 +444,41 @@ class Google(Speech):
         deltas += list(self._calls(calls)) or ([] if deltas else [{"role": "assistant"}])
         last = len(deltas) - 1
         return tuple(
-            event({
-                **self._head(),
-                "choices": [{"index": 0, "delta": d, **({"finish_reason": finish} if n == last and finish else {})}],
-                "usage": {"prompt_tokens": usage[0], "completion_tokens": min(n + 1, usage[1]),
-                          "total_tokens": usage[0] + n, "prompt_tokens_details": {"cached_tokens": usage[2]}},
-            })
+            event(
+                {
+                    **self._head(),
+                    "choices": [
+                        {"index": 0, "delta": d, **({"finish_reason": finish} if n == last and finish else {})}
+                    ],
+                    "usage": {
+                        "prompt_tokens": usage[0],
+                        "completion_tokens": min(n + 1, usage[1]),
+                        "total_tokens": usage[0] + n,
+                        "prompt_tokens_details": {"cached_tokens": usage[2]},
+                    },
+                }
+            )
             for n, d in enumerate(deltas)
-        )  # fmt: skip
+        )
 
     def refusal(
-        self, status: int, message: str = "No.", *, code: str | None = None, param: str | None = None,
-        kind: str = "INVALID_ARGUMENT", headers: Mapping[str, str] | None = None,
-    ) -> Reply:  # fmt: skip
+        self,
+        status: int,
+        message: str = "No.",
+        *,
+        code: str | None = None,
+        param: str | None = None,
+        kind: str = "INVALID_ARGUMENT",
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
         """An error in a list."""
-        names = {403: "PERMISSION_DENIED", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL",
-                 503: "UNAVAILABLE"}  # fmt: skip
+        names = {
+            403: "PERMISSION_DENIED",
+            404: "NOT_FOUND",
+            429: "RESOURCE_EXHAUSTED",
+            500: "INTERNAL",
+            503: "UNAVAILABLE",
+        }
         error = {"code": status, "message": _marked(message), "status": names.get(status, "INVALID_ARGUMENT")}
         return whole(status, [{"error": error}], headers)
 
@@ -484,9 +529,15 @@ class Vllm(Speech):
     model = "org/tiny"
 
     def refusal(
-        self, status: int, message: str = "No.", *, code: str | None = None, param: str | None = None,
-        kind: str = "BadRequestError", headers: Mapping[str, str] | None = None,
-    ) -> Reply:  # fmt: skip
+        self,
+        status: int,
+        message: str = "No.",
+        *,
+        code: str | None = None,
+        param: str | None = None,
+        kind: str = "BadRequestError",
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
         """An error without the `error` around it."""
         error = {"object": "error", "message": _marked(message), "type": kind, "param": param, "code": status}
         return whole(status, error, headers)
@@ -575,9 +626,15 @@ class Ollama:
         return self._line({"role": "assistant", "content": word})
 
     def refusal(
-        self, status: int, message: str = "No.", *, code: str | None = None, param: str | None = None,
-        kind: str = "", headers: Mapping[str, str] | None = None,
-    ) -> Reply:  # fmt: skip
+        self,
+        status: int,
+        message: str = "No.",
+        *,
+        code: str | None = None,
+        param: str | None = None,
+        kind: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
         """An error: one text."""
         return whole(status, {"error": _marked(message)}, headers)
 

@@ -17,7 +17,7 @@ import pytest
 
 import app.backend
 import app.frontend
-from app.settings import choices_of, declarations
+from app.settings.declarations import choices_of, declarations
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -43,7 +43,7 @@ def tool() -> ModuleType:
 
 def calls() -> Iterator[tuple[str, str, ast.Call]]:
     """All calls in the window's modules and in the settings: where, of what, the call."""
-    for path in (*sorted((ROOT / "app" / "gui").glob("*.py")), ROOT / "app" / "settings.py"):
+    for path in (*sorted((ROOT / "app" / "gui").rglob("*.py")), ROOT / "app" / "settings" / "declarations.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call):
                 name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -57,9 +57,13 @@ def words_of(path: Path) -> set[str]:
 
 def test_the_template_is_up_to_date() -> None:
     done = subprocess.run(
-        [sys.executable, "packaging/translations.py", "--check"], cwd=ROOT, capture_output=True, text=True, timeout=60,
+        [sys.executable, "packaging/translations.py", "--check"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
         encoding="utf-8",
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -96,19 +100,19 @@ def test_no_words_are_shown_without_being_looked_up() -> None:
 def test_no_sentence_is_written_past_the_translators() -> None:
     sentence = re.compile(r"[“A-Z]\S* .*[.?:…]", re.S)
     found = []
-    for path in sorted((ROOT / "app" / "gui").glob("*.py")):
-        if path.name.startswith("bench_"):  # talks of nobody, to measure with
+    for path in sorted((ROOT / "app" / "gui").rglob("*.py")):
+        if path.parent.name == "bench":  # talks of nobody, to measure with
             continue
-        aside = set()  # what is looked up, and what is read by programmers alone
+        skipped = set()  # what is looked up, and what is read by programmers alone
         tree = ast.parse(path.read_text("utf-8"))
         for node in ast.walk(tree):
             name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-                aside.add(node.value)
+                skipped.add(node.value)
             elif name.endswith("tr") or name.startswith("_log.") or name.endswith("_sheet"):
-                aside.update(ast.walk(node))
+                skipped.update(ast.walk(node))
         for node in ast.walk(tree):
-            if not isinstance(node, ast.Constant | ast.JoinedStr) or node in aside:
+            if not isinstance(node, ast.Constant | ast.JoinedStr) or node in skipped:
                 continue
             parts = node.values if isinstance(node, ast.JoinedStr) else [node]
             text = "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in parts)
@@ -117,7 +121,7 @@ def test_no_sentence_is_written_past_the_translators() -> None:
     assert not found, "\n".join(found)
 
 
-def test_what_brains_and_front_ends_call_themselves_is_there(tool: ModuleType) -> None:
+def test_what_backends_and_front_ends_call_themselves_is_there(tool: ModuleType) -> None:
     there = words_of(tool.template())
     labels = [spec.label for spec in (*app.backend.PROVIDERS.values(), *app.frontend.PROVIDERS.values())]
     assert len(labels) >= 8

@@ -65,8 +65,10 @@ class Installation:
         """Copies what git knows of the checkout, changed or not, and removes what is gone."""
         listed = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=ROOT, capture_output=True, check=True,
-        ).stdout.decode()  # fmt: skip
+            cwd=ROOT,
+            capture_output=True,
+            check=True,
+        ).stdout.decode()
         for folder in ("app", "packaging", "resources", "tests"):
             shutil.rmtree(self.project / folder, ignore_errors=True)
         for name in filter(None, listed.split("\0")):
@@ -79,10 +81,20 @@ class Installation:
         done = self.wine.run(self.base / "python.exe", "packaging/bootstrap.py", "setup", seconds=580, cwd=self.project)
         assert done.code == 0, done.printed
         tests = self.wine.run(
-            self._scripts / "uv.exe", "pip", "install", "--quiet", "--python", self.wine.windows(self.python),
-            "--require-hashes", "--only-binary", ":all:", "-r", "packaging/locks/dev.txt",
-            seconds=400, cwd=self.project,
-        )  # fmt: skip
+            self._scripts / "uv.exe",
+            "pip",
+            "install",
+            "--quiet",
+            "--python",
+            self.wine.windows(self.python),
+            "--require-hashes",
+            "--only-binary",
+            ":all:",
+            "-r",
+            "packaging/locks/dev.txt",
+            seconds=400,
+            cwd=self.project,
+        )
         assert tests.code == 0, tests.printed
 
 

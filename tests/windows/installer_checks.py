@@ -35,9 +35,13 @@ class Machine(Protocol):
     env: dict[str, str]
 
     def run(
-        self, program: Path | str, *arguments: str, seconds: float = ..., cwd: Path | None = ...,
+        self,
+        program: Path | str,
+        *arguments: str,
+        seconds: float = ...,
+        cwd: Path | None = ...,
         env: Mapping[str, str] | None = ...,
-    ) -> Finished:  # fmt: skip
+    ) -> Finished:
         """Run a program to its end."""
 
     def started(self, program: Path | str, *arguments: str) -> AbstractContextManager[subprocess.Popen]:
@@ -77,8 +81,17 @@ def install(machine: Machine, installer: Path) -> Path:
     assert shortcut_of(machine).is_file()
     # `reg` itself may fail to start in Wine: it is tried twice.
     entry = registry(machine, UNINSTALL_KEY) or registry(machine, UNINSTALL_KEY)
-    assert {"DisplayName", "DisplayVersion", "Publisher", "DisplayIcon", "EstimatedSize", "ModifyPath",
-            "UninstallString", "QuietUninstallString", "InstallLocation"} <= set(entry), entry  # fmt: skip
+    assert {
+        "DisplayName",
+        "DisplayVersion",
+        "Publisher",
+        "DisplayIcon",
+        "EstimatedSize",
+        "ModifyPath",
+        "UninstallString",
+        "QuietUninstallString",
+        "InstallLocation",
+    } <= set(entry), entry
     assert entry["InstallLocation"].endswith(PROGRAM)
     assert is_on_path(machine)
     return folder
@@ -139,10 +152,10 @@ def check_damaged_program(machine: Machine, folder: Path, installer: Path) -> No
 
     Even where the installation's own Python can't ask the app to close any more.
     """
-    file, python = folder / "app" / "cli.py", folder / "python" / "Lib" / "ctypes" / "__init__.py"
+    file, python = folder / "app" / "cli" / "parser.py", folder / "python" / "Lib" / "ctypes" / "__init__.py"
     file.unlink()
     done = command(machine, folder, "repair", seconds=SET_UP_SECONDS)
-    assert done.code == 2 and "app/cli.py" in done.printed, done
+    assert done.code == 2 and "app/cli/parser.py" in done.printed, done
     assert "Install KAME Desktop again" in done.printed
     python.unlink()
     check_upgrade(machine, installer)
@@ -152,7 +165,7 @@ def check_damaged_program(machine: Machine, folder: Path, installer: Path) -> No
 def check_cut_off_upgrade(machine: Machine, installer: Path) -> None:
     """A power failure while the installer writes its files leaves the old version as it was."""
     folder = folder_of(machine)
-    written = folder / "kame-desktop.new" / "app" / "cli.py"
+    written = folder / "kame-desktop.new" / "app" / "cli" / "parser.py"
     with machine.started(installer, "/S") as running:
         until = time.monotonic() + INSTALL_SECONDS
         while not written.exists() and time.monotonic() < until:

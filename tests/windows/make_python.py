@@ -108,9 +108,15 @@ class WindowsPython:
         library = [COMPILER, "-O2", "-shared", "-nostdlib", "-s", "-Wl,-e,DllMainCRTStartup"]
         _run([*library, "-o", str(self.folder / "python3.dll"), str(SOURCES / "forwarder.c"), str(definition)])
         _run([*library, "-o", str(self.system / "icuuc.dll"), str(SOURCES / "icuuc.c")])
-        _run([
-            *library, "-o", str(self.system / "bcryptprimitives.dll"), str(SOURCES / "bcryptprimitives.c"), "-ladvapi32"
-        ])  # fmt: skip
+        _run(
+            [
+                *library,
+                "-o",
+                str(self.system / "bcryptprimitives.dll"),
+                str(SOURCES / "bcryptprimitives.c"),
+                "-ladvapi32",
+            ]
+        )
 
 
 def _forwarding(python_dll: Path) -> str:

@@ -36,7 +36,7 @@ def test_a_key_is_kept_in_the_credential_locker(windows: Installation) -> None:
     """Set by one process, found by another, gone after `forget`; never printed."""
     secret = "sk-" + "w" * 40
     script = (
-        "import keyring; from app.secrets import key_store; "
+        "import keyring; from app.services.api_keys import key_store; "
         "print(type(keyring.get_keyring()).__name__); s = key_store(); {}"
     )
 

@@ -51,10 +51,24 @@ def building(
     subprocess.run(["git", "clone", "-q", str(ROOT), str(folder / "source")], check=True, timeout=60)
     with open(folder / "log", "w") as log:
         build = subprocess.Popen(
-            [sys.executable, "packaging/build.py", "windows", "--python", str(windows.base), "--kind", "online",
-             "--sign-with", *map(str, certificate), "--out", str(folder)],
-            cwd=folder / "source", stdout=log, stderr=subprocess.STDOUT, text=True,
-        )  # fmt: skip
+            [
+                sys.executable,
+                "packaging/build.py",
+                "windows",
+                "--python",
+                str(windows.base),
+                "--kind",
+                "online",
+                "--sign-with",
+                *map(str, certificate),
+                "--out",
+                str(folder),
+            ],
+            cwd=folder / "source",
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
     try:
         yield build, folder
     finally:
@@ -103,14 +117,14 @@ def folder(machine: Wine, installer: Path) -> Path:
     return folder
 
 
-def test_installer_and_programs_are_signed(
-    installer: Path, folder: Path, certificate: tuple[Path, Path]
-) -> None:
+def test_installer_and_programs_are_signed(installer: Path, folder: Path, certificate: tuple[Path, Path]) -> None:
     for program in (installer, *(folder / name for name in ("KAME Desktop.exe", "kame-desktop.exe", "uninstall.exe"))):
         done = subprocess.run(
             ["osslsigncode", "verify", "-CAfile", str(certificate[0]), "-in", str(program)],
-            capture_output=True, text=True, timeout=60,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
         assert done.returncode == 0 and "Signature verification: ok" in done.stdout, done.stdout + done.stderr
 
 

@@ -21,9 +21,14 @@ from tests.windows.wine import Wine
 WRONG_FOLDER, NO_ROOM, NOT_CHANGED = 5, 6, 7
 NAMES = (f"{FOLDER}setup.nsi", f"{FOLDER}welcome.bmp", *(f"resources/icons/kame-{size}.png" for size in ICON_SIZES))
 PROGRAM = {
-    "installed.json": "{}", "files.json": "{}", "KAME Desktop.exe": "windowed", "kame-desktop.exe": "console",
-    "app/__init__.py": "", "python/python.exe": "not a program", "packaging/installation/running.py": "",
-}  # fmt: skip
+    "installed.json": "{}",
+    "files.json": "{}",
+    "KAME Desktop.exe": "windowed",
+    "kame-desktop.exe": "console",
+    "app/__init__.py": "",
+    "python/python.exe": "not a program",
+    "packaging/installation/running.py": "",
+}
 WHEEL = bytes(range(256)) * 99
 
 

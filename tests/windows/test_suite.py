@@ -44,10 +44,22 @@ def test_the_projects_own_tests_pass_on_windows(windows: Installation) -> None:
 def _pytest(windows: Installation, arguments: tuple[str, ...]) -> Finished:
     """Runs the Windows Python's pytest; raises `TookTooLong`."""
     done = windows.wine.run(
-        windows.python, "-P", "-m", "pytest", "-o", "cache_dir=results", "-o", "junit_family=xunit1",
-        "-o", f"faulthandler_timeout={HUNG_SECONDS}", "--timeout", str(HUNG_SECONDS + 30), *arguments,
-        seconds=SECONDS, cwd=windows.project,
-    )  # fmt: skip
+        windows.python,
+        "-P",
+        "-m",
+        "pytest",
+        "-o",
+        "cache_dir=results",
+        "-o",
+        "junit_family=xunit1",
+        "-o",
+        f"faulthandler_timeout={HUNG_SECONDS}",
+        "--timeout",
+        str(HUNG_SECONDS + 30),
+        *arguments,
+        seconds=SECONDS,
+        cwd=windows.project,
+    )
     (PLACE / "suite.log").write_text(done.printed, "utf-8")
     return done
 

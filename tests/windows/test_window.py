@@ -57,8 +57,10 @@ def _hotkey_opens_a_turn(windows: Installation, screen: Screen, window: RunningW
     with windows.wine.started("notepad.exe"):
         subprocess.run(
             ["xdotool", "search", "--sync", "--onlyvisible", "--name", "Notepad", "windowfocus", "--sync"],
-            env={"DISPLAY": screen.display}, check=True, timeout=30,
-        )  # fmt: skip
+            env={"DISPLAY": screen.display},
+            check=True,
+            timeout=30,
+        )
         screen.key_down("ctrl+alt+space")
         try:
             wait_until(lambda: window.count(e.UserStarted) > before, EVENT_SECONDS, "the hotkey opens a turn")

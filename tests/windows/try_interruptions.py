@@ -51,9 +51,11 @@ class Interruptions:
             assert removed.code == 0, removed.printed
             kind = KINDS[index % len(KINDS)]
             told = {
-                "power failure": self._cut_off, "launcher killed": self._killed, "disk full": self._disk_full,
+                "power failure": self._cut_off,
+                "launcher killed": self._killed,
+                "disk full": self._disk_full,
                 "network gone": self._network_gone,
-            }[kind]()  # fmt: skip
+            }[kind]()
             print(f"{index + 1}. {kind}: {told}; {self._mended()}", flush=True)
 
     def _moment(self) -> float:

@@ -20,9 +20,16 @@ START_TRIES = 2
 PIPE_SECONDS = 2.0
 """What a program has printed is read by then."""
 RUNTIME = (
-    "ucrtbase", "msvcp140", "msvcp140_1", "msvcp140_2", "msvcp140_atomic_wait", "vcruntime140", "vcruntime140_1",
-    "concrt140", "vcomp140",
-)  # fmt: skip
+    "ucrtbase",
+    "msvcp140",
+    "msvcp140_1",
+    "msvcp140_2",
+    "msvcp140_atomic_wait",
+    "vcruntime140",
+    "vcruntime140_1",
+    "concrt140",
+    "vcomp140",
+)
 """Microsoft's runtime, of which Wine has versions of its own that lack what NumPy and others call."""
 
 _REGISTRY = """Windows Registry Editor Version 5.00
@@ -62,11 +69,15 @@ class Wine:
         self.user = user
         self.env = {
             **_without_display(os.environ),
-            "WINEPREFIX": str(folder), "WINEARCH": "win64", "WINEDEBUG": "-all", "USER": user, "LC_ALL": "C.UTF-8",
+            "WINEPREFIX": str(folder),
+            "WINEARCH": "win64",
+            "WINEDEBUG": "-all",
+            "USER": user,
+            "LC_ALL": "C.UTF-8",
             "WINEDLLOVERRIDES": f"mscoree=;mshtml=;winemenubuilder.exe=;{','.join(RUNTIME)}=n,b",
             # Wine 8 lacks GetNumaNodeProcessorMaskEx, without which OpenMP in CTranslate2 aborts.
             "KMP_AFFINITY": "disabled",
-        }  # fmt: skip
+        }
 
     @property
     def home(self) -> Path:
@@ -96,15 +107,23 @@ class Wine:
         assert done.code == 0, done.printed
 
     def run(
-        self, program: Path | str, *arguments: str, seconds: float = 120.0, cwd: Path | None = None,
+        self,
+        program: Path | str,
+        *arguments: str,
+        seconds: float = 120.0,
+        cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
-    ) -> Finished:  # fmt: skip
+    ) -> Finished:
         """Runs a Windows program to its end; raises `TookTooLong`, with the last lines, after `seconds`."""
         # To a plain file Python would end with "init_sys_streams: WinError 6" in Wine 8: its output goes to a pipe.
         child = subprocess.Popen(
-            [WINE, str(program), *arguments], env={**self.env, **(env or {})}, cwd=cwd,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
+            [WINE, str(program), *arguments],
+            env={**self.env, **(env or {})},
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         printed = bytearray()
         reader = threading.Thread(target=_read, args=(child.stdout, printed), name="output", daemon=True)
         reader.start()
@@ -125,9 +144,13 @@ class Wine:
     ) -> Iterator[subprocess.Popen]:
         """A Windows program that runs while the block does, without a stream to read or write."""
         child = subprocess.Popen(
-            [WINE, str(program), *arguments], env={**self.env, **(env or {})}, cwd=cwd,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            [WINE, str(program), *arguments],
+            env={**self.env, **(env or {})},
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         try:
             yield child
         finally:

@@ -37,29 +37,74 @@ LANGUAGE = Language(
         "Hmm, let me see.",
     ),
     bridges=("Or rather,", "No, wait:", "Let me put that right:"),
-    backchannels=frozenset({
-        "mhm", "mm", "mmm", "mmhmm", "mm hmm", "hmm", "hm", "uh huh", "uhhuh", "aha", "ah", "oh", "yeah", "yep", "yes",
-        "ok", "okay", "right", "sure", "i see", "got it", "good", "great", "nice", "wow", "really", "cool", "true",
-        "mhmm", "um", "uh", "huh", "alright", "all right", "exactly", "of course", "go on", "ooh", "mm mm", "you",
-    }),
+    backchannels=frozenset(
+        {
+            "mhm",
+            "mm",
+            "mmm",
+            "mmhmm",
+            "mm hmm",
+            "hmm",
+            "hm",
+            "uh huh",
+            "uhhuh",
+            "aha",
+            "ah",
+            "oh",
+            "yeah",
+            "yep",
+            "yes",
+            "ok",
+            "okay",
+            "right",
+            "sure",
+            "i see",
+            "got it",
+            "good",
+            "great",
+            "nice",
+            "wow",
+            "really",
+            "cool",
+            "true",
+            "mhmm",
+            "um",
+            "uh",
+            "huh",
+            "alright",
+            "all right",
+            "exactly",
+            "of course",
+            "go on",
+            "ooh",
+            "mm mm",
+            "you",
+        }
+    ),
     commands=frozenset("stop wait no quiet enough cancel hold sorry".split()),
     abbreviations=frozenset("mr. mrs. ms. dr. st. vs. etc. e.g. i.e. no. prof. jr. sr.".split()),
-    phrase_starters=frozenset((
-        "that which who because and but or so when where while if of in on for to with by as from is are was were "
-        "has have can will at into than"
-    ).split()),
-    fillers=frozenset((
-        "a an the and or but so of to in on at is are was were be it that this there i you we he she they well as "
-        "for with by from"
-    ).split()),
-    sentence_starters=frozenset((
-        "yes no not if when because since while after before although though as your my his her our their its "
-        "what how why where who which whose nothing nobody everything everyone something someone anything one two "
-        "three some many most much more less few both each every any all another these those then there here now "
-        "can could would should may might must do does did has have had only just even also perhaps maybe about "
-        "over under between during among unlike like instead however first second next finally let take think "
-        "imagine"
-    ).split()),
+    phrase_starters=frozenset(
+        (
+            "that which who because and but or so when where while if of in on for to with by as from is are was were "
+            "has have can will at into than"
+        ).split()
+    ),
+    fillers=frozenset(
+        (
+            "a an the and or but so of to in on at is are was were be it that this there i you we he she they well as "
+            "for with by from"
+        ).split()
+    ),
+    sentence_starters=frozenset(
+        (
+            "yes no not if when because since while after before although though as your my his her our their its "
+            "what how why where who which whose nothing nobody everything everyone something someone anything one two "
+            "three some many most much more less few both each every any all another these those then there here now "
+            "can could would should may might must do does did has have had only just even also perhaps maybe about "
+            "over under between during among unlike like instead however first second next finally let take think "
+            "imagine"
+        ).split()
+    ),
     stakes=(
         r"\d.*|no|not|never|nor|none|nobody|nothing|neither|without|.+n't|two|three|four|five|six|seven|eight|"
         r"nine|ten|eleven|twelve|.+teen|.+ty(?:-.+)?|hundred|thousand|.+illion"
@@ -103,4 +148,4 @@ LANGUAGE = Language(
         (r"\be\.g\.", "for example"),
         (r"\bi\.e\.", "that is"),
     ),
-)  # fmt: skip
+)

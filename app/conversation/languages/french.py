@@ -25,26 +25,52 @@ LANGUAGE = Language(
     },
     openings=("Laisse-moi réfléchir.", "Un instant.", "Voyons.", "Hmm, voyons voir.", "Une seconde.", "Un moment."),
     bridges=("Ou plutôt,", "Non, attends :", "Je rectifie :"),
-    backchannels=frozenset({
-        "mhm", "hm", "hmm", "ah", "oh", "oui", "ouais", "ok", "okay", "d'accord", "bien", "bon", "voilà", "exact",
-        "je vois", "bien sûr", "euh", "super", "vraiment", "c'est vrai",
-    }),
+    backchannels=frozenset(
+        {
+            "mhm",
+            "hm",
+            "hmm",
+            "ah",
+            "oh",
+            "oui",
+            "ouais",
+            "ok",
+            "okay",
+            "d'accord",
+            "bien",
+            "bon",
+            "voilà",
+            "exact",
+            "je vois",
+            "bien sûr",
+            "euh",
+            "super",
+            "vraiment",
+            "c'est vrai",
+        }
+    ),
     commands=frozenset("stop attends arrête non silence annule pardon".split()),
     abbreviations=frozenset("m. mme. mlle. dr. pr. etc. p.ex. av. env. ex. cf. apr. st. ste.".split()),
-    phrase_starters=frozenset((
-        "que qui dont parce et mais ou donc quand où pendant si de en pour par avec comme depuis est sont était "
-        "étaient a ont peut au aux du dans sur à"
-    ).split()),
-    fillers=frozenset((
-        "un une des le la les et ou mais donc de du à au aux en est sont était étaient être ce c'est cela ça "
-        "que qui il elle on nous vous ils elles je tu y comme pour avec par dans"
-    ).split()),
-    sentence_starters=frozenset((
-        "oui non si quand lorsque parce depuis pendant après avant bien votre notre ton mon son leur quoi comment "
-        "pourquoi où qui quel quelle rien personne tout tous chacun quelqu'un deux trois beaucoup plus moins "
-        "chaque autre alors ici maintenant peut pourrait doit fait seulement aussi peut-être environ entre sans "
-        "cependant d'abord ensuite enfin imaginez pensez"
-    ).split()),
+    phrase_starters=frozenset(
+        (
+            "que qui dont parce et mais ou donc quand où pendant si de en pour par avec comme depuis est sont était "
+            "étaient a ont peut au aux du dans sur à"
+        ).split()
+    ),
+    fillers=frozenset(
+        (
+            "un une des le la les et ou mais donc de du à au aux en est sont était étaient être ce c'est cela ça "
+            "que qui il elle on nous vous ils elles je tu y comme pour avec par dans"
+        ).split()
+    ),
+    sentence_starters=frozenset(
+        (
+            "oui non si quand lorsque parce depuis pendant après avant bien votre notre ton mon son leur quoi comment "
+            "pourquoi où qui quel quelle rien personne tout tous chacun quelqu'un deux trois beaucoup plus moins "
+            "chaque autre alors ici maintenant peut pourrait doit fait seulement aussi peut-être environ entre sans "
+            "cependant d'abord ensuite enfin imaginez pensez"
+        ).split()
+    ),
     stakes=(
         r"\d.*|non|pas|ne|n'.+|guère|jamais|rien|personne|aucune?|nulle?|ni|sans|zéro|deux|trois|quatre|cinq|six|sept|"
         r"huit|neuf|dix|onze|douze|treize|quatorze|quinze|seize|vingt.*|trente.*|(?:quar|cinqu|soix|sept|non)ante.*|"
@@ -53,16 +79,29 @@ LANGUAGE = Language(
     link="un lien",
     readings=(
         (r"\b[nN]°\s?", "numéro "),
-        (rf"€\s?{N}", r"\1 euros"), (rf"{N}\s?€", r"\1 euros"), (rf"\$\s?{N}", r"\1 dollars"),
-        (rf"£\s?{N}", r"\1 livres"), (rf"{N}\s?%", r"\1 pour cent"), (r"\s?°\s?C\b", " degrés Celsius"),
-        (r"\s?°", " degrés"), (r"(?<=\d)\s?km/h\b", " kilomètres par heure"), (r"(?<=\d)\s?km²", " kilomètres carrés"),
-        (r"(?<=\d)\s?m²", " mètres carrés"), (r"(?<=\d)\s?km\b", " kilomètres"), (r"(?<=\d)\s?cm\b", " centimètres"),
+        (rf"€\s?{N}", r"\1 euros"),
+        (rf"{N}\s?€", r"\1 euros"),
+        (rf"\$\s?{N}", r"\1 dollars"),
+        (rf"£\s?{N}", r"\1 livres"),
+        (rf"{N}\s?%", r"\1 pour cent"),
+        (r"\s?°\s?C\b", " degrés Celsius"),
+        (r"\s?°", " degrés"),
+        (r"(?<=\d)\s?km/h\b", " kilomètres par heure"),
+        (r"(?<=\d)\s?km²", " kilomètres carrés"),
+        (r"(?<=\d)\s?m²", " mètres carrés"),
+        (r"(?<=\d)\s?km\b", " kilomètres"),
+        (r"(?<=\d)\s?cm\b", " centimètres"),
         (r"(?<=\d)\s?kg\b", " kilos"),
-        (r"(?<=\w)\s*\^\s*2\b|²", " au carré"), (r"(?<=\w)\s*\^\s*3\b|³", " au cube"),
+        (r"(?<=\w)\s*\^\s*2\b|²", " au carré"),
+        (r"(?<=\w)\s*\^\s*3\b|³", " au cube"),
         (r"(?<=[\w)])\s*\^\s*(?=[\w(−-])", " puissance "),
-        (r"(?<=\d)\s*[*×·]\s*(?=\d)", " fois "), (r"(?<=\d)\s*÷\s*(?=\d)|(?<=\d)\s/\s(?=\d)", " divisé par "),
-        (r"(?<=\d)\s+[-−]\s+(?=\d)", " moins "), (r"(?<=\w)\s*\+\s*(?=\w)", " plus "),
+        (r"(?<=\d)\s*[*×·]\s*(?=\d)", " fois "),
+        (r"(?<=\d)\s*÷\s*(?=\d)|(?<=\d)\s/\s(?=\d)", " divisé par "),
+        (r"(?<=\d)\s+[-−]\s+(?=\d)", " moins "),
+        (r"(?<=\w)\s*\+\s*(?=\w)", " plus "),
         (r"(?<=\w)\s*=\s*(?=\w)", " égale "),
-        (r"\s*≈\s*", " environ "), (r"(?<=\w)\s*&\s*(?=\w)", " et "), (r"\bp\.\s?ex\.", "par exemple"),
+        (r"\s*≈\s*", " environ "),
+        (r"(?<=\w)\s*&\s*(?=\w)", " et "),
+        (r"\bp\.\s?ex\.", "par exemple"),
     ),
-)  # fmt: skip
+)

@@ -24,33 +24,74 @@ LANGUAGE = Language(
         "long": "Sage so viel, wie die Frage braucht, höchstens ein Dutzend Sätze.",
     },
     openings=(
-        "Lass mich überlegen.", "Einen Moment.", "Mal sehen.", "Hm, lass mich nachdenken.", "Einen Augenblick.",
-        "Da muss ich kurz nachdenken.", "Gleich.", "Nun, mal sehen.",
+        "Lass mich überlegen.",
+        "Einen Moment.",
+        "Mal sehen.",
+        "Hm, lass mich nachdenken.",
+        "Einen Augenblick.",
+        "Da muss ich kurz nachdenken.",
+        "Gleich.",
+        "Nun, mal sehen.",
     ),
     bridges=("Oder besser gesagt:", "Nein, warte:", "Lass mich das richtigstellen:"),
-    backchannels=frozenset({
-        "mhm", "hm", "hmm", "aha", "ah", "oh", "ja", "jaja", "genau", "ok", "okay", "gut", "stimmt", "klar", "richtig",
-        "verstehe", "ach so", "alles klar", "na gut", "super", "toll", "echt", "wirklich", "äh", "ähm", "naja", "na ja",
-    }),
+    backchannels=frozenset(
+        {
+            "mhm",
+            "hm",
+            "hmm",
+            "aha",
+            "ah",
+            "oh",
+            "ja",
+            "jaja",
+            "genau",
+            "ok",
+            "okay",
+            "gut",
+            "stimmt",
+            "klar",
+            "richtig",
+            "verstehe",
+            "ach so",
+            "alles klar",
+            "na gut",
+            "super",
+            "toll",
+            "echt",
+            "wirklich",
+            "äh",
+            "ähm",
+            "naja",
+            "na ja",
+        }
+    ),
     commands=frozenset("stopp stop warte nein ruhe genug abbrechen".split()),
-    abbreviations=frozenset((
-        "dr. prof. hr. fr. st. nr. str. tel. ca. bzw. usw. etc. evtl. ggf. inkl. mio. mrd. vgl. jh. "
-        "bspw. sog. abb. v. n. chr."
-    ).split()),
-    phrase_starters=frozenset((
-        "dass der die das welcher welche welches weil und aber oder denn wenn wo während ob von in im am auf für "
-        "zu zum zur mit bei als aus ist sind war waren hat haben kann wird nach durch"
-    ).split()),
-    fillers=frozenset((
-        "ein eine einer eines einem einen der die das den dem des und oder aber also denn von in im am auf "
-        "ist sind war waren es dass dies dieser dieses da ich du wir er sie ihr als für mit bei"
-    ).split()),
-    sentence_starters=frozenset((
-        "ja nein nicht wenn weil seit während nach vor obwohl dein mein sein unser ihr was wie warum wo wer "
-        "welche welcher nichts niemand alles alle jeder jemand etwas zwei drei manche viele mehr weniger beide "
-        "jede andere dann hier jetzt kann könnte würde soll darf muss hat haben nur auch vielleicht etwa über "
-        "unter zwischen anders statt jedoch zuerst zweitens schließlich stell denk man"
-    ).split()),
+    abbreviations=frozenset(
+        (
+            "dr. prof. hr. fr. st. nr. str. tel. ca. bzw. usw. etc. evtl. ggf. inkl. mio. mrd. vgl. jh. "
+            "bspw. sog. abb. v. n. chr."
+        ).split()
+    ),
+    phrase_starters=frozenset(
+        (
+            "dass der die das welcher welche welches weil und aber oder denn wenn wo während ob von in im am auf für "
+            "zu zum zur mit bei als aus ist sind war waren hat haben kann wird nach durch"
+        ).split()
+    ),
+    fillers=frozenset(
+        (
+            "ein eine einer eines einem einen der die das den dem des und oder aber also denn von in im am auf "
+            "ist sind war waren es dass dies dieser dieses da ich du wir er sie ihr als für mit bei"
+        ).split()
+    ),
+    sentence_starters=frozenset(
+        (
+            "ja nein nicht wenn weil seit während nach vor obwohl dein mein sein unser ihr was wie warum wo wer "
+            "welche welcher nichts niemand alles alle jeder jemand etwas zwei drei manche viele mehr weniger beide "
+            "jede andere dann hier jetzt kann könnte würde soll darf muss hat haben nur auch vielleicht etwa über "
+            "unter zwischen anders statt jedoch zuerst zweitens schließlich stell denk man"
+        ).split()
+    ),
     stakes=(
         r"\d.*|nicht|nein|kein(?:e[nmrs]?)?|keinesfalls|keineswegs|kaum|nie|niemals|niemand(?:e[nm])?|nirgends|nichts|"
         r"weder|ohne|null|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|.+zehn|.+(?:z|ß)ig|"
@@ -58,22 +99,40 @@ LANGUAGE = Language(
     ),
     link="ein Link",
     readings=(
-        (rf"€\s?{N}", r"\1 Euro"), (rf"{N}\s?€", r"\1 Euro"), (rf"\$\s?{N}", r"\1 Dollar"),
+        (rf"€\s?{N}", r"\1 Euro"),
+        (rf"{N}\s?€", r"\1 Euro"),
+        (rf"\$\s?{N}", r"\1 Dollar"),
         (rf"{N}\s?\$", r"\1 Dollar"),
-        (rf"£\s?{N}", r"\1 Pfund"), (rf"{N}\s?%", r"\1 Prozent"), (r"\s?°\s?C\b", " Grad Celsius"),
-        (r"\s?°\s?F\b", " Grad Fahrenheit"), (r"\s?°", " Grad"), (r"(?<=\d)\s?km/h\b", " Kilometer pro Stunde"),
-        (r"(?<=\d)\s?m/s\b", " Meter pro Sekunde"), (r"(?<=\d)\s?km²", " Quadratkilometer"),
-        (r"(?<=\d)\s?m²", " Quadratmeter"), (r"(?<=\d)\s?m³", " Kubikmeter"), (r"(?<=\d)\s?km\b", " Kilometer"),
-        (r"(?<=\d)\s?cm\b", " Zentimeter"), (r"(?<=\d)\s?mm\b", " Millimeter"), (r"(?<=\d)\s?kg\b", " Kilogramm"),
-        (r"(?<=\w)\s*\^\s*2\b|²", " hoch zwei"), (r"(?<=\w)\s*\^\s*3\b|³", " hoch drei"),
+        (rf"£\s?{N}", r"\1 Pfund"),
+        (rf"{N}\s?%", r"\1 Prozent"),
+        (r"\s?°\s?C\b", " Grad Celsius"),
+        (r"\s?°\s?F\b", " Grad Fahrenheit"),
+        (r"\s?°", " Grad"),
+        (r"(?<=\d)\s?km/h\b", " Kilometer pro Stunde"),
+        (r"(?<=\d)\s?m/s\b", " Meter pro Sekunde"),
+        (r"(?<=\d)\s?km²", " Quadratkilometer"),
+        (r"(?<=\d)\s?m²", " Quadratmeter"),
+        (r"(?<=\d)\s?m³", " Kubikmeter"),
+        (r"(?<=\d)\s?km\b", " Kilometer"),
+        (r"(?<=\d)\s?cm\b", " Zentimeter"),
+        (r"(?<=\d)\s?mm\b", " Millimeter"),
+        (r"(?<=\d)\s?kg\b", " Kilogramm"),
+        (r"(?<=\w)\s*\^\s*2\b|²", " hoch zwei"),
+        (r"(?<=\w)\s*\^\s*3\b|³", " hoch drei"),
         (r"(?<=[\w)])\s*\^\s*(?=[\w(−-])", " hoch "),
-        (r"(?<=\d)\s*[*×·]\s*(?=\d)", " mal "), (r"(?<=\d)\s*÷\s*(?=\d)|(?<=\d)\s/\s(?=\d)", " geteilt durch "),
-        (r"(?<=\d)\s+[-−]\s+(?=\d)", " minus "), (r"(?<=\w)\s*\+\s*(?=\w)", " plus "),
+        (r"(?<=\d)\s*[*×·]\s*(?=\d)", " mal "),
+        (r"(?<=\d)\s*÷\s*(?=\d)|(?<=\d)\s/\s(?=\d)", " geteilt durch "),
+        (r"(?<=\d)\s+[-−]\s+(?=\d)", " minus "),
+        (r"(?<=\w)\s*\+\s*(?=\w)", " plus "),
         (r"(?<=\w)\s*=\s*(?=\w)", " ist "),
-        (r"\s*≈\s*", " ist etwa "), (r"√\s*(?=\w)", "die Wurzel aus "), (r"(?<=\w)\s*&\s*(?=\w)", " und "),
-        (r"\bz\.\s?B\.", "zum Beispiel"), (r"\bd\.\s?h\.", "das heißt"), (r"\bca\.", "circa"),
+        (r"\s*≈\s*", " ist etwa "),
+        (r"√\s*(?=\w)", "die Wurzel aus "),
+        (r"(?<=\w)\s*&\s*(?=\w)", " und "),
+        (r"\bz\.\s?B\.", "zum Beispiel"),
+        (r"\bd\.\s?h\.", "das heißt"),
+        (r"\bca\.", "circa"),
         (r"\busw\.", "und so weiter"),
         (r"\bbzw\.", "beziehungsweise"),
     ),
     ordinals_with_point=True,
-)  # fmt: skip
+)

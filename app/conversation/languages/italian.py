@@ -24,26 +24,51 @@ LANGUAGE = Language(
     },
     openings=("Fammi pensare.", "Un momento.", "Vediamo.", "Mmm, vediamo.", "Un attimo.", "Un secondo."),
     bridges=("O meglio,", "No, aspetta:", "Mi correggo:"),
-    backchannels=frozenset({
-        "mhm", "hm", "hmm", "ah", "oh", "sì", "si", "ok", "okay", "va bene", "bene", "certo", "esatto", "giusto",
-        "capisco", "eh", "davvero", "d'accordo", "bello",
-    }),
+    backchannels=frozenset(
+        {
+            "mhm",
+            "hm",
+            "hmm",
+            "ah",
+            "oh",
+            "sì",
+            "si",
+            "ok",
+            "okay",
+            "va bene",
+            "bene",
+            "certo",
+            "esatto",
+            "giusto",
+            "capisco",
+            "eh",
+            "davvero",
+            "d'accordo",
+            "bello",
+        }
+    ),
     commands=frozenset("fermati aspetta no silenzio basta annulla scusa stop".split()),
     abbreviations=frozenset("sig. sig.ra dott. dr. prof. ecc. es. ca. pag. n. d.c. a.c. vs. ing.".split()),
-    phrase_starters=frozenset((
-        "che chi cui perché e ma o quindi quando dove mentre se di in per con da come è sono era erano ha hanno "
-        "può al del della nel nella sul sulla a su"
-    ).split()),
-    fillers=frozenset((
-        "un uno una il lo la i gli le e o ma quindi di del della dei delle a al alla in nel nella è sono era "
-        "erano essere ciò che questo questa quello c'è io tu noi lui lei loro come per con da su"
-    ).split()),
-    sentence_starters=frozenset((
-        "sì no se quando perché mentre dopo prima anche benché tuo mio suo nostro loro che cosa come dove chi "
-        "quale niente nessuno tutto tutti ognuno qualcuno qualcosa due tre molti più meno entrambi ogni altro "
-        "allora qui ora può potrebbe deve ha solo forse circa tra durante senza tuttavia primo poi infine pensa "
-        "immagina"
-    ).split()),
+    phrase_starters=frozenset(
+        (
+            "che chi cui perché e ma o quindi quando dove mentre se di in per con da come è sono era erano ha hanno "
+            "può al del della nel nella sul sulla a su"
+        ).split()
+    ),
+    fillers=frozenset(
+        (
+            "un uno una il lo la i gli le e o ma quindi di del della dei delle a al alla in nel nella è sono era "
+            "erano essere ciò che questo questa quello c'è io tu noi lui lei loro come per con da su"
+        ).split()
+    ),
+    sentence_starters=frozenset(
+        (
+            "sì no se quando perché mentre dopo prima anche benché tuo mio suo nostro loro che cosa come dove chi "
+            "quale niente nessuno tutto tutti ognuno qualcuno qualcosa due tre molti più meno entrambi ogni altro "
+            "allora qui ora può potrebbe deve ha solo forse circa tra durante senza tuttavia primo poi infine pensa "
+            "immagina"
+        ).split()
+    ),
     stakes=(
         r"\d.*|no|non|mai|nessun[oa]?|niente|nulla|né|neanche|nemmeno|neppure|senza|zero|due|tre|quattro|cinque|sei|"
         r"sette|otto|nove|dieci|undici|dodici|.+dici|dici.+|vent.*|trent[aou].*|(?:quar|cinqu|sess|sett|ott|nov)ant[aou].*|"
@@ -51,17 +76,31 @@ LANGUAGE = Language(
     ),
     link="un link",
     readings=(
-        (r"\b[nN]\.?°\s?", "numero "), (r"\b1°(?=\s+[a-z])", "primo"),
-        (rf"€\s?{N}", r"\1 euro"), (rf"{N}\s?€", r"\1 euro"), (rf"\$\s?{N}", r"\1 dollari"),
-        (rf"£\s?{N}", r"\1 sterline"), (rf"{N}\s?%", r"\1 per cento"), (r"\s?°\s?C\b", " gradi Celsius"),
-        (r"\s?°", " gradi"), (r"(?<=\d)\s?km/h\b", " chilometri all'ora"), (r"(?<=\d)\s?km²", " chilometri quadrati"),
-        (r"(?<=\d)\s?m²", " metri quadrati"), (r"(?<=\d)\s?km\b", " chilometri"), (r"(?<=\d)\s?cm\b", " centimetri"),
+        (r"\b[nN]\.?°\s?", "numero "),
+        (r"\b1°(?=\s+[a-z])", "primo"),
+        (rf"€\s?{N}", r"\1 euro"),
+        (rf"{N}\s?€", r"\1 euro"),
+        (rf"\$\s?{N}", r"\1 dollari"),
+        (rf"£\s?{N}", r"\1 sterline"),
+        (rf"{N}\s?%", r"\1 per cento"),
+        (r"\s?°\s?C\b", " gradi Celsius"),
+        (r"\s?°", " gradi"),
+        (r"(?<=\d)\s?km/h\b", " chilometri all'ora"),
+        (r"(?<=\d)\s?km²", " chilometri quadrati"),
+        (r"(?<=\d)\s?m²", " metri quadrati"),
+        (r"(?<=\d)\s?km\b", " chilometri"),
+        (r"(?<=\d)\s?cm\b", " centimetri"),
         (r"(?<=\d)\s?kg\b", " chili"),
-        (r"(?<=\w)\s*\^\s*2\b|²", " al quadrato"), (r"(?<=\w)\s*\^\s*3\b|³", " al cubo"),
+        (r"(?<=\w)\s*\^\s*2\b|²", " al quadrato"),
+        (r"(?<=\w)\s*\^\s*3\b|³", " al cubo"),
         (r"(?<=[\w)])\s*\^\s*(?=[\w(−-])", " alla "),
-        (r"(?<=\d)\s*[*×·]\s*(?=\d)", " per "), (r"(?<=\d)\s*÷\s*(?=\d)|(?<=\d)\s/\s(?=\d)", " diviso "),
-        (r"(?<=\d)\s+[-−]\s+(?=\d)", " meno "), (r"(?<=\w)\s*\+\s*(?=\w)", " più "),
+        (r"(?<=\d)\s*[*×·]\s*(?=\d)", " per "),
+        (r"(?<=\d)\s*÷\s*(?=\d)|(?<=\d)\s/\s(?=\d)", " diviso "),
+        (r"(?<=\d)\s+[-−]\s+(?=\d)", " meno "),
+        (r"(?<=\w)\s*\+\s*(?=\w)", " più "),
         (r"(?<=\w)\s*=\s*(?=\w)", " è uguale a "),
-        (r"\s*≈\s*", " è circa "), (r"(?<=\w)\s*&\s*(?=\w)", " e "), (r"\bad\s?es\.", "ad esempio"),
+        (r"\s*≈\s*", " è circa "),
+        (r"(?<=\w)\s*&\s*(?=\w)", " e "),
+        (r"\bad\s?es\.", "ad esempio"),
     ),
-)  # fmt: skip
+)

@@ -23,32 +23,68 @@ LANGUAGE = Language(
         "long": "Di todo lo que la pregunta necesite, como mucho una docena de frases.",
     },
     openings=(
-        "Déjame pensar.", "Un momento.", "A ver.", "Mmm, déjame pensar.", "Un segundo.", "Déjame ver.", "Bueno, a ver.",
+        "Déjame pensar.",
+        "Un momento.",
+        "A ver.",
+        "Mmm, déjame pensar.",
+        "Un segundo.",
+        "Déjame ver.",
+        "Bueno, a ver.",
     ),
     bridges=("O mejor dicho,", "No, espera:", "Déjame corregirlo:"),
-    backchannels=frozenset({
-        "mhm", "hm", "hmm", "ajá", "ah", "oh", "sí", "si", "ya", "ok", "okay", "vale", "claro", "bueno", "bien",
-        "exacto",
-        "de acuerdo", "ya veo", "entiendo", "por supuesto", "eh", "este", "genial", "vaya", "en serio",
-    }),
+    backchannels=frozenset(
+        {
+            "mhm",
+            "hm",
+            "hmm",
+            "ajá",
+            "ah",
+            "oh",
+            "sí",
+            "si",
+            "ya",
+            "ok",
+            "okay",
+            "vale",
+            "claro",
+            "bueno",
+            "bien",
+            "exacto",
+            "de acuerdo",
+            "ya veo",
+            "entiendo",
+            "por supuesto",
+            "eh",
+            "este",
+            "genial",
+            "vaya",
+            "en serio",
+        }
+    ),
     commands=frozenset("espera no calla silencio basta cancela perdón".split()),
-    abbreviations=frozenset((
-        "sr. sra. srta. dr. dra. ud. uds. etc. p.ej. ee. uu. av. núm. pág. prof. aprox. d.c. a.c. vs."
-    ).split()),
-    phrase_starters=frozenset((
-        "que quien cual porque y pero o así cuando donde mientras si de en para por con como desde es son era "
-        "eran fue ha han puede al del hasta"
-    ).split()),
-    fillers=frozenset((
-        "un una unos unas el la los las y o pero así de del a al en es son era eran fue ser lo que este esta esto "
-        "ese esa eso hay yo tú nosotros él ella ellos como por para con desde"
-    ).split()),
-    sentence_starters=frozenset((
-        "sí si no cuando porque mientras después antes aunque tu mi su nuestro qué cómo dónde quién cuál nada "
-        "nadie todo todos algo alguien dos tres muchos muchas más menos ambos cada cualquier otro otra entonces "
-        "aquí ahora puede podría debe hace ha solo también quizás quizá tal sobre entre durante sin embargo "
-        "primero segundo luego finalmente piensa imagina"
-    ).split()),
+    abbreviations=frozenset(
+        ("sr. sra. srta. dr. dra. ud. uds. etc. p.ej. ee. uu. av. núm. pág. prof. aprox. d.c. a.c. vs.").split()
+    ),
+    phrase_starters=frozenset(
+        (
+            "que quien cual porque y pero o así cuando donde mientras si de en para por con como desde es son era "
+            "eran fue ha han puede al del hasta"
+        ).split()
+    ),
+    fillers=frozenset(
+        (
+            "un una unos unas el la los las y o pero así de del a al en es son era eran fue ser lo que este esta esto "
+            "ese esa eso hay yo tú nosotros él ella ellos como por para con desde"
+        ).split()
+    ),
+    sentence_starters=frozenset(
+        (
+            "sí si no cuando porque mientras después antes aunque tu mi su nuestro qué cómo dónde quién cuál nada "
+            "nadie todo todos algo alguien dos tres muchos muchas más menos ambos cada cualquier otro otra entonces "
+            "aquí ahora puede podría debe hace ha solo también quizás quizá tal sobre entre durante sin embargo "
+            "primero segundo luego finalmente piensa imagina"
+        ).split()
+    ),
     stakes=(
         r"\d.*|no|nunca|jamás|apenas|nadie|nada|ningun[oa]?|ningún|ni|sin|tampoco|cero|dos|tres|cuatro|cinco|seis|"
         r"siete|ocho|nueve|diez|once|doce|trece|catorce|quince|dieci.+|veinti?.*|treinta|cuarenta|cincuenta|sesenta|"
@@ -57,19 +93,35 @@ LANGUAGE = Language(
     link="un enlace",
     readings=(
         (r"\b[nN]\.?[°º]\s?", "número "),
-        (rf"€\s?{N}", r"\1 euros"), (rf"{N}\s?€", r"\1 euros"), (rf"\$\s?{N}", r"\1 dólares"),
-        (rf"£\s?{N}", r"\1 libras"), (rf"{N}\s?%", r"\1 por ciento"), (r"\s?°\s?C\b", " grados Celsius"),
-        (r"\s?°\s?F\b", " grados Fahrenheit"), (r"\s?°", " grados"), (r"(?<=\d)\s?km/h\b", " kilómetros por hora"),
-        (r"(?<=\d)\s?m/s\b", " metros por segundo"), (r"(?<=\d)\s?km²", " kilómetros cuadrados"),
-        (r"(?<=\d)\s?m²", " metros cuadrados"), (r"(?<=\d)\s?m³", " metros cúbicos"),
+        (rf"€\s?{N}", r"\1 euros"),
+        (rf"{N}\s?€", r"\1 euros"),
+        (rf"\$\s?{N}", r"\1 dólares"),
+        (rf"£\s?{N}", r"\1 libras"),
+        (rf"{N}\s?%", r"\1 por ciento"),
+        (r"\s?°\s?C\b", " grados Celsius"),
+        (r"\s?°\s?F\b", " grados Fahrenheit"),
+        (r"\s?°", " grados"),
+        (r"(?<=\d)\s?km/h\b", " kilómetros por hora"),
+        (r"(?<=\d)\s?m/s\b", " metros por segundo"),
+        (r"(?<=\d)\s?km²", " kilómetros cuadrados"),
+        (r"(?<=\d)\s?m²", " metros cuadrados"),
+        (r"(?<=\d)\s?m³", " metros cúbicos"),
         (r"(?<=\d)\s?km\b", " kilómetros"),
-        (r"(?<=\d)\s?cm\b", " centímetros"), (r"(?<=\d)\s?mm\b", " milímetros"), (r"(?<=\d)\s?kg\b", " kilos"),
-        (r"(?<=\w)\s*\^\s*2\b|²", " al cuadrado"), (r"(?<=\w)\s*\^\s*3\b|³", " al cubo"),
+        (r"(?<=\d)\s?cm\b", " centímetros"),
+        (r"(?<=\d)\s?mm\b", " milímetros"),
+        (r"(?<=\d)\s?kg\b", " kilos"),
+        (r"(?<=\w)\s*\^\s*2\b|²", " al cuadrado"),
+        (r"(?<=\w)\s*\^\s*3\b|³", " al cubo"),
         (r"(?<=[\w)])\s*\^\s*(?=[\w(−-])", " elevado a "),
-        (r"(?<=\d)\s*[*×·]\s*(?=\d)", " por "), (r"(?<=\d)\s*÷\s*(?=\d)|(?<=\d)\s/\s(?=\d)", " entre "),
-        (r"(?<=\d)\s+[-−]\s+(?=\d)", " menos "), (r"(?<=\w)\s*\+\s*(?=\w)", " más "),
+        (r"(?<=\d)\s*[*×·]\s*(?=\d)", " por "),
+        (r"(?<=\d)\s*÷\s*(?=\d)|(?<=\d)\s/\s(?=\d)", " entre "),
+        (r"(?<=\d)\s+[-−]\s+(?=\d)", " menos "),
+        (r"(?<=\w)\s*\+\s*(?=\w)", " más "),
         (r"(?<=\w)\s*=\s*(?=\w)", " es igual a "),
-        (r"\s*≈\s*", " es aproximadamente "), (r"√\s*(?=\w)", "la raíz cuadrada de "), (r"(?<=\w)\s*&\s*(?=\w)", " y "),
-        (r"\bp\.\s?ej\.", "por ejemplo"), (r"\betc\.", "etcétera"),
+        (r"\s*≈\s*", " es aproximadamente "),
+        (r"√\s*(?=\w)", "la raíz cuadrada de "),
+        (r"(?<=\w)\s*&\s*(?=\w)", " y "),
+        (r"\bp\.\s?ej\.", "por ejemplo"),
+        (r"\betc\.", "etcétera"),
     ),
-)  # fmt: skip
+)

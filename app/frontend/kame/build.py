@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import torch
 
-from app import summon
 from app.frontend import FrontEndOptions
 from app.frontend.base import FrontEndError
 from app.frontend.kame.checkpoint import Loaded, load
@@ -15,6 +14,7 @@ from app.frontend.kame.quantise import kernels
 from app.models.errors import ModelError
 from app.models.fit import PRECISIONS, Precision, judge, shape_of
 from app.models.layout import CheckpointFiles, read_layout
+from app.platform import single_instance
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,7 @@ def prepare(name: str, options: FrontEndOptions) -> Prepared:
     """
     label = LABELS[name]
     if options.precision not in ("auto", *PRECISIONS):
-        raise FrontEndError(
-            f"There is no precision “{options.precision}”. There are: auto, {', '.join(PRECISIONS)}."
-        )
+        raise FrontEndError(f"There is no precision “{options.precision}”. There are: auto, {', '.join(PRECISIONS)}.")
     if options.device not in ("auto", "cuda", "cpu"):
         raise FrontEndError(f"There is no device “{options.device}”. There are: auto, cuda, cpu.")
     free = None if options.device == "cpu" else free_bytes()
@@ -59,7 +57,7 @@ def prepare(name: str, options: FrontEndOptions) -> Prepared:
     if options.weights is None or not options.weights.is_dir():
         where = f" in {options.weights}" if options.weights else ""
         raise FrontEndError(
-            f"{label}'s weights are not there{where}. Get them with “{summon.command()} models get {name}” (about "
+            f"{label}'s weights are not there{where}. Get them with “{single_instance.command()} models get {name}” (about "
             "16 GB), or set the folder that holds them."
         )
     try:
@@ -106,6 +104,10 @@ def make(name: str, options: FrontEndOptions) -> KameFrontEnd:
         return loaded
 
     return KameFrontEnd(
-        models, name=name, hears_oracle=name == "kame", dials=options.dials, alone=plan.device == "cuda",
+        models,
+        name=name,
+        hears_oracle=name == "kame",
+        dials=options.dials,
+        alone=plan.device == "cuda",
         needs=plan.needs,
-    )  # fmt: skip
+    )

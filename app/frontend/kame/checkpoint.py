@@ -25,10 +25,23 @@ from app.frontend.kame.quantise import Precision, quantise
 from app.models.errors import ModelError
 from app.models.layout import CheckpointFiles, Tensor, read_header
 
-DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16,
-          "I64": torch.int64, "I32": torch.int32, "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8,
-          "BOOL": torch.bool, "F8_E4M3": torch.float8_e4m3fn, "F8_E5M2": torch.float8_e5m2, "U16": torch.uint16,
-          "U32": torch.uint32, "U64": torch.uint64}  # fmt: skip
+DTYPES = {
+    "F64": torch.float64,
+    "F32": torch.float32,
+    "F16": torch.float16,
+    "BF16": torch.bfloat16,
+    "I64": torch.int64,
+    "I32": torch.int32,
+    "I16": torch.int16,
+    "I8": torch.int8,
+    "U8": torch.uint8,
+    "BOOL": torch.bool,
+    "F8_E4M3": torch.float8_e4m3fn,
+    "F8_E5M2": torch.float8_e5m2,
+    "U16": torch.uint16,
+    "U32": torch.uint32,
+    "U64": torch.uint64,
+}
 
 
 @dataclass(slots=True)
@@ -135,10 +148,14 @@ def _load_lm(
     _check_fit(lm, header, files.lm, allow_missing_oracle=not learnt)
     if files.lora is not None:
         trial = loaders.get_lora_moshi(
-            build_lm(files.lm_config, torch.device("meta"), dtype, context), lora_rank=config.get("lora_rank", 128),
-            lora_scaling=config.get("lora_scaling", 2.0), lora_weights=None, device="meta", dtype=dtype,
+            build_lm(files.lm_config, torch.device("meta"), dtype, context),
+            lora_rank=config.get("lora_rank", 128),
+            lora_scaling=config.get("lora_scaling", 2.0),
+            lora_weights=None,
+            device="meta",
+            dtype=dtype,
             fuse_lora=False,
-        )  # fmt: skip
+        )
         _check_fit(trial, read_header(files.lora), files.lora, partial=True)
     # Small packages of the model's bytes go to the device one by one: it never lies there twice.
     staging = device if precision == "bf16" else torch.device("cpu")
@@ -149,9 +166,14 @@ def _load_lm(
     del state
     if files.lora is not None:
         lm = loaders.get_lora_moshi(
-            lm, lora_rank=config.get("lora_rank", 128), lora_scaling=config.get("lora_scaling", 2.0),
-            lora_weights=files.lora, device=staging, dtype=dtype, fuse_lora=fuse_lora,
-        )  # fmt: skip
+            lm,
+            lora_rank=config.get("lora_rank", 128),
+            lora_scaling=config.get("lora_scaling", 2.0),
+            lora_weights=files.lora,
+            device=staging,
+            dtype=dtype,
+            fuse_lora=fuse_lora,
+        )
     lm.requires_grad_(False)
     quantise(lm, precision, device)
     lm.to(device)

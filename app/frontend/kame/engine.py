@@ -75,9 +75,11 @@ class Engine:
         self._text = torch.zeros(1, dtype=torch.long, device=self.device)
         self._codes = torch.zeros(1, lm.dep_q, dtype=torch.long, device=self.device)
         self.gen = KameGen(
-            lm, **{"support_out_of_sync": True, **(sampling or {})},
-            on_text_hook=self._on_text, on_audio_hook=self._on_own,
-        )  # fmt: skip
+            lm,
+            **{"support_out_of_sync": True, **(sampling or {})},
+            on_text_hook=self._on_text,
+            on_audio_hook=self._on_own,
+        )
         self._lazily = lazily
         self._buckets = sorted({b for b in BUCKETS if b < self.context} | {self.context}) if lazily else [self.context]
         self._stack = ExitStack()

@@ -18,7 +18,6 @@ import numpy as np
 import torch
 from safetensors import SafetensorError
 
-from app import summon
 from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SAMPLES, Frame, silence
 from app.frontend.base import (
@@ -38,6 +37,7 @@ from app.frontend.kame.checkpoint import Loaded
 from app.frontend.kame.engine import Column, Engine
 from app.frontend.kame.oracle_text import InnerText, OracleTokenizer
 from app.models.errors import ModelError
+from app.platform import single_instance
 
 LABELS = {"kame": "KAME", "moshi": "Moshi"}
 """What the front-ends of this kind are called in sentences."""
@@ -142,7 +142,7 @@ class KameFrontEnd:
             log.exception("the models could not be started")
             sentence = (
                 f"{self.label} could not be started here ({type(error).__name__}: {_first_line(error)}). The talk "
-                f"goes on with the embedded voice; “{summon.command()} doctor” may tell more."
+                f"goes on with the embedded voice; “{single_instance.command()} doctor” may tell more."
             )
         except BaseException:
             self._leave()
@@ -400,9 +400,11 @@ class KameFrontEnd:
         if self._to_tell is not None or engine.steps < ROLL_OVER_FROM * engine.context:
             return
         pause = (
-            self._answering is None and not self._user_holds and not engine.gen.oracle_rest
+            self._answering is None
+            and not self._user_holds
+            and not engine.gen.oracle_rest
             and self._unspoken >= PAUSE_FRAMES
-        )  # fmt: skip
+        )
         if not pause and not engine.full:
             return
         rest = [token for token in engine.gen.oracle_rest if token != engine.lm.text_initial_token_id]
@@ -414,9 +416,7 @@ class KameFrontEnd:
         self._to_tell = deque(list(self._memory)[len(self._memory) - told :])
         self._told, self._fresh = told, 0
 
-    def _tell(
-        self, engine: Engine, samples: np.ndarray, marks: list[Mark], flush: bool
-    ) -> FrontEndStep:
+    def _tell(self, engine: Engine, samples: np.ndarray, marks: list[Mark], flush: bool) -> FrontEndStep:
         """One frame of a fresh stream's beginning: it hears the user on, and is told the talk so far."""
         assert self._to_tell is not None
         user = engine.hear(samples)

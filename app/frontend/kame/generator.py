@@ -149,9 +149,7 @@ class KameGen(LMGen):
         ids = [int(token) for token in token_ids]
         for token in ids:
             if not 0 <= token <= self.lm_model.text_card:
-                raise ValueError(
-                    f"Oracle token {token} is not in the vocabulary (0 to {self.lm_model.text_card})."
-                )
+                raise ValueError(f"Oracle token {token} is not in the vocabulary (0 to {self.lm_model.text_card}).")
         queue = self._queue
         if queue is None:
             self._early.append((ids, reset))
@@ -228,9 +226,7 @@ class KameGen(LMGen):
     def _init_streaming_state(self, batch_size: int) -> _LMGenState:
         state = super()._init_streaming_state(batch_size)
         lm = self.lm_model
-        queue = OracleQueue(
-            batch_size, lm.device, start=lm.text_initial_token_id, padding=lm.text_padding_token_id
-        )
+        queue = OracleQueue(batch_size, lm.device, start=lm.text_initial_token_id, padding=lm.text_padding_token_id)
         for ids, reset in self._early:
             queue.push(ids, reset=reset)
         self._early.clear()

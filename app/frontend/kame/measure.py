@@ -72,9 +72,7 @@ class FrameFigures:
         return self.parts["language model"].p99 / self.floor_ms
 
 
-def random_models(
-    size: Size, precision: Precision, device: torch.device, context: int | None = None
-) -> Loaded:
+def random_models(size: Size, precision: Precision, device: torch.device, context: int | None = None) -> Loaded:
     """Models of the true shape with random weights, each matrix made where it will lie."""
     config = dict(TINY_LM) if size == "tiny" else None
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
@@ -139,11 +137,18 @@ def measure_frame(
         whole = _time_whole(engine, frames)
         parts = _time_parts(engine, frames)
     figures = FrameFigures(
-        size, "float32" if precision == "bf16" and where.type == "cpu" else precision, _name_of(where),
-        torch.__version__, shape.context, filled, whole, parts,
+        size,
+        "float32" if precision == "bf16" and where.type == "cpu" else precision,
+        _name_of(where),
+        torch.__version__,
+        shape.context,
+        filled,
+        whole,
+        parts,
         resident_bytes=torch.cuda.max_memory_allocated() if where.type == "cuda" else _bytes_of(models),
-        frame_bytes=_frame_bytes(models.lm, slots), kernel=_kernel_words(precision, where),
-    )  # fmt: skip
+        frame_bytes=_frame_bytes(models.lm, slots),
+        kernel=_kernel_words(precision, where),
+    )
     del models, engine
     gc.collect()
     if where.type == "cuda":

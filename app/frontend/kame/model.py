@@ -74,9 +74,7 @@ class KameLM(LMModel):
         if not isinstance(oracle_tokens, torch.Tensor):
             raise ValueError(f"oracle_tokens must be a tensor, not {type(oracle_tokens).__name__}.")
         if oracle_tokens.shape != (batch, 1, steps):
-            raise ValueError(
-                f"oracle_tokens must have shape ({batch}, 1, {steps}), not {tuple(oracle_tokens.shape)}."
-            )
+            raise ValueError(f"oracle_tokens must have shape ({batch}, 1, {steps}), not {tuple(oracle_tokens.shape)}.")
         if oracle_tokens.is_floating_point() or oracle_tokens.is_complex() or oracle_tokens.dtype == torch.bool:
             raise ValueError(f"oracle_tokens must be integers, not {oracle_tokens.dtype}.")
         # As with the codes: the first input is the initial token, and the last token is never an input.

@@ -42,8 +42,10 @@ def run_checks(device_name: str = "auto", steps: int = STEPS) -> list[Check]:
     for dtype in (torch.float32, torch.bfloat16):
         name = str(dtype).removeprefix("torch.")
         checks += [
-            _moshi(device, dtype, name, steps), _oracle(device, dtype, name, steps), _short(device, dtype, name, steps)
-        ]  # fmt: skip
+            _moshi(device, dtype, name, steps),
+            _oracle(device, dtype, name, steps),
+            _short(device, dtype, name, steps),
+        ]
     checks += [_engine(device, steps), *_kernels(device)]
     return checks
 

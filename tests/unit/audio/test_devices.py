@@ -9,12 +9,13 @@ from collections.abc import Callable
 
 import pytest
 
-from app.audio import native, pulse
-from app.audio.devices import find_input, find_output, list_devices, refresh
-from app.audio.errors import DeviceError
+from app.audio.devices import pulse
+from app.audio.devices.listing import find_input, find_output, list_devices, refresh
+from app.audio.io import portaudio_library
+from app.audio.io.errors import DeviceError
 from tests.unit.audio.fake_sounddevice import FakeSoundDevice, PortAudioError
 
-DESK = (
+SERVICE = (
     ("HDA Intel PCH: ALC257", "ALSA", 2, 2),
     ("USB Headset: Audio", "ALSA", 1, 2),
     ("USB Camera: Audio", "ALSA", 2, 0, 16_000),
@@ -26,7 +27,7 @@ DESK = (
 def plug(monkeypatch: pytest.MonkeyPatch) -> Callable[..., FakeSoundDevice]:
     def plug(*rows: tuple, **options) -> FakeSoundDevice:
         fake = FakeSoundDevice(*rows, **options)
-        monkeypatch.setattr(native, "load", lambda: fake)
+        monkeypatch.setattr(portaudio_library, "load", lambda: fake)
         return fake
 
     monkeypatch.setattr(pulse, "look", lambda: None)  # whatever runs on this machine
@@ -35,9 +36,9 @@ def plug(monkeypatch: pytest.MonkeyPatch) -> Callable[..., FakeSoundDevice]:
 
 
 def test_list(plug) -> None:
-    plug(*DESK, default=(2, 1))
+    plug(*SERVICE, default=(2, 1))
     devices = list_devices()
-    assert [device.name for device in devices] == [row[0] for row in DESK]
+    assert [device.name for device in devices] == [row[0] for row in SERVICE]
     camera = devices[2]
     assert (camera.inputs, camera.outputs, camera.default_rate, camera.host_api) == (2, 0, 16_000, "ALSA")
     assert [device.is_default_input for device in devices] == [False, False, True, False]
@@ -45,7 +46,7 @@ def test_list(plug) -> None:
 
 
 def test_default(plug) -> None:
-    plug(*DESK, default=(2, 1))
+    plug(*SERVICE, default=(2, 1))
     assert find_input().name == "USB Camera: Audio"
     assert find_output().name == "USB Headset: Audio"
 
@@ -62,20 +63,20 @@ def test_exact_name_in_any_case_wins_over_parts(plug) -> None:
 
 
 def test_a_part_that_only_one_has(plug) -> None:
-    plug(*DESK)
+    plug(*SERVICE)
     assert find_input("camera").name == "USB Camera: Audio"
     assert find_output(" usb ").name == "USB Headset: Audio"  # the camera has no output
 
 
 def test_a_part_that_two_have(plug) -> None:
-    plug(*DESK)
+    plug(*SERVICE)
     with pytest.raises(DeviceError, match="name of the microphone") as caught:
         find_input("usb")
     assert "could be any of “USB Headset: Audio”, “USB Camera: Audio”." in str(caught.value)
 
 
 def test_unknown_names_the_near_ones(plug) -> None:
-    plug(*DESK)
+    plug(*SERVICE)
     with pytest.raises(DeviceError, match="no microphone named “USB Hedset Audio”") as caught:
         find_input("USB Hedset Audio")
     assert "“USB Headset: Audio”" in str(caught.value) and "pulse" not in str(caught.value)
@@ -130,16 +131,16 @@ def test_refresh_sees_new_devices(plug) -> None:
 
 def test_refresh_waits_for_open_streams(plug) -> None:
     fake = plug(("Mic", "ALSA", 1, 0))
-    native.count_stream(+1)
+    portaudio_library.count_stream(+1)
     try:
         assert not refresh()
     finally:
-        native.count_stream(-1)
+        portaudio_library.count_stream(-1)
     assert fake.restarts == 0
 
 
 def test_refresh_that_fails_says_so(plug, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "_initialised", True)
+    monkeypatch.setattr(portaudio_library, "_initialised", True)
     fake = plug(("Mic", "ALSA", 1, 0))
 
     def fail() -> None:
@@ -159,7 +160,7 @@ def test_after_a_failed_refresh_the_next_one_begins_anew(plug, monkeypatch: pyte
         if len(calls) == 2:
             raise PortAudioError("Host error", -9999)
 
-    monkeypatch.setattr(native, "_initialised", True)
+    monkeypatch.setattr(portaudio_library, "_initialised", True)
     monkeypatch.setattr(fake, "_terminate", lambda: calls.append("end"))
     monkeypatch.setattr(fake, "_initialize", initialize)
     with pytest.raises(DeviceError):
@@ -192,9 +193,7 @@ def test_without_portaudio(monkeypatch: pytest.MonkeyPatch, platform: str, advic
     assert advice in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("error", "words"), [(ImportError("no"), "pip install"), (ValueError("x"), "sound system")]
-)
+@pytest.mark.parametrize(("error", "words"), [(ImportError("no"), "pip install"), (ValueError("x"), "sound system")])
 def test_other_failures_to_load(monkeypatch: pytest.MonkeyPatch, error: Exception, words: str) -> None:
     def fail(name: str) -> None:
         raise error
@@ -206,7 +205,7 @@ def test_other_failures_to_load(monkeypatch: pytest.MonkeyPatch, error: Exceptio
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only ALSA and JACK chatter")
 def test_c_level_chatter_is_hidden_and_stderr_comes_back(capfd: pytest.CaptureFixture[str]) -> None:
-    with native.quiet_stderr():
+    with portaudio_library.quiet_stderr():
         os.write(2, b"ALSA lib pcm.c: Unknown PCM\n")
     os.write(2, b"ours\n")
     assert capfd.readouterr().err == "ours\n"
@@ -224,5 +223,5 @@ def test_c_level_chatter_is_hidden_and_stderr_comes_back(capfd: pytest.CaptureFi
     ],
 )
 def test_what_portaudio_refuses_in_words(error: PortAudioError, words: str) -> None:
-    sentence = str(native.explain(error, "microphone", "Mic"))
+    sentence = str(portaudio_library.explain(error, "microphone", "Mic"))
     assert words in sentence and "microphone “Mic”" in sentence and sentence.endswith(".")

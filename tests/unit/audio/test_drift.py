@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from app.audio.drift import ClockLoop, DriftSink, RateBender
+from app.audio.devices.drift import ClockLoop, DriftCompensatingSink, FineResampler
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from app.evaluation.room import BLOCK, FADE, Room
 
@@ -37,7 +37,7 @@ def test_the_loop_finds_the_drift_behind_whole_blocks_and_late_threads(ppm: int,
 
 
 def test_bending_makes_no_sound_of_its_own() -> None:
-    bender = RateBender()
+    bender = FineResampler()
     tone = np.sin(2 * np.pi * 1000 * np.arange(20 * SAMPLE_RATE) / SAMPLE_RATE).astype(np.float32)
     out = []
     for n in range(0, len(tone), FRAME_SAMPLES):
@@ -80,11 +80,11 @@ class _Kept:
         return None
 
 
-def _play(ppm: float, minutes: float, wave: np.ndarray | None = None) -> tuple[DriftSink, _Kept, list[int]]:
+def _play(ppm: float, minutes: float, wave: np.ndarray | None = None) -> tuple[DriftCompensatingSink, _Kept, list[int]]:
     count = round(minutes * 60 / FRAME_SECONDS)
     room = Room(count, attenuation_db=None, drift_ppm=ppm)
     kept = _Kept(room)
-    sink, queued, played = DriftSink(kept), [], 0  # type: ignore[arg-type]
+    sink, queued, played = DriftCompensatingSink(kept), [], 0  # type: ignore[arg-type]
     silence = np.zeros(FRAME_SAMPLES, np.float32)
     with sink:
         for n in range(count):

@@ -9,17 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.audio.bend import QuickBender
-from app.audio.clean import CleanSource
-from app.audio.echo import EchoCanceller
-from app.audio.echo_store import EchoStore
-from app.audio.endpoints import EndOfAudio
-from app.audio.known_echo import KnownEcho
-from app.audio.linear import LinearFilter
-from app.audio.lockstep import Lockstep
-from app.audio.residue import EchoMeter, ResidueGate, powers
+from app.audio.echo.adaptive_filter import AdaptiveFilter
+from app.audio.echo.cancelled_source import EchoCancelledSource
+from app.audio.echo.canceller import EchoCanceller
+from app.audio.echo.far_end_aligner import FarEndAligner
+from app.audio.echo.fine_resampler import QuickFineResampler
+from app.audio.echo.known_path import KnownEchoPath
+from app.audio.echo.residual_echo import EchoMeter, ResidualEchoGate, powers
+from app.audio.echo.store import EchoStore
+from app.audio.io.base import EndOfAudio
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
-from app.conversation.sound import Processing
+from app.conversation.sound_processing import Processing
 from app.evaluation.room import BLOCK, Room, echo_path
 from tests.support.room_talks import frames
 from tests.support.sounds import question, room
@@ -35,10 +35,10 @@ def _speech(seconds: float) -> np.ndarray:
 
 def _hear(
     place: Room, speech: np.ndarray, processing: Processing | None = None, memory: EchoStore | None = None
-) -> tuple[np.ndarray, CleanSource]:
+) -> tuple[np.ndarray, EchoCancelledSource]:
     """What the app hears while it speaks: float32 of shape (n,)."""
     out, n = [], 0
-    with CleanSource(place.source, place.tap, processing, memory) as source:
+    with EchoCancelledSource(place.source, place.tap, processing, memory) as source:
         while True:
             try:
                 frame = source.read_frame(0.0)
@@ -150,9 +150,7 @@ def test_what_was_learned_of_the_echo_is_known_in_the_next_talk(tmp_path: Path) 
     hop = SAMPLE_RATE // 50
     wanted = powers(user[: said.stop - said.start], hop)
     loud = wanted > 10**-2.5 * wanted.max()
-    lost = {
-        talk: int((loud & (powers(sound[said], hop) < 10**-0.8 * wanted)).sum()) for talk, sound in heard.items()
-    }
+    lost = {talk: int((loud & (powers(sound[said], hop) < 10**-0.8 * wanted)).sum()) for talk, sound in heard.items()}
     assert lost["second"] <= 0.1 * loud.sum() and 2 * lost["second"] <= lost["first"], lost
 
 
@@ -161,12 +159,12 @@ def test_what_is_known_of_another_room_or_in_a_broken_file_changes_nothing(tmp_p
     near = np.convolve(far, echo_path(0.3, -6.0, 3))[: len(far)].astype(np.float32)
     part = slice(SAMPLE_RATE, SAMPLE_RATE + 3 * FRAME_SAMPLES)
     responses = {seed: echo_path(0.3, -6.0, seed).astype(np.float32) for seed in (3, 4)}
-    fits = {seed: KnownEcho(one, 0.0).fitted(near[part], far[: part.stop]) for seed, one in responses.items()}
+    fits = {seed: KnownEchoPath(one, 0.0).fitted(near[part], far[: part.stop]) for seed, one in responses.items()}
     assert fits[3] is not None and fits[4] is None
     path = tmp_path / "echoes.npz"
     store = EchoStore(path)
     for number in range(12):
-        store.keep(f"pair {number}", KnownEcho(np.full(11520, 0.001 * number, np.float32), 10.0 * number))
+        store.keep(f"pair {number}", KnownEchoPath(np.full(11520, 0.001 * number, np.float32), 10.0 * number))
     store.save()
     again = EchoStore(path)
     assert again.recall("pair 2") is None and again.recall("pair 11").drift_ppm == pytest.approx(110.0)
@@ -190,7 +188,7 @@ def test_nothing_wanted_changes_no_bit() -> None:
 def test_processing_changes_in_mid_talk_and_keeps_step() -> None:
     place = Room(frames(24), attenuation_db=-10.0, keep=True)
     speech, out, n = _speech(24), [], 0
-    with CleanSource(place.source, place.tap, OFF) as source:
+    with EchoCancelledSource(place.source, place.tap, OFF) as source:
         for index in range(frames(24)):
             if index == frames(8):
                 source.set_processing(Processing(echo=True, noise=True))
@@ -250,7 +248,7 @@ def test_it_writes_nothing_to_the_log_or_the_terminal(
     assert told.out == told.err == "" and not caplog.records
 
 
-def _through(linear: LinearFilter, near: np.ndarray, far: np.ndarray) -> np.ndarray:
+def _through(linear: AdaptiveFilter, near: np.ndarray, far: np.ndarray) -> np.ndarray:
     steps = range(0, len(near) - FRAME_SAMPLES + 1, FRAME_SAMPLES)
     return np.concatenate([linear.process(near[n : n + FRAME_SAMPLES], far[n : n + FRAME_SAMPLES]) for n in steps])
 
@@ -264,7 +262,7 @@ def test_the_filter_takes_the_echo_out_and_leaves_the_user_whole(late: int) -> N
     user = np.zeros_like(far)
     said = question("103_2")
     user[12 * SAMPLE_RATE : 12 * SAMPLE_RATE + len(said)] = said
-    left = _through(LinearFilter(), echo + user + room(16), far)
+    left = _through(AdaptiveFilter(), echo + user + room(16), far)
     alone, both = slice(8 * SAMPLE_RATE, 12 * SAMPLE_RATE), slice(12 * SAMPLE_RATE, 12 * SAMPLE_RATE + len(said))
     assert 10 * np.log10(_power(echo[alone]) / _power(left[alone])) >= 15
     both = slice(both.start, len(left) if both.stop > len(left) else both.stop)
@@ -273,7 +271,7 @@ def test_the_filter_takes_the_echo_out_and_leaves_the_user_whole(late: int) -> N
 
 def test_the_filter_changes_no_bit_where_nothing_sounds() -> None:
     near = question("103_2")[:FRAME_SAMPLES]
-    assert LinearFilter().process(near, np.zeros(FRAME_SAMPLES, np.float32)) is near
+    assert AdaptiveFilter().process(near, np.zeros(FRAME_SAMPLES, np.float32)) is near
 
 
 def test_the_echo_tells_within_seconds_how_far_apart_the_clocks_are() -> None:
@@ -285,7 +283,7 @@ def test_the_echo_tells_within_seconds_how_far_apart_the_clocks_are() -> None:
 
 def test_the_quick_resampler_holds_less_than_a_millisecond_back() -> None:
     for rate in (16_000, 24_000, 44_100, 48_000):
-        bender, given, got = QuickBender(rate), 0, 0
+        bender, given, got = QuickFineResampler(rate), 0, 0
         for _ in range(20):
             got += len(bender.push(np.zeros(rate // 100, np.float32)))
             given += SAMPLE_RATE // 100
@@ -316,7 +314,7 @@ class _Clicks:
 
 def test_a_block_that_comes_late_leaves_everything_in_its_place() -> None:
     tap = _Clicks()
-    lockstep, seen = Lockstep(tap), []
+    lockstep, seen = FarEndAligner(tap), []
     for n in range(40):
         tap.hand({20: 7, 21: 9}.get(n, 8))
         seen.append(float(lockstep.next_frame()[1900]) - n * FRAME_SAMPLES)
@@ -328,7 +326,7 @@ def test_a_block_that_comes_late_leaves_everything_in_its_place() -> None:
 @pytest.mark.parametrize("ppm", [-300.0, 100.0])
 def test_a_clock_that_runs_away_is_followed_without_delay_or_gap(ppm: float) -> None:
     place = Room(frames(12 * 60), attenuation_db=None, drift_ppm=ppm)
-    lockstep = Lockstep(place.tap)
+    lockstep = FarEndAligner(place.tap)
     behind = []
     for _ in range(frames(12 * 60)):
         place.next_frame()
@@ -344,7 +342,7 @@ def test_a_clock_that_runs_away_is_followed_without_delay_or_gap(ppm: float) -> 
 
 def test_what_the_microphone_lost_is_passed_over_at_the_loudspeaker() -> None:
     tap = _Clicks()
-    lockstep = Lockstep(tap)
+    lockstep = FarEndAligner(tap)
     for n in range(30):
         tap.hand(8)
         if n == 20:
@@ -358,7 +356,7 @@ def test_what_the_microphone_lost_is_passed_over_at_the_loudspeaker() -> None:
 
 def test_a_loudspeaker_that_was_opened_anew_is_aligned_anew() -> None:
     tap = _Clicks()
-    lockstep = Lockstep(tap)
+    lockstep = FarEndAligner(tap)
     for n in range(10):
         tap.hand(8)
         tap.generation = int(n >= 5)
@@ -368,7 +366,7 @@ def test_a_loudspeaker_that_was_opened_anew_is_aligned_anew() -> None:
 
 def test_a_loudspeaker_that_stops_and_goes_on_is_aligned_anew() -> None:
     tap = _Clicks()
-    lockstep = Lockstep(tap)
+    lockstep = FarEndAligner(tap)
     for n in range(40):
         tap.hand(0 if 10 <= n < 25 else 8)
         frame = lockstep.next_frame()
@@ -382,7 +380,7 @@ def test_loudspeakers_of_other_rates_keep_step_too(rate: int) -> None:
     tone = np.sin(2 * np.pi * 440 * t).astype(np.float32)
     tap = _Clicks()
     tap.rate = rate
-    lockstep, out, n = Lockstep(tap), [], 0
+    lockstep, out, n = FarEndAligner(tap), [], 0
     for _ in range(80):
         tap.waiting = tone[n : n + rate * 2 // 25]
         n += rate * 2 // 25
@@ -401,7 +399,7 @@ def test_by_hops_the_far_end_is_the_same_and_as_much_in_step(rate: int) -> None:
     def far(by_hops: bool) -> tuple[np.ndarray, int]:
         tap, lockstep_out, ahead, n = _Clicks(), [], 0, 0
         tap.rate = rate
-        lockstep = Lockstep(tap)
+        lockstep = FarEndAligner(tap)
         for frame in range(90):
             for quarter in range(4):
                 count = 0 if frame % 10 == 9 and quarter == 1 else rate // 50
@@ -422,7 +420,7 @@ def test_by_hops_the_far_end_is_the_same_and_as_much_in_step(rate: int) -> None:
 
 def test_frames_that_are_dropped_in_mid_frame_leave_everything_in_its_place() -> None:
     tap = _Clicks()
-    lockstep = Lockstep(tap)
+    lockstep = FarEndAligner(tap)
     for n in range(30):
         tap.hand(8)
         if n == 20:
@@ -442,7 +440,7 @@ def test_frames_that_are_dropped_in_mid_frame_leave_everything_in_its_place() ->
 def _hear_ahead(place: Room, speech: np.ndarray, listen: bool = True) -> tuple[np.ndarray, np.ndarray, int]:
     """What the app hears: float32 (n,); which samples were told ahead: bool (n,); how often it was told."""
     out, told, hops, n = [], [], 0, 0
-    with CleanSource(place.source, place.tap) as source:
+    with EchoCancelledSource(place.source, place.tap) as source:
         while True:
             ahead: list[np.ndarray] = []
             source.on_ahead = ahead.append if listen else None
@@ -506,7 +504,7 @@ def test_without_a_listener_by_hops_changes_no_bit() -> None:
 
     out = []
     for given in (Given(), Shown()):
-        with CleanSource(given, given) as source:  # type: ignore[arg-type]
+        with EchoCancelledSource(given, given) as source:  # type: ignore[arg-type]
             out.append(np.concatenate([source.read_frame(0.0) for _ in taken]))
     assert np.array_equal(*out)
 
@@ -515,7 +513,7 @@ def test_what_was_told_ahead_of_a_frame_that_is_muted_then_stays_out_of_it() -> 
     place = Room(frames(4), attenuation_db=None, by_hops=True)
     place.say(question("103_2"), 0.0)
     told: list[np.ndarray] = []
-    with CleanSource(place.source, place.tap, OFF) as source:
+    with EchoCancelledSource(place.source, place.tap, OFF) as source:
         source.on_ahead = told.append
         for n in range(frames(4)):
             del told[:]
@@ -534,7 +532,7 @@ def test_what_was_told_ahead_of_a_frame_that_is_muted_then_stays_out_of_it() -> 
 
 
 def test_the_gate_changes_nothing_while_the_loudspeaker_is_silent() -> None:
-    gate, silence = ResidueGate(), np.zeros(FRAME_SAMPLES, np.float32)
+    gate, silence = ResidualEchoGate(), np.zeros(FRAME_SAMPLES, np.float32)
     for n in range(5):
         frame = question("103_2")[n * FRAME_SAMPLES : (n + 1) * FRAME_SAMPLES]
         assert gate.pass_through(frame, silence, frame) is frame
@@ -559,8 +557,9 @@ def test_the_room_is_as_loud_and_as_long_as_it_says(attenuation: float) -> None:
 
 def test_the_room_brings_the_echo_when_and_how_its_clock_says() -> None:
     for ppm in (0.0, 100.0):
-        place = Room(frames(20), delay_seconds=0.1, attenuation_db=-6.0, rt60=0.02, noise_dbfs=-120, drift_ppm=ppm,
-                     keep=True)  # fmt: skip
+        place = Room(
+            frames(20), delay_seconds=0.1, attenuation_db=-6.0, rt60=0.02, noise_dbfs=-120, drift_ppm=ppm, keep=True
+        )
         click = np.zeros(FRAME_SAMPLES, np.float32)
         click[0] = 0.9
         for n in range(frames(20)):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from app.audio.clean import CleanSource
-from app.audio.edge import MutedSource
+from app.audio.devices.edge import MutedSource
+from app.audio.echo.cancelled_source import EchoCancelledSource
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
-from app.conversation.sound import Processing
+from app.conversation.sound_processing import Processing
 from app.evaluation.room import HOP, Room
 from tests.support import sounds
 from tests.support.room_talks import frames
@@ -54,7 +54,9 @@ class Voice:
 def test_muted_in_the_middle_of_words_gives_zeros_at_once_and_to_the_last_sample() -> None:
     question = sounds.question("103_2")
     desk = Desk(np.tile(question, 4))
-    clean = CleanSource(desk, Voice(np.tile(sounds.question("141_2") * 0.5, 4)), Processing(noise=True, gain=True))
+    clean = EchoCancelledSource(
+        desk, Voice(np.tile(sounds.question("141_2") * 0.5, 4)), Processing(noise=True, gain=True)
+    )
     with MutedSource(clean, lambda: desk.muted) as source:
         heard = np.concatenate([source.read_frame(0.0) for _ in range(60)])
         assert np.abs(heard[-10 * FRAME_SAMPLES :]).max() > 0.001
@@ -71,7 +73,7 @@ def test_what_is_told_ahead_is_muted_too() -> None:
     place = Room(frames(2), attenuation_db=None, by_hops=True)
     told: list[np.ndarray] = []
     muted = False
-    with MutedSource(CleanSource(place.source, place.tap, Processing(echo=False)), lambda: muted) as source:
+    with MutedSource(EchoCancelledSource(place.source, place.tap, Processing(echo=False)), lambda: muted) as source:
         for n in range(frames(2)):
             muted = n >= 10
             source.on_ahead = told.append

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.audio.levels import FLOOR_DBFS, peak_dbfs, rms_dbfs
+from app.audio.io.levels import FLOOR_DBFS, peak_dbfs, rms_dbfs
 
 
 def test_full_scale() -> None:

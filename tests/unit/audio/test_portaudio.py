@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from app.audio import native, portaudio, stream
-from app.audio.endpoints import AudioSink, AudioSource
-from app.audio.errors import DeviceError
-from app.audio.portaudio import Loudspeaker, Microphone
+from app.audio.io import portaudio, portaudio_library, portaudio_stream
+from app.audio.io.base import AudioSink, AudioSource
+from app.audio.io.errors import DeviceError
+from app.audio.io.portaudio import Loudspeaker, Microphone
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from tests.unit.audio.fake_sounddevice import FakeSoundDevice, PortAudioError
 
@@ -22,9 +22,9 @@ BLOCK = 480
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeSoundDevice:
     fake = FakeSoundDevice(("Mic", "ALSA", 2, 0, 48_000), ("Box", "ALSA", 0, 2, 44_100), default=(0, 1))
-    monkeypatch.setattr(native, "load", lambda: fake)
+    monkeypatch.setattr(portaudio_library, "load", lambda: fake)
     # Blocks of a quarter of a frame, two to a cushion, whatever the measurements say is best.
-    monkeypatch.setattr(stream, "BLOCK_SECONDS", 0.02)
+    monkeypatch.setattr(portaudio_stream, "BLOCK_SECONDS", 0.02)
     monkeypatch.setattr(portaudio, "CUSHION_SECONDS", 0.04)
     monkeypatch.setattr(portaudio, "_cushions", {})
     return fake
@@ -40,9 +40,9 @@ def only(rate: int, channels: int):
 
     def refuse(options: dict) -> Exception | None:
         if options["samplerate"] != rate:
-            return PortAudioError("Invalid sample rate", native.INVALID_RATE)
+            return PortAudioError("Invalid sample rate", portaudio_library.INVALID_RATE)
         if options["channels"] != channels:
-            return PortAudioError("Invalid number of channels", native.INVALID_CHANNELS)
+            return PortAudioError("Invalid number of channels", portaudio_library.INVALID_CHANNELS)
         return None
 
     return refuse
@@ -202,13 +202,13 @@ class TestMicrophone:
                 mic.read_frame(0.01)
 
     def test_busy_stops_at_once(self, fake: FakeSoundDevice) -> None:
-        fake.refuse = lambda options: PortAudioError("Device unavailable", native.UNAVAILABLE)
+        fake.refuse = lambda options: PortAudioError("Device unavailable", portaudio_library.UNAVAILABLE)
         with pytest.raises(DeviceError, match="in use by another program"):
             Microphone().__enter__()
         assert len(fake.attempts) == 1
 
     def test_a_device_that_accepts_nothing(self, fake: FakeSoundDevice) -> None:
-        fake.refuse = lambda options: PortAudioError("Invalid sample rate", native.INVALID_RATE)
+        fake.refuse = lambda options: PortAudioError("Invalid sample rate", portaudio_library.INVALID_RATE)
         with pytest.raises(DeviceError, match=r"couldn't be opened \(Invalid sample rate\)"):
             Microphone().__enter__()
         assert fake.attempts == [(24_000, 1), (24_000, 2), (48_000, 1), (48_000, 2)]
@@ -230,7 +230,7 @@ class TestMicrophone:
     def test_windows_keeps_a_microphones_sound_while_python_is_busy(self, fake: FakeSoundDevice) -> None:
         fake.set_devices(("Mic", "Windows WASAPI", 1, 0), ("Speaker", "Windows WASAPI", 0, 2), default=(0, 1))
         with Microphone(), Loudspeaker():
-            assert [one.options["latency"] for one in fake.streams] == [stream.WASAPI_ROOM_SECONDS, "low"]
+            assert [one.options["latency"] for one in fake.streams] == [portaudio_stream.WASAPI_ROOM_SECONDS, "low"]
 
     def test_windows_has_fine_timers_while_there_is_sound(
         self, fake: FakeSoundDevice, monkeypatch: pytest.MonkeyPatch
@@ -239,31 +239,29 @@ class TestMicrophone:
         winmm = SimpleNamespace(
             timeBeginPeriod=lambda ms: told.append(f"begin {ms}"), timeEndPeriod=lambda ms: told.append(f"end {ms}")
         )
-        monkeypatch.setattr(native.ctypes, "windll", SimpleNamespace(winmm=winmm), raising=False)
-        assert native.open_streams() == 0
-        native.count_stream(+1)
-        native.count_stream(+1)
-        native.count_stream(-1)
+        monkeypatch.setattr(portaudio_library.ctypes, "windll", SimpleNamespace(winmm=winmm), raising=False)
+        assert portaudio_library.open_streams() == 0
+        portaudio_library.count_stream(+1)
+        portaudio_library.count_stream(+1)
+        portaudio_library.count_stream(-1)
         assert told == ["begin 1"]
-        native.count_stream(-1)
+        portaudio_library.count_stream(-1)
         assert told == ["begin 1", "end 1"]
 
-    def test_a_driver_that_hangs_on_closing(
-        self, fake: FakeSoundDevice, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(stream, "CLOSE_SECONDS", 0.05)
+    def test_a_driver_that_hangs_on_closing(self, fake: FakeSoundDevice, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(portaudio_stream, "CLOSE_SECONDS", 0.05)
         released = threading.Event()
         before = time.perf_counter()
         with Microphone():
             fake.streams[0].abort = released.wait
         assert time.perf_counter() - before < 1.0
-        assert not native.restart()  # it still holds PortAudio
+        assert not portaudio_library.restart()  # it still holds PortAudio
         released.set()
         for _ in range(100):
-            if native.restart():
+            if portaudio_library.restart():
                 break
             time.sleep(0.01)
-        assert native.restart()
+        assert portaudio_library.restart()
 
     def test_only_inside_its_with(self) -> None:
         with pytest.raises(ValueError, match="inside its `with`"):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.audio.ring import Ring
+from app.audio.io.ring import Ring
 
 OPERATION = st.one_of(
     st.tuples(st.just("write"), st.integers(0, 40)),

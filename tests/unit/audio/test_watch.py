@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from app.audio import watch
-from app.audio.pulse import PulseDevice, PulseServer, PulseState, PulseStream, distinct_names
-from app.audio.watch import AskedChild, DeviceWatch, signature, windows_names
+from app.audio.devices import watch
+from app.audio.devices.pulse import PulseDevice, PulseServer, PulseState, PulseStream, distinct_names
+from app.audio.devices.watch import AskedChild, DeviceWatch, signature, windows_names
 
 
 class WinMM:

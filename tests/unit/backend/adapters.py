@@ -9,8 +9,12 @@ from app.conversation.prompt import ChatMessage
 from tests.support.wire import SECRET, SERVER_WORDS, Anthropic, Google, LlamaCpp, Ollama, Reply, Speech, Wire
 
 SPEECHES: dict[str, Speech | Ollama] = {
-    "openai": Speech(), "anthropic": Anthropic(), "google": Google(), "compatible": LlamaCpp(), "ollama": Ollama(),
-}  # fmt: skip
+    "openai": Speech(),
+    "anthropic": Anthropic(),
+    "google": Google(),
+    "compatible": LlamaCpp(),
+    "ollama": Ollama(),
+}
 ADAPTERS = list(SPEECHES)
 REQUEST = ChatRequest((ChatMessage("system", "Be short."), ChatMessage("user", "Where is it?")), max_tokens=50)
 _LABELS = {"openai": "OpenAI", "anthropic": "Anthropic", "google": "Google"}
@@ -34,9 +38,13 @@ def make(kind: str, url: str, *, model: str | None = None, key: str = SECRET) ->
     if kind == "ollama":
         return OllamaBackend(base_url=url, model=model)
     return OpenAICompatibleBackend(
-        base_url=url + speech.path, model=model, api_key=key, name=_LABELS.get(kind, ""),
-        key_wanted=f"{kind.upper()}_API_KEY" if kind in _LABELS else "", dialect=kind,
-    )  # fmt: skip
+        base_url=url + speech.path,
+        model=model,
+        api_key=key,
+        name=_LABELS.get(kind, ""),
+        key_wanted=f"{kind.upper()}_API_KEY" if kind in _LABELS else "",
+        dialect=kind,
+    )
 
 
 async def ask(backend: Backend, request: ChatRequest = REQUEST) -> list[StreamItem]:

@@ -22,7 +22,7 @@ from app.backend.base import (
     ToolCall,
     Usage,
 )
-from app.backend.thoughts import ThoughtFilter
+from app.backend.thinking_tags import ThinkingTagFilter
 from app.conversation.prompt import ChatMessage
 from app.tools.base import ToolSpec, object_schema
 from tests.support.wire import NDJSON, SSE, LlamaCpp, OpenRouter, Reply, Speech, Vllm, Wire, event, line, whole
@@ -34,7 +34,11 @@ each = pytest.mark.parametrize("kind", ADAPTERS)
 
 
 async def _asked(
-    kind: str, *script: Reply, request: ChatRequest = REQUEST, times: int = 1, model: str | None = None,
+    kind: str,
+    *script: Reply,
+    request: ChatRequest = REQUEST,
+    times: int = 1,
+    model: str | None = None,
     wire: Wire | None = None,
 ) -> tuple[list[StreamItem], list[Any]]:
     """The last answer's items, and the bodies of all requests."""
@@ -215,24 +219,57 @@ def _without_tokens_limit(body: dict[str, Any]) -> bool:
 
 MINDED: dict[str, tuple[str, Reply, Callable[[dict[str, Any]], bool]]] = {
     "max_tokens": ("compatible", _unsupported("compatible", "max_tokens"), _without_tokens_limit),
-    "max_completion_tokens": ("openai", _unsupported("openai", "max_completion_tokens"),
-                              lambda b: "max_tokens" in b and "max_completion_tokens" not in b),
-    "temperature": ("openai", _unsupported("openai", "temperature", param="temperature", code="unsupported_value"),
-                    lambda b: "temperature" not in b),
-    "effort": ("google", SPEECHES["google"].refusal(400, "Thinking can't be disabled: reasoning_effort"),
-               lambda b: b["reasoning_effort"] == "low"),
-    "stream_options": ("compatible", Vllm().detail(422, [{"loc": ["body", "stream_options"], "msg": "Extra inputs"}]),
-                       lambda b: "stream_options" not in b),
+    "max_completion_tokens": (
+        "openai",
+        _unsupported("openai", "max_completion_tokens"),
+        lambda b: "max_tokens" in b and "max_completion_tokens" not in b,
+    ),
+    "temperature": (
+        "openai",
+        _unsupported("openai", "temperature", param="temperature", code="unsupported_value"),
+        lambda b: "temperature" not in b,
+    ),
+    "effort": (
+        "google",
+        SPEECHES["google"].refusal(400, "Thinking can't be disabled: reasoning_effort"),
+        lambda b: b["reasoning_effort"] == "low",
+    ),
+    "stream_options": (
+        "compatible",
+        Vllm().detail(422, [{"loc": ["body", "stream_options"], "msg": "Extra inputs"}]),
+        lambda b: "stream_options" not in b,
+    ),
     "tools": ("compatible", _unsupported("compatible", "tools"), lambda b: "tools" not in b),
-    "system": ("openai", SPEECHES["openai"].refusal(400, "messages[0].role does not support 'system'"),
-               lambda b: b["messages"] == [{"role": "user", "content": "Be short.\n\nWhere is it?"}]),
-    "alternate": ("compatible", SPEECHES["compatible"].refusal(
-        500, "Conversation roles must alternate user/assistant/user/assistant/...", kind="server_error"),
-               lambda b: b["messages"] == [{"role": "user", "content": "Be short.\n\nWhere is it?"}]),
-    "behind OpenRouter": ("compatible", whole(400, {"error": {"message": "Provider returned error", "code": 400,
-        "metadata": {"raw": '{"error":{"message":"temperature is deprecated"}}', "provider_name": "Somebody"}}}),
-        lambda b: "temperature" not in b),
-}  # fmt: skip
+    "system": (
+        "openai",
+        SPEECHES["openai"].refusal(400, "messages[0].role does not support 'system'"),
+        lambda b: b["messages"] == [{"role": "user", "content": "Be short.\n\nWhere is it?"}],
+    ),
+    "alternate": (
+        "compatible",
+        SPEECHES["compatible"].refusal(
+            500, "Conversation roles must alternate user/assistant/user/assistant/...", kind="server_error"
+        ),
+        lambda b: b["messages"] == [{"role": "user", "content": "Be short.\n\nWhere is it?"}],
+    ),
+    "behind OpenRouter": (
+        "compatible",
+        whole(
+            400,
+            {
+                "error": {
+                    "message": "Provider returned error",
+                    "code": 400,
+                    "metadata": {
+                        "raw": '{"error":{"message":"temperature is deprecated"}}',
+                        "provider_name": "Somebody",
+                    },
+                }
+            },
+        ),
+        lambda b: "temperature" not in b,
+    ),
+}
 
 
 @pytest.mark.parametrize("what", MINDED)
@@ -250,9 +287,9 @@ async def test_what_a_server_minds_is_left_out_and_remembered(what: str) -> None
 class _Picky(Wire):
     """Refuses the first thing that it minds in every request, and answers when nothing is left."""
 
-    def __init__(self, kind: str, mind: list[tuple[Callable[[dict[str, Any]], bool], Reply]]) -> None:
+    def __init__(self, kind: str, backends: list[tuple[Callable[[dict[str, Any]], bool], Reply]]) -> None:
         super().__init__()
-        self._kind, self._mind = kind, mind
+        self._kind, self._mind = kind, backends
 
     def reply(self, body: Any) -> Reply:
         for minds, refusal in self._mind:
@@ -263,7 +300,7 @@ class _Picky(Wire):
 
 async def test_everything_minded_in_turn_is_learned_in_turn() -> None:
     speech = SPEECHES["openai"]
-    mind = [
+    backends = [
         (lambda b: "max_completion_tokens" in b, _unsupported("openai", "max_completion_tokens")),
         (lambda b: "temperature" in b, _unsupported("openai", "temperature")),
         (lambda b: b.get("reasoning_effort") in ("none", "minimal", "low"), _unsupported("openai", "reasoning_effort")),
@@ -271,15 +308,17 @@ async def test_everything_minded_in_turn_is_learned_in_turn() -> None:
         (lambda b: "tools" in b, _unsupported("openai", "tools")),
         (lambda b: b["messages"][0]["role"] == "system", speech.refusal(400, "no system message, please")),
     ]
-    wire = _Picky("openai", mind)  # type: ignore[arg-type]
+    wire = _Picky("openai", backends)  # type: ignore[arg-type]
     request = replace(REQUEST, tools=(CLOCK,))
     items, bodies = await _asked("openai", wire=wire, request=request, times=2, model="gpt-5-mini")
     assert _text(items) == TEXT
     assert len(bodies) == 9 and bodies[-1] == bodies[-2], "the second request is right at once"
     assert bodies[-1] == {
-        "model": "gpt-5-mini", "stream": True, "max_tokens": 50,
+        "model": "gpt-5-mini",
+        "stream": True,
+        "max_tokens": 50,
         "messages": [{"role": "user", "content": "Be short.\n\nWhere is it?"}],
-    }  # fmt: skip
+    }
 
 
 async def test_a_bad_request_that_says_nothing_is_put_more_and_more_plainly() -> None:
@@ -323,11 +362,11 @@ async def test_unknown_extras_are_left_out() -> None:
 
 async def test_ollamas_models_that_cant_think_or_use_tools() -> None:
     speech = SPEECHES["ollama"]
-    mind = [
+    backends = [
         (lambda b: "think" in b, speech.refusal(400, '"tiny:latest" does not support thinking')),
         (lambda b: bool(b.get("tools")), speech.refusal(400, "tiny:latest does not support tools")),
     ]
-    wire = _Picky("ollama", mind)  # type: ignore[arg-type]
+    wire = _Picky("ollama", backends)  # type: ignore[arg-type]
     standing = speech.standing("tiny:latest", capabilities=("completion", "thinking", "tools"))  # type: ignore[union-attr]
     wire._standing = standing
     items, bodies = await _asked("ollama", wire=wire, request=replace(REQUEST, tools=(CLOCK,)), times=2)
@@ -389,8 +428,10 @@ async def test_thoughts_that_take_the_limit_up_get_more_room(kind: str) -> None:
     spent = SPEECHES[kind].answer((), finish="length")
     items, bodies = await _asked(kind, spent, SPEECHES[kind].answer())
     assert _text(items) == TEXT
-    limits = [b["options"]["num_predict"] if kind == "ollama" else b.get("max_tokens", b.get("max_completion_tokens"))
-              for b in bodies]  # fmt: skip
+    limits = [
+        b["options"]["num_predict"] if kind == "ollama" else b.get("max_tokens", b.get("max_completion_tokens"))
+        for b in bodies
+    ]
     assert limits == [50, 400]
 
 
@@ -419,7 +460,7 @@ PIECES = st.lists(st.sampled_from(["<think>", "</think>", "<", "</", "think", ">
 def test_any_chunking_gives_the_same_text(pieces: list[str], data: st.DataObject) -> None:
     text = "".join(pieces)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
-    whole_filter, cut_filter = ThoughtFilter(), ThoughtFilter()
+    whole_filter, cut_filter = ThinkingTagFilter(), ThinkingTagFilter()
     expected = whole_filter.push(text) + whole_filter.flush()
     chunks = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
     assert "".join(map(cut_filter.push, chunks)) + cut_filter.flush() == expected
@@ -513,6 +554,6 @@ async def test_before_it_is_opened_it_says_so(kind: str) -> None:
     assert raised.value.kind == "setup"
 
 
-def test_an_unknown_brain_names_those_there_are() -> None:
+def test_an_unknown_backend_names_those_there_are() -> None:
     with pytest.raises(BackendError, match="embedded, ollama, openai"):
         make_backend("hal9000")

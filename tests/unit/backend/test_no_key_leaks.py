@@ -63,7 +63,7 @@ async def test_no_key_is_looked_up_for_what_is_no_address() -> None:
     assert not asked
 
 
-def test_what_a_brain_was_made_for_is_told_without_what_is_secret() -> None:
+def test_what_a_backend_was_made_for_is_told_without_what_is_secret() -> None:
     url = "https://ann:pass@server.example/v1?key=word"
     made = make_backend("compatible", model="m", base_url=url)
     assert made_for(made) == ("compatible", "m", "https://server.example/v1")

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from app import books, brains
 from app.backend.base import Usage
 from app.backend.prices import Price, differences, load_prices, read_prices, read_users, write_prices
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
-from app.books import PriceBook
-from app.resources import resource
+from app.platform.resources import resource
+from app.services import backends, user_lists
+from app.services.protocols import PriceRow, PriceService
+from app.services.user_lists import PriceList
 from app.session.control import ROUTER, BackendChoice
-from app.session.desks import PriceDesk, PriceRow
 from app.session.errors import UserError
-from app.settings import Settings
+from app.settings.declarations import Settings
 
 
 @pytest.fixture
@@ -29,12 +29,12 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def book(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PriceDesk]:
-    for module in (books, brains):
+def book(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PriceService]:
+    for module in (user_lists, backends):
         monkeypatch.setattr(module, "prices_path", lambda: path)
-    brains.price_table.cache_clear()
-    yield PriceBook()
-    brains.price_table.cache_clear()
+    backends.price_table.cache_clear()
+    yield PriceList()
+    backends.price_table.cache_clear()
 
 
 def models(path: Path) -> dict[str, dict[str, float]]:
@@ -45,8 +45,9 @@ def test_only_what_is_not_the_apps_own_is_a_difference() -> None:
     own = {"a": Price(1, 0.5, 2), "b": Price(1, 1, 1)}
     assert differences(own, own) == {}
     assert differences(own, {**own, "b": Price(1, 1, 3), "c": Price(0, 0, 0)}) == {
-        "b": Price(1, 1, 3), "c": Price(0, 0, 0),
-    }  # fmt: skip
+        "b": Price(1, 1, 3),
+        "c": Price(0, 0, 0),
+    }
 
 
 def test_what_is_written_is_read_back_and_takes_its_folder_along(path: Path) -> None:
@@ -74,11 +75,19 @@ def test_without_a_price_of_its_own_the_cache_costs_as_much_as_reading(path: Pat
 
 BROKEN = (
     b"[" * 100_000,
-    b"{", b"[]", b"3", b"\xff\xfe\x00", b'{"models": 3}', b'{"models": {"x": {}}}', b'{"models": {"x": 3}}',
-    b'{"models": {"x": {"in": "much", "out": 1}}}', b'{"models": {"x": {"in": -1, "out": 1}}}',
-    b'{"models": {"x": {"in": NaN, "out": 1}}}', b'{"models": {"x": {"in": 1, "out": Infinity}}}',
+    b"{",
+    b"[]",
+    b"3",
+    b"\xff\xfe\x00",
+    b'{"models": 3}',
+    b'{"models": {"x": {}}}',
+    b'{"models": {"x": 3}}',
+    b'{"models": {"x": {"in": "much", "out": 1}}}',
+    b'{"models": {"x": {"in": -1, "out": 1}}}',
+    b'{"models": {"x": {"in": NaN, "out": 1}}}',
+    b'{"models": {"x": {"in": 1, "out": Infinity}}}',
     b'{"models": {" ": {"in": 1, "out": 1}}}',
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("content", BROKEN, ids=range(len(BROKEN)))
@@ -106,7 +115,7 @@ def test_a_write_that_fails_leaves_the_old_table(path: Path, monkeypatch: pytest
     assert list(models(path)) == ["x"] and os.listdir(path.parent) == ["prices.json"]
 
 
-def test_the_apps_rows_and_the_users_are_told_apart(book: PriceDesk, path: Path) -> None:
+def test_the_apps_rows_and_the_users_are_told_apart(book: PriceService, path: Path) -> None:
     own = read_prices(resource("prices.json"))
     write_prices(path, {"gpt-4.1": Price(9, 9, 9), "mine": Price(1, 0, 2)})
     rows, problem = book.prices()
@@ -119,7 +128,9 @@ def test_the_apps_rows_and_the_users_are_told_apart(book: PriceDesk, path: Path)
     assert list(models(path)) == ["gpt-4.1", "mine"]
 
 
-def test_only_what_was_changed_is_kept_and_the_rest_is_as_the_file_has_it_by_now(book: PriceDesk, path: Path) -> None:
+def test_only_what_was_changed_is_kept_and_the_rest_is_as_the_file_has_it_by_now(
+    book: PriceService, path: Path
+) -> None:
     path.parent.mkdir()
     rows = {"a": {"in": 1, "out": 1, "note": "hers"}, "b": {"in": 2, "out": 2}, "c": {"in": 3, "out": 3}}
     path.write_text(json.dumps({"models": rows}))
@@ -128,8 +139,10 @@ def test_only_what_was_changed_is_kept_and_the_rest_is_as_the_file_has_it_by_now
     kept = [replace(row, tokens_out=9) if row.model == "a" else row for row in shown if row.model != "c"]
     book.keep_prices(kept, shown)
     assert models(path) == {
-        "a": {"in": 1, "out": 9, "note": "hers"}, "b": {"in": 22, "out": 22}, "new": {"in": 5, "out": 5}
-    }  # fmt: skip
+        "a": {"in": 1, "out": 9, "note": "hers"},
+        "b": {"in": 22, "out": 22},
+        "new": {"in": 5, "out": 5},
+    }
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links are for administrators there")
@@ -150,17 +163,17 @@ def test_a_mark_of_the_byte_order_is_no_fault(path: Path) -> None:
     assert read_users(path) == ({"x": Price(4, 4, 5)}, "")
 
 
-def test_a_saved_table_counts_at_once(book: PriceDesk) -> None:
-    brain = ScriptedBackend(lambda request: ScriptedAnswer(()), name="S", model="mine-2026-01-01")
+def test_a_saved_table_counts_at_once(book: PriceService) -> None:
+    backend = ScriptedBackend(lambda request: ScriptedAnswer(()), name="S", model="mine-2026-01-01")
     usage, choice = Usage(1_000_000, 0, 0), BackendChoice("compatible", "mine-2026-01-01")
-    assert brains.cost(brain, usage) is None and book.unpriced(choice) == "mine-2026-01-01"
+    assert backends.cost(backend, usage) is None and book.unpriced(choice) == "mine-2026-01-01"
     book.keep_prices([*book.prices()[0], PriceRow("mine", 4, 4, 4)], book.prices()[0])
-    assert brains.cost(brain, usage) == 4 and book.unpriced(choice) is None
+    assert backends.cost(backend, usage) == 4 and book.unpriced(choice) is None
     book.keep_prices([row for row in book.prices()[0] if row.model != "mine"], book.prices()[0])
-    assert brains.cost(brain, usage) is None
+    assert backends.cost(backend, usage) is None
 
 
-def test_a_table_that_can_not_be_saved_is_told_and_the_old_one_counts_on(book: PriceDesk, path: Path) -> None:
+def test_a_table_that_can_not_be_saved_is_told_and_the_old_one_counts_on(book: PriceService, path: Path) -> None:
     path.parent.write_text("a file where the folder should be")
     with pytest.raises(UserError, match="could not be saved") as told:
         book.keep_prices([PriceRow("mine", 4, 4, 4)], ())
@@ -168,7 +181,7 @@ def test_a_table_that_can_not_be_saved_is_told_and_the_old_one_counts_on(book: P
     assert "mine" not in [row.model for row in book.prices()[0]]
 
 
-def test_whose_cost_nobody_knows(book: PriceDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whose_cost_nobody_knows(book: PriceService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for known in (("embedded", ""), ("ollama", "gemma3:4b"), ("openai", ""), ("openai", "gpt-5-mini"), ("gone", "x")):
         assert book.unpriced(BackendChoice(*known)) is None, known
     assert book.unpriced(BackendChoice("openai", "gpt-99")) == "gpt-99"

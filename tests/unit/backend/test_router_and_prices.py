@@ -12,7 +12,7 @@ from app.backend.base import Backend, BackendError, Usage
 from app.backend.prices import Price, load_prices
 from app.backend.router import RESTS_SECONDS, RouterBackend
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
-from app.resources import resource
+from app.platform.resources import resource
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Broken(ScriptedBackend):
         raise BackendError("It is not there. Start it.", "network")
 
 
-def brain(model: str, kind: type[ScriptedBackend] = ScriptedBackend) -> ScriptedBackend:
+def backend(model: str, kind: type[ScriptedBackend] = ScriptedBackend) -> ScriptedBackend:
     return kind(lambda request: ScriptedAnswer(()), name=model.upper(), model=model)
 
 
@@ -35,8 +35,8 @@ def router(table: dict[str, Backend], kinds: list[str], now: list[float]) -> Rou
     return RouterBackend(table, lambda turn, words: Decision(kinds[turn]), lambda: now[0])
 
 
-async def test_each_kind_goes_to_its_brain_and_what_is_missing_to_everyday() -> None:
-    everyday, stem = brain("small"), brain("large")
+async def test_each_kind_goes_to_its_backend_and_what_is_missing_to_everyday() -> None:
+    everyday, stem = backend("small"), backend("large")
     chooser = router({"everyday": everyday, "stem": stem}, ["stem", "everyday", "creative"], [0.0])
     await chooser.open()
     assert chooser.model == "small, large"
@@ -49,7 +49,7 @@ async def test_each_kind_goes_to_its_brain_and_what_is_missing_to_everyday() -> 
 
 async def test_one_that_failed_rests_and_then_is_asked_again() -> None:
     now = [10.0]
-    everyday, stem = brain("small"), brain("large")
+    everyday, stem = backend("small"), backend("large")
     chooser = router({"everyday": everyday, "stem": stem}, ["stem"] * 3, now)
     assert chooser.choose(0, "w").backend is stem
     assert chooser.failed(stem), "somebody else can answer"
@@ -59,21 +59,21 @@ async def test_one_that_failed_rests_and_then_is_asked_again() -> None:
     assert chooser.choose(2, "w").backend is stem
 
 
-async def test_a_brain_that_can_not_be_opened_is_told_and_passed_over() -> None:
-    everyday, stem = brain("small"), brain("large", Broken)
+async def test_a_backend_that_can_not_be_opened_is_told_and_passed_over() -> None:
+    everyday, stem = backend("small"), backend("large", Broken)
     chooser = router({"everyday": everyday, "stem": stem}, ["stem"], [0.0])
     await chooser.open()
     assert [str(error) for _, error in chooser.lost] == ["It is not there. Start it."]
     assert chooser.choose(0, "w").backend is everyday
     with pytest.raises(BackendError, match="It is not there"):
-        await router({"stem": brain("large", Broken)}, ["stem"], [0.0]).open()
+        await router({"stem": backend("large", Broken)}, ["stem"], [0.0]).open()
     with pytest.raises(BackendError, match="table is empty"):
         router({}, [], [0.0])
 
 
 async def test_one_that_could_not_be_opened_is_never_asked_even_if_all_others_have_failed() -> None:
     now = [10.0]
-    everyday, stem, humanities = brain("small"), brain("large", Broken), brain("wide")
+    everyday, stem, humanities = backend("small"), backend("large", Broken), backend("wide")
     chooser = router({"stem": stem, "humanities": humanities, "everyday": everyday}, ["stem"] * 9, now)
     await chooser.open()
     assert "costs too much" not in chooser.choose(0, "w", lambda b: b is everyday).reason
@@ -84,18 +84,25 @@ async def test_one_that_could_not_be_opened_is_never_asked_even_if_all_others_ha
     assert chooser.choose(2, "w", lambda b: b is humanities).backend is humanities
     assert chooser.choose(3, "w", lambda b: b is stem).backend is not stem
     assert "its brain failed" in chooser.choose(4, "w").reason
-    dear = router({"stem": brain("large"), "everyday": everyday}, ["stem"], now)
+    dear = router({"stem": backend("large"), "everyday": everyday}, ["stem"], now)
     assert "its brain costs too much by now" in dear.choose(0, "w", lambda b: b is everyday).reason
 
 
 @pytest.mark.parametrize(
     ("model", "tokens_in"),
     [
-        ("gpt-4.1-mini", 0.4), ("gpt-4.1-mini-2025-04-14", 0.4), ("openai/gpt-4.1-mini", 0.4), ("gpt-4.1", 2.0),
-        ("claude-opus-4-1-20250805", 15.0), ("claude-opus-4-5-20251101", 5.0), ("gemini-2.5-flash", 0.3),
-        ("gemini-2.5-flash-lite", 0.1), ("gpt-5-mini", 0.25), ("gpt-5", 1.25),
+        ("gpt-4.1-mini", 0.4),
+        ("gpt-4.1-mini-2025-04-14", 0.4),
+        ("openai/gpt-4.1-mini", 0.4),
+        ("gpt-4.1", 2.0),
+        ("claude-opus-4-1-20250805", 15.0),
+        ("claude-opus-4-5-20251101", 5.0),
+        ("gemini-2.5-flash", 0.3),
+        ("gemini-2.5-flash-lite", 0.1),
+        ("gpt-5-mini", 0.25),
+        ("gpt-5", 1.25),
     ],
-)  # fmt: skip
+)
 def test_the_price_of_a_model_and_of_its_dated_versions(model: str, tokens_in: float) -> None:
     prices, problem = load_prices(resource("prices.json"))
     assert not problem and prices.find(model).tokens_in == tokens_in  # type: ignore[union-attr]

@@ -417,9 +417,14 @@ async def test_a_line_that_never_ends(kind: str, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("where", ["before the headers", "before the words"])
 async def test_broken_off_before_the_answer_is_tried_again(kind: str, fault: str, where: str) -> None:
     role = {"google": 0, "anthropic": 0, "ollama": 0}.get(kind, 1)
-    broken = Reply(0, fault=fault) if where == "before the headers" else (  # type: ignore[arg-type]
-        broken_off(replace(SPEECHES[kind].answer(), repeat=b""), role, fault)  # type: ignore[arg-type]
-    )  # fmt: skip
+    broken = (
+        Reply(0, fault=fault)
+        if where == "before the headers"
+        # type: ignore[arg-type]
+        else (
+            broken_off(replace(SPEECHES[kind].answer(), repeat=b""), role, fault)  # type: ignore[arg-type]
+        )
+    )
     if not broken.parts and broken.status:  # a comment, or an empty piece, so that there is a stream
         broken = replace(broken, parts=(b": hm\n\n" if kind != "ollama" else SPEECHES[kind].delta(""),))
     await _answered_after(kind, broken, SPEECHES[kind].answer())
@@ -520,8 +525,9 @@ async def test_a_fault_told_in_the_stream() -> None:
     got, error, _ = await _fault_then_answer("compatible", router.broken((), "server_error"))
     assert (got, error.kind) == ("", "server") and _has(error, "reports a fault")
     overloaded = event({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
-    await _answered_after("anthropic", Reply(200, SSE, parts=(b"event: error\n" + overloaded,)),
-                          SPEECHES["anthropic"].answer())  # fmt: skip
+    await _answered_after(
+        "anthropic", Reply(200, SSE, parts=(b"event: error\n" + overloaded,)), SPEECHES["anthropic"].answer()
+    )
     told = replace(SPEECHES["ollama"].refusal(200, "an error was encountered while running the model"))
     got, error, _ = await _fault_then_answer("ollama", told)
     assert (got, error.kind) == ("", "server") and _has(error, "reports a fault")
@@ -564,8 +570,10 @@ async def test_a_cancelled_task_closes_its_connection(kind: str) -> None:
 @each
 async def test_models_are_listed_in_each_providers_way(kind: str) -> None:
     speech = SPEECHES[kind]
-    listing = {"openai": ("gpt-4.1-mini", "text-embedding-3-small", "whisper-1"),
-               "google": ("gemini-2.5-flash", "imagen-4", "gemini-embedding-001")}  # fmt: skip
+    listing = {
+        "openai": ("gpt-4.1-mini", "text-embedding-3-small", "whisper-1"),
+        "google": ("gemini-2.5-flash", "imagen-4", "gemini-embedding-001"),
+    }
     names = listing.get(kind, (speech.model,))
     async with Wire([speech.models(*names)]) as wire:
         assert await make(kind, wire.url).models() == [speech.model]
@@ -583,10 +591,12 @@ async def test_a_list_that_does_not_come(kind: str, what: str, monkeypatch: pyte
     monkeypatch.setattr(openai_compatible, "MODELS_SECONDS", 0.1)
     monkeypatch.setattr(ollama, "ANSWER_SECONDS", 0.1)
     reply, fault = {
-        "401": (SPEECHES[kind].wrong_key(), "key"), "403": (SPEECHES[kind].refusal(403), "key"),
-        "500": (SPEECHES[kind].refusal(500), "server"), "hang": (Reply(0, fault="hang"), "timeout"),
+        "401": (SPEECHES[kind].wrong_key(), "key"),
+        "403": (SPEECHES[kind].refusal(403), "key"),
+        "500": (SPEECHES[kind].refusal(500), "server"),
+        "hang": (Reply(0, fault="hang"), "timeout"),
         "rubbish": (Reply(200, body=b'{"data": 5, "models": 5}'), "broken"),
-    }[what]  # fmt: skip
+    }[what]
     async with Wire([reply]) as wire:
         with pytest.raises(BackendError) as raised:
             await make(kind, wire.url).models()
@@ -606,5 +616,3 @@ def _has(error: BackendError, words: str) -> bool:
     with pytest.raises(BackendError, match=words):
         raise error
     return True
-
-

@@ -7,10 +7,10 @@ import re
 import pytest
 
 from app.conversation.clauses import split_clauses
+from app.conversation.correction import mend
 from app.conversation.languages import CODES, language
-from app.conversation.mend import mend
 from app.conversation.prompt import PERSONA, system_prompt
-from app.conversation.spoken import spoken
+from app.conversation.spoken_form import spoken
 from app.conversation.words import fold, is_backchannel, is_echo
 
 
@@ -51,16 +51,22 @@ def test_a_model_is_asked_in_the_talks_language_and_keeps_a_persona_of_the_users
 
 @pytest.mark.parametrize(
     ("code", "words", "only"),
-    [("de", "Ja, genau", True), ("de", "Nein, warte", False), ("es", "ya veo", True), ("es", "espera", False),
-     ("en", "ja, genau", False), ("fr", "d'accord", True), ("it", "sì, certo", True)],
-)  # fmt: skip
+    [
+        ("de", "Ja, genau", True),
+        ("de", "Nein, warte", False),
+        ("es", "ya veo", True),
+        ("es", "espera", False),
+        ("en", "ja, genau", False),
+        ("fr", "d'accord", True),
+        ("it", "sì, certo", True),
+    ],
+)
 def test_words_that_only_say_go_on_are_those_of_the_language(code: str, words: str, only: bool) -> None:
     assert is_backchannel(words, code) is only
 
 
 def test_a_correction_is_bridged_in_the_language() -> None:
-    join = mend("Die Antwort ist zwölf.", ["Es sind siebzehn.", "Ganz sicher."], complete=True,
-                code="de")  # fmt: skip
+    join = mend("Die Antwort ist zwölf.", ["Es sind siebzehn.", "Ganz sicher."], complete=True, code="de")
     assert (join.action, join.bridge) == ("correct", "Oder besser gesagt:")
 
 
@@ -78,23 +84,35 @@ def test_every_language_has_all_that_a_talk_needs() -> None:
     ("code", "text", "clauses"),
     [
         ("de", "Es sind ca. 5 Mio. Menschen. Das ist viel.", ["Es sind ca. 5 Mio. Menschen.", "Das ist viel."]),
-        ("de", "Die Hauptstadt des Landes Schweden ist Stockholm.",
-         ["Die Hauptstadt des Landes Schweden ist Stockholm."]),
-        ("de", "Photosynthese nennt man den Vorgang, bei dem Pflanzen Licht in Zucker verwandeln.",
-         ["Photosynthese nennt man den Vorgang,", "bei dem Pflanzen Licht in Zucker verwandeln."]),
+        (
+            "de",
+            "Die Hauptstadt des Landes Schweden ist Stockholm.",
+            ["Die Hauptstadt des Landes Schweden ist Stockholm."],
+        ),
+        (
+            "de",
+            "Photosynthese nennt man den Vorgang, bei dem Pflanzen Licht in Zucker verwandeln.",
+            ["Photosynthese nennt man den Vorgang,", "bei dem Pflanzen Licht in Zucker verwandeln."],
+        ),
         ("es", "Vive en EE. UU. desde 1990. Es médico.", ["Vive en EE. UU. desde 1990.", "Es médico."]),
         ("it", "Sì, lo è. Milano invece no.", ["Sì, lo è.", "Milano invece no."]),
         ("de", "Er sagte: „Das ist gut.“ Danach ging er.", ["Er sagte: „Das ist gut.“", "Danach ging er."]),
         ("fr", "Il a dit «c'est bon.» Puis il est parti.", ["Il a dit «c'est bon.»", "Puis il est parti."]),
-        ("es", "Los planetas del sistema solar giran alrededor del sol en órbitas.",
-         ["Los planetas del sistema solar giran alrededor", "del sol en órbitas."]),
-        ("en", "Seventeen and twenty-five make 42. That is all.",
-         ["Seventeen and twenty-five make 42.", "That is all."]),
+        (
+            "es",
+            "Los planetas del sistema solar giran alrededor del sol en órbitas.",
+            ["Los planetas del sistema solar giran alrededor", "del sol en órbitas."],
+        ),
+        (
+            "en",
+            "Seventeen and twenty-five make 42. That is all.",
+            ["Seventeen and twenty-five make 42.", "That is all."],
+        ),
         ("de", "Er kam am 12. Mai 1990. Das weiß ich.", ["Er kam am 12. Mai 1990.", "Das weiß ich."]),
         ("fr", "C'est M. Hugo. Il écrit.", ["C'est M. Hugo.", "Il écrit."]),
         ("it", "Lo dice il dott. Rossi. È vero.", ["Lo dice il dott. Rossi.", "È vero."]),
     ],
-)  # fmt: skip
+)
 def test_clauses_close_as_the_language_has_them(code: str, text: str, clauses: list[str]) -> None:
     assert split_clauses(text, complete=True, code=code) == clauses
 
@@ -112,8 +130,12 @@ def test_clauses_close_as_the_language_has_them(code: str, text: str, clauses: l
         ("de", "Es sind dreißig Tage im Mai.", "Es sind vierzig Tage im Mai.", "correct"),
         ("es", "El vino es muy bueno.", "El vino es muy malo.", "correct"),
         ("it", "Nel museo ci sono duecento quadri.", "Nel museo ci sono trecento quadri.", "correct"),
-        ("de", "Am 3. Oktober 1990 kam die Einheit.", "Die Einheit kam am 3. Oktober 1990. Österreichs nie.",
-         "continue"),
+        (
+            "de",
+            "Am 3. Oktober 1990 kam die Einheit.",
+            "Die Einheit kam am 3. Oktober 1990. Österreichs nie.",
+            "continue",
+        ),
         ("fr", "La ville importante est Paris.", "Paris est la ville importante. Österreichs est Vienne.", "continue"),
         ("it", "Roma è la capitale.", "La capitale è Roma. È antica.", "continue"),
     ],

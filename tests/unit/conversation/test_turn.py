@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from app.conversation import events as e
+from app.conversation.endpointing import PauseLengths
 from app.conversation.turn import (
     GoOn,
     Hold,
@@ -15,9 +16,8 @@ from app.conversation.turn import (
     TurnTracker,
     Yield,
 )
-from app.conversation.turn_end import PauseLengths
 from app.conversation.voice import VoiceWindow
-from app.stt.turn_ends import end_weights
+from app.stt.endpointing_weights import end_weights
 
 
 class Talk:
@@ -31,9 +31,7 @@ class Talk:
         self.log: list[tuple[float, object]] = []
         self._windows = 0
 
-    def run(
-        self, seconds: float, probability: float, *, hum: bool = False, level: float | None = None
-    ) -> list[object]:
+    def run(self, seconds: float, probability: float, *, hum: bool = False, level: float | None = None) -> list[object]:
         out: list[object] = []
         for _ in range(round(seconds / 0.08)):
             self.at = round(self.at + 0.08, 6)

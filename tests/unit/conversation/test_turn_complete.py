@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from app.conversation.complete import completeness, ends_open
+from app.conversation.completeness import completeness, ends_open
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        "What is the capital of France?", "Why are there so many different kinds of beetles?", "What is superposition?",
-        "How old is it?", "What is that?", "I can't sleep at night. Do you have any advice?",
+        "What is the capital of France?",
+        "Why are there so many different kinds of beetles?",
+        "What is superposition?",
+        "How old is it?",
+        "What is that?",
+        "I can't sleep at night. Do you have any advice?",
         "If you have just overtaken the second person, what's your current position?",
-        "I have two apples. How many pieces of fruit do I have?", "How long does that take?",
+        "I have two apples. How many pieces of fruit do I have?",
+        "How long does that take?",
         "How far is it from? London to Edinburgh?",
     ],
-)  # fmt: skip
+)
 def test_a_whole_question_is_one(words: str) -> None:
     assert completeness(words) == "question"
 
@@ -24,13 +29,30 @@ def test_a_whole_question_is_one(words: str) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "", "um", "So.", "What is the...", "What is the capital?", "What is the capital of?", "Can you explain?",
-        "Can you tell me?", "Who wrote?", "Which planet has the most?", "Should I buy?", "Where can I?",
+        "",
+        "um",
+        "So.",
+        "What is the...",
+        "What is the capital?",
+        "What is the capital of?",
+        "Can you explain?",
+        "Can you tell me?",
+        "Who wrote?",
+        "Which planet has the most?",
+        "Should I buy?",
+        "Where can I?",
         "Give me three.",
-        "What's the best way?", "Does anybody know why?", "How do I, uh", "Is it true that?", "What process?",
-        "Can a process?", "David has three sisters and", "What is the longest?", "Give me a second",
+        "What's the best way?",
+        "Does anybody know why?",
+        "How do I, uh",
+        "Is it true that?",
+        "What process?",
+        "Can a process?",
+        "David has three sisters and",
+        "What is the longest?",
+        "Give me a second",
     ],
-)  # fmt: skip
+)
 def test_an_open_clause_is_open_whatever_mark_the_recogniser_sets(words: str) -> None:
     assert completeness(words) == "open"
 

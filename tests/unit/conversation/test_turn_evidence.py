@@ -6,7 +6,7 @@ from app.conversation import events as e
 from app.conversation.turn import GoOn, Hold, Interrupt, TurnTracker
 from app.conversation.voice import VoiceWindow
 from app.conversation.words import is_echo
-from app.stt.turn_ends import end_weights
+from app.stt.endpointing_weights import end_weights
 
 
 def _hear(tracker: TurnTracker, sounds: list[tuple[float, float]], start: float = 10.0) -> list[object]:

@@ -20,7 +20,7 @@ from app.frontend.base import (
     OracleCompleted,
     OracleDone,
     OracleWords,
-    SetManner,
+    SetAnswerMode,
     SetOpenings,
     SetVoice,
 )
@@ -50,9 +50,9 @@ class SlowVoice(ScriptedVoice):
 
 
 class Rig:
-    def __init__(self, voice: ScriptedVoice | None = None, manner: str = "thinking", seed: int = 0) -> None:
+    def __init__(self, voice: ScriptedVoice | None = None, answer_mode: str = "thinking", seed: int = 0) -> None:
         self.voice = voice or ScriptedVoice()
-        self.front = CascadeFrontEnd(self.voice, manner, seed=seed)  # type: ignore[arg-type]
+        self.front = CascadeFrontEnd(self.voice, answer_mode, seed=seed)  # type: ignore[arg-type]
         self.index = 0
         self.steps: list[FrontEndStep] = []
 
@@ -134,7 +134,7 @@ def test_it_never_waits_for_the_voice() -> None:
 
 
 def test_after_waits_for_the_answer_to_the_complete_turn() -> None:
-    rig = Rig(manner="after")
+    rig = Rig(answer_mode="after")
     rig.step(*_answer(1, "A guess at it.", complete=False), TakeFloor(1))
     rig.step()
     assert rig.said == "" and not rig.front.speaking
@@ -144,17 +144,17 @@ def test_after_waits_for_the_answer_to_the_complete_turn() -> None:
 
 
 def test_a_guess_that_turns_out_to_be_complete_is_enough() -> None:
-    rig = Rig(manner="after")
+    rig = Rig(answer_mode="after")
     rig.step(*_answer(1, "It was right.", complete=False), TakeFloor(1))
     rig.step(OracleCompleted(1))
     rig.until_silent()
     assert rig.said == "It was right."
 
 
-def test_the_manner_changes_at_once() -> None:
-    rig = Rig(manner="after")
+def test_the_answer_mode_changes_at_once() -> None:
+    rig = Rig(answer_mode="after")
     rig.step(*_answer(1, "A guess at it.", complete=False), HEARD)
-    rig.step(SetManner("thinking"))
+    rig.step(SetAnswerMode("thinking"))
     assert rig.front.speaking
 
 
@@ -297,8 +297,11 @@ def test_openings_vary_and_follow_from_the_seed() -> None:
             rig.step(TakeFloor(turn, rig.index * 0.08))
             for _ in range(40):
                 rig.step()
-        texts = " ".join(f"{'/' if mark else ''}{' '.join(word.text for word in step.said)}"
-                         for step in rig.steps for mark in [any(m.what == "opened" for m in step.marks)])  # fmt: skip
+        texts = " ".join(
+            f"{'/' if mark else ''}{' '.join(word.text for word in step.said)}"
+            for step in rig.steps
+            for mark in [any(m.what == "opened" for m in step.marks)]
+        )
         return [" ".join(text.split()) for text in texts.split("/")[1:]]
 
     one, two = said(1), said(2)
@@ -308,7 +311,7 @@ def test_openings_vary_and_follow_from_the_seed() -> None:
 
 @pytest.mark.parametrize("why", ["switched off", "after", "typed", "nobody was asked", "in time"])
 def test_where_no_opening_is_said(why: str) -> None:
-    rig = Rig(manner="after" if why == "after" else "thinking")
+    rig = Rig(answer_mode="after" if why == "after" else "thinking")
     rig.step(SetOpenings(why != "switched off"))
     if why != "nobody was asked":
         rig.step(OracleAsked(1, 1, True))
@@ -334,7 +337,7 @@ def test_an_opening_gives_way_to_an_answer_whose_sound_is_about_to_come() -> Non
     assert rig.said == "It is Paris."
 
 
-def test_an_opening_that_is_held_goes_on_and_a_brain_that_fails_leaves_it_alone() -> None:
+def test_an_opening_that_is_held_goes_on_and_a_backend_that_fails_leaves_it_alone() -> None:
     rig = Rig()
     rig.step(OracleAsked(1, 1, True), OracleDone(1, failed=True), TakeFloor(1, -1.0))
     rig.until_silent()
@@ -362,7 +365,7 @@ def wanted(revision: int, text: str) -> list[FrontEndInput]:
     return [OracleAsked(revision, 1, True, wanted=True), *words]
 
 
-def test_a_brain_that_the_user_has_chosen_is_heard_in_mid_sentence() -> None:
+def test_a_backend_that_the_user_has_chosen_is_heard_in_mid_sentence() -> None:
     rig = Rig()
     rig.step(*_answer(1, LONG), TakeFloor(1))
     while len(rig.said.split()) < 2:
@@ -380,7 +383,7 @@ def test_a_brain_that_the_user_has_chosen_is_heard_in_mid_sentence() -> None:
     assert np.abs(np.diff(sound)).max() < 0.02, "nothing clicks"
 
 
-def test_a_brain_that_says_the_same_goes_on_without_a_cut() -> None:
+def test_a_backend_that_says_the_same_goes_on_without_a_cut() -> None:
     rig = Rig()
     rig.step(*_answer(1, LONG), TakeFloor(1))
     while len(rig.said.split()) < 5:
@@ -410,7 +413,7 @@ def test_for_what_the_voice_can_not_say_nothing_breaks_off() -> None:
     assert rig.said.startswith("The oldest city of this country lies") and any(step.problem for step in rig.steps)
 
 
-def test_a_chosen_brain_without_words_yet_cuts_nothing_off() -> None:
+def test_a_chosen_backend_without_words_yet_cuts_nothing_off() -> None:
     voice = SlowVoice()
     rig = Rig(voice)
     rig.step(*_answer(1, LONG), TakeFloor(1))

@@ -11,17 +11,17 @@ import pytest
 
 from app.conversation import events as e
 from app.history import schema
+from app.history.base import Setup
 from app.history.database import history_path, open_database
-from app.history.store import History
-from app.session.history import Setup
-from app.settings import APP_NAME
+from app.history.store import HistoryStore
+from app.settings.declarations import APP_NAME
 from tests.support.history import talk
 
 SAID = e.TranscriptFinal(0.2, 1, "The quick brown fox.", 0.2)
 
 
 async def _said(path: Path) -> None:
-    history = History(path, None)
+    history = HistoryStore(path, None)
     history.begin("a", Setup()).put(SAID)
     await history.close()
 
@@ -32,8 +32,10 @@ def _make_version_1(path: Path) -> None:
         schema.migrate(database, schema.MIGRATIONS[:1])
         database.execute("INSERT INTO conversations (key, created, changed, setup) VALUES ('old', 1, 2, '{}')")
         database.execute("INSERT INTO talks (conversation, began, turns, opening) VALUES (1, 1, 1, 'Old words')")
-        database.execute("INSERT INTO events VALUES (1, 0, '{\"type\":\"TranscriptFinal\",\"at\":0.1,\"turn\":1,"
-                         "\"text\":\"Old words\",\"heard_until\":0.1}')")  # fmt: skip
+        database.execute(
+            'INSERT INTO events VALUES (1, 0, \'{"type":"TranscriptFinal","at":0.1,"turn":1,'
+            '"text":"Old words","heard_until":0.1}\')'
+        )
         database.execute("INSERT INTO turns VALUES (?, 1, 'user', 1, 0.1, 'Old words')", (1 << schema.TURN_BITS,))
 
 
@@ -44,7 +46,7 @@ def test_it_lies_in_the_users_data() -> None:
 async def test_what_version_1_wrote_is_read_and_found(tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite3"
     _make_version_1(path)
-    history = History(path, None)
+    history = HistoryStore(path, None)
     try:
         (view,) = await history.conversations("old wor")
         assert (view.key, view.title, view.setup) == ("old", "Old words", Setup())
@@ -74,7 +76,7 @@ async def test_an_older_one_is_copied_and_brought_up_to_date(tmp_path: Path, mon
         assert database.execute("SELECT text FROM turns").fetchall() == [("Old words",)]
     if os.name == "posix":
         assert backup.stat().st_mode & 0o077 == 0
-    history = History(path, None)  # the copy holds the words as well, so it goes with them
+    history = HistoryStore(path, None)  # the copy holds the words as well, so it goes with them
     await history.remove(["old"])
     await history.purge()
     await history.close()
@@ -102,7 +104,7 @@ async def test_a_newer_one_is_left_as_it_is(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute(f"PRAGMA user_version = {schema.NEWEST + 1}")
     before = path.read_bytes()
-    history = History(path, None)
+    history = HistoryStore(path, None)
     history.begin("b", Setup()).put(SAID)
     assert [view.key for view in await history.conversations("fox")] == ["b"]  # unkept, it is there all the same
     assert "newer version of KAME" in history.trouble and "until you update KAME" in history.trouble
@@ -123,24 +125,24 @@ async def test_a_damaged_one_is_set_aside(damage: str, tmp_path: Path) -> None:
         whole = path.read_bytes()
         path.write_bytes(whole[:5000] if damage == "cut off" else whole[:100] + b"\xff" * (len(whole) - 100))
     before = path.read_bytes()
-    history = History(path, None)
+    history = HistoryStore(path, None)
     log = history.begin("b", Setup())
     log.put(SAID)
     assert [view.key for view in await history.conversations("fox")] == ["b"]
-    aside = tmp_path / "history.sqlite3.broken"
-    assert "damaged" in history.notice and str(aside) in history.notice and history.trouble == ""
+    secondary = tmp_path / "history.sqlite3.broken"
+    assert "damaged" in history.notice and str(secondary) in history.notice and history.trouble == ""
     await history.close()
-    assert aside.read_bytes() == before
+    assert secondary.read_bytes() == before
     path.write_bytes(b"Again no database. " * 100)
-    history = History(path, None)
+    history = HistoryStore(path, None)
     await history.conversations()
     await history.close()
-    assert aside.read_bytes() == before and (tmp_path / "history.sqlite3.broken-2").exists()
+    assert secondary.read_bytes() == before and (tmp_path / "history.sqlite3.broken-2").exists()
 
 
 async def test_damage_in_mid_talk_costs_no_more_than_what_was_before(tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite3"
-    history = History(path, None)
+    history = HistoryStore(path, None)
     log = history.begin("a", Setup())
     for event in talk(*[("What is this?", "A fox.")] * 40):
         log.put(event)
@@ -166,7 +168,7 @@ async def test_a_damaged_index_is_made_anew(tmp_path: Path) -> None:
     await _said(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute("UPDATE words_data SET block = x'00' WHERE id > 10")
-    history = History(path, None)
+    history = HistoryStore(path, None)
     for _ in range(3):
         try:
             found = await history.conversations("fox")
@@ -181,19 +183,19 @@ async def test_an_index_comes_and_goes_with_what_sqlite_can(tmp_path: Path, monk
     await _said(path)
     with monkeypatch.context() as patched:
         patched.setattr(schema, "_knows_indexes", lambda database: False)
-        history = History(path, None)
+        history = HistoryStore(path, None)
         history.begin("b", Setup()).put(e.TranscriptFinal(0.2, 1, "A lazy dog.", 0.2))
         assert [view.key for view in await history.conversations("lazy")] == ["b"]
         assert [view.snippet for view in await history.conversations("fox")] == ["The quick brown \x02fox\x03."]
         await history.close()
-    history = History(path, None)
+    history = HistoryStore(path, None)
     assert [view.key for view in await history.conversations("lazy d")] == ["b"]
     await history.close()
 
 
 async def test_a_folder_that_can_not_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
-    history = History(tmp_path / "file" / "history.sqlite3", None)
+    history = HistoryStore(tmp_path / "file" / "history.sqlite3", None)
     history.begin("a", Setup()).put(SAID)
     assert [view.key for view in await history.conversations("fox")] == ["a"]
     assert "can't be opened" in history.trouble and "none is kept" in history.trouble and history.notice == ""
@@ -205,7 +207,7 @@ async def test_a_folder_that_can_not_be_written(tmp_path: Path) -> None:
 
 
 async def test_two_open_it_at_once(tmp_path: Path) -> None:
-    histories = [History(tmp_path / "history.sqlite3", None, tidy=not n) for n in range(6)]
+    histories = [HistoryStore(tmp_path / "history.sqlite3", None, tidy=not n) for n in range(6)]
     for n, history in enumerate(histories):
         history.begin(f"k{n}", Setup()).put(SAID)
     for history in histories:

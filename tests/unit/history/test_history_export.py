@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from app.conversation import events as e
+from app.history.base import ConversationView, ExportFormat, KeptTalk, Setup
 from app.history.export import export
 from app.history.markdown import markdown
-from app.history.store import History
+from app.history.store import HistoryStore
 from app.history.timing import timed_turns
 from app.session.control import BackendChoice
 from app.session.errors import UserError
-from app.session.history import ConversationView, ExportFormat, KeptTalk, Setup
 from app.session.recorder import Recorder
 from tests.support.history import asked_and_answered, talk
 
@@ -88,9 +88,15 @@ def test_subtitles_show_both_sides_when_they_spoke(tmp_path: Path) -> None:
 
 
 def test_a_pause_of_the_voice_is_no_subtitle(tmp_path: Path) -> None:
-    events = [e.AssistantStarted(1.0, 1, 1), e.AssistantSaid(1.5, 1, "Well,", 1), e.AssistantHeld(1.6, 1),
-              e.AssistantWentOn(20.0, 1), e.AssistantSaid(20.5, 1, "as I said,", 1),
-              e.AssistantSaid(20.6, 1, "!", 1, True), e.AssistantEnded(21.0, 1, False)]  # fmt: skip
+    events = [
+        e.AssistantStarted(1.0, 1, 1),
+        e.AssistantSaid(1.5, 1, "Well,", 1),
+        e.AssistantHeld(1.6, 1),
+        e.AssistantResumed(20.0, 1),
+        e.AssistantSaid(20.5, 1, "as I said,", 1),
+        e.AssistantSaid(20.6, 1, "!", 1, True),
+        e.AssistantEnded(21.0, 1, False),
+    ]
     first, second = _srt(tmp_path, KeptTalk(0.0, tuple(events)))
     assert first[2] == "KAME: Well," and first[1] < 2.5
     assert second[2] == "KAME: as I said,!" and 18.0 < second[0] < 20.0
@@ -119,7 +125,7 @@ def test_sound_and_subtitles_of_all_talks_are_on_one_clock(tmp_path: Path) -> No
 async def test_json_holds_everything_but_no_passwords_and_comes_in_again(tmp_path: Path) -> None:
     setup = Setup(BackendChoice("compatible", "big", "https://me:secret@example.org/v1?key=secret"), cap=2.5)
     events = [*talk(MOON), e.Failure(9.0, "backend", "No. \ud800", False, "compatible", "big", "http://u:secret@h/v1")]
-    history = History(tmp_path / "history.sqlite3", tmp_path / "recordings")
+    history = HistoryStore(tmp_path / "history.sqlite3", tmp_path / "recordings")
     try:
         for n in range(2):
             log = history.begin("a", setup)
@@ -142,7 +148,7 @@ async def test_json_holds_everything_but_no_passwords_and_comes_in_again(tmp_pat
 
 
 async def test_there_is_no_sound_where_none_was_kept(tmp_path: Path) -> None:
-    history = History(tmp_path / "history.sqlite3", None)
+    history = HistoryStore(tmp_path / "history.sqlite3", None)
     history.begin("a", Setup()).put(e.TranscriptFinal(0.2, 1, "Hello.", 0.2))
     with pytest.raises(UserError, match="No sound was kept"):
         await history.export("a", tmp_path / "a.wav", "wav")

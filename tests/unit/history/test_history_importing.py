@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from app.conversation import events as e
 from app.history import importing
+from app.history.base import Setup
 from app.history.importing import read
-from app.history.records import EVENT_TYPES, checked_event
-from app.history.store import History
+from app.history.serialization import EVENT_TYPES, checked_event
+from app.history.store import HistoryStore
 from app.session.control import BackendChoice, ToolChoice
 from app.session.errors import UserError
-from app.session.history import Setup
 from tests.support.history import talk
 
 MOON = ("How far away is the moon tonight?", "Some 384,000 kilometres, give or take.")
@@ -29,9 +29,13 @@ EVENTS = [json.loads(e.to_json(event)) for event in talk(MOON)]
 def document(**changes: Any) -> dict[str, Any]:
     """An exported conversation, with some of it changed."""
     return {
-        "format": "kame-conversation", "version": 1, "title": "", "created": 5.0, "setup": {},
+        "format": "kame-conversation",
+        "version": 1,
+        "title": "",
+        "created": 5.0,
+        "setup": {},
         "talks": [{"began": 5.0, "events": EVENTS}],
-    } | changes  # fmt: skip
+    } | changes
 
 
 def _with_event(**event: Any) -> dict[str, Any]:
@@ -84,7 +88,7 @@ DEEP = "[" * 200_000 + "]" * 200_000
         (_with_event(type="UserEnded", at=1.0, turn=1, speech_end=1.0, reason="boredom"), "wrong “reason”"),
         (_with_event(type="OracleCounted", at=1.0, revision=[]), "wrong “revision”"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_conversation_is_refused_with_a_sentence(content: Any, why: str, tmp_path: Path) -> None:
     path = tmp_path / "talk.json"
     path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
@@ -96,8 +100,11 @@ def test_what_is_no_conversation_is_refused_with_a_sentence(content: Any, why: s
 def test_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "talk.json"
     path.write_text(json.dumps(document()))
-    for name, most, why in (("MOST_BYTES", 1000, "larger than"), ("MOST_EVENTS", 10, "more than 10 events"),
-                            ("MOST_TURNS", 1, "more than 1 turns")):  # fmt: skip
+    for name, most, why in (
+        ("MOST_BYTES", 1000, "larger than"),
+        ("MOST_EVENTS", 10, "more than 10 events"),
+        ("MOST_TURNS", 1, "more than 1 turns"),
+    ):
         with monkeypatch.context() as patched:
             patched.setattr(importing, name, most)
             with pytest.raises(UserError, match=why):
@@ -129,8 +136,9 @@ def test_what_it_says_about_how_to_go_on_does_no_harm(tmp_path: Path) -> None:
     setup = {
         "backend": {"provider": "compatible", "model": "m", "base_url": "http://evil.example/v1"},
         "style": {"persona": "A pirate.", "temperature": 9.0, "length": "long"},
-        "tools": {"names": ["files", "clock", "mcp:shell"], "folders": ["/"]}, "cap": -1.0,
-    }  # fmt: skip
+        "tools": {"names": ["files", "clock", "mcp:shell"], "folders": ["/"]},
+        "cap": -1.0,
+    }
     path.write_text(json.dumps(document(setup=setup, title="  A\nb \ud800" + "x" * 500)))
     brought = read(path)
     assert brought.setup.backend == BackendChoice("compatible", "m", "")
@@ -193,7 +201,7 @@ async def test_a_recorded_talk_comes_in_with_its_sound_and_goes_with_it(tmp_path
     _sound(folder / "assistant.wav")
     (folder / "diary.txt").write_text("private")
     recordings = tmp_path / "recordings"
-    history = History(tmp_path / "history.sqlite3", recordings)
+    history = HistoryStore(tmp_path / "history.sqlite3", recordings)
     try:
         view = await history.bring_in(folder)
         assert (view.title, view.turns, view.sound) == (MOON[0], 2, True)
@@ -218,7 +226,7 @@ async def test_a_recorded_talk_comes_in_with_its_sound_and_goes_with_it(tmp_path
 async def test_a_folder_without_a_talk_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
-    history = History(tmp_path / "history.sqlite3", tmp_path / "recordings")
+    history = HistoryStore(tmp_path / "history.sqlite3", tmp_path / "recordings")
     try:
         with pytest.raises(UserError, match="holds no recorded talk"):
             await history.bring_in(folder)

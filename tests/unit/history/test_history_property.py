@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from app.conversation import events as e
 from app.conversation.transcript import Transcript
-from app.history.records import sound_text
-from app.history.store import History
-from app.session.history import Setup
+from app.history.base import Setup
+from app.history.serialization import sound_text
+from app.history.store import HistoryStore
 
 TURNS = st.integers(1, 4)
 TIMES = st.floats(0, 100, allow_nan=False)
@@ -30,7 +30,9 @@ EVENTS = st.one_of(
     st.builds(e.AssistantStarted, TIMES, TURNS, TURNS),
     st.builds(e.AssistantSaid, TIMES, TURNS, TEXTS, TURNS, st.booleans()),
     st.builds(e.AssistantEnded, TIMES, TURNS, st.booleans()),
-    st.builds(e.ConversationSet, TIMES, TEXTS, TEXTS, TEXTS, TEXTS, st.none(), st.just("short"), st.just(("a", "b"))),
+    st.builds(
+        e.ConversationConfigured, TIMES, TEXTS, TEXTS, TEXTS, TEXTS, st.none(), st.just("short"), st.just(("a", "b"))
+    ),
 )
 TALKS = st.lists(st.lists(EVENTS, max_size=25), min_size=1, max_size=3)
 
@@ -43,7 +45,7 @@ def _fold(events: list[e.Event]) -> Transcript:
 
 
 async def _keep(path: Path, talks: list[list[e.Event]], pauses: set[int]) -> None:
-    history = History(path, None, tidy=False)
+    history = HistoryStore(path, None, tidy=False)
     put = 0
     for events in talks:
         log = history.begin("a", Setup())
@@ -57,7 +59,7 @@ async def _keep(path: Path, talks: list[list[e.Event]], pauses: set[int]) -> Non
 
 
 async def _read(path: Path) -> tuple:
-    history = History(path, None, tidy=False)
+    history = HistoryStore(path, None, tidy=False)
     read = await history.talks("a"), await history.conversations()
     await history.close()
     return read
@@ -75,9 +77,11 @@ def test_what_is_read_is_what_was_put(talks: list[list[e.Event]], pauses: set[in
         folded = [_fold(events) for events in written]
         assert [_fold(list(talk.events)) for talk in told] == folded
         spoken = [turn for transcript in folded for turn in transcript.turns if turn.text]
-        brains = dict.fromkeys(brain for transcript in folded for turn in transcript.turns for brain in turn.brains)
+        backends = dict.fromkeys(
+            backend for transcript in folded for turn in transcript.turns for backend in turn.backends
+        )
         assert [view.turns for view in views] == ([len(spoken)] if spoken else [])
-        assert [set(view.brains) for view in views] == ([set(brains)] if spoken else [])
+        assert [set(view.backends) for view in views] == ([set(backends)] if spoken else [])
         with closing(sqlite3.connect(path)) as database:
             kept = database.execute("SELECT speaker, number, at, text FROM turns").fetchall()
             assert sorted(kept) == sorted(

@@ -16,10 +16,10 @@ import pytest
 
 from app.conversation import events as e
 from app.history import erasing
-from app.history.store import History
+from app.history.base import HistoryService, Setup
+from app.history.store import HistoryStore
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.session.errors import UserError
-from app.session.history import HistoryDesk, Setup
 from tests.support.history import asked_and_answered, talk
 
 MOON = ("How far away is the moon tonight?", "Some 384,000 kilometres, give or take.")
@@ -38,16 +38,16 @@ class Clock:
 
 
 @asynccontextmanager
-async def kept(folder: Path, **options: object) -> AsyncIterator[History]:
+async def kept(folder: Path, **options: object) -> AsyncIterator[HistoryStore]:
     """A history in `folder`, closed in the end."""
-    history = History(folder / "history.sqlite3", folder / "recordings", **options)
+    history = HistoryStore(folder / "history.sqlite3", folder / "recordings", **options)
     try:
         yield history
     finally:
         await history.close()
 
 
-def hold(history: HistoryDesk, key: str, *pairs: tuple[str, str], setup: Setup = Setup(), **options: object) -> list:  # noqa: B008
+def hold(history: HistoryService, key: str, *pairs: tuple[str, str], setup: Setup = Setup(), **options: object) -> list:  # noqa: B008
     """Holds a talk in a conversation; its events."""
     events = talk(*pairs, **options)
     log = history.begin(key, setup)
@@ -58,15 +58,19 @@ def hold(history: HistoryDesk, key: str, *pairs: tuple[str, str], setup: Setup =
 
 
 async def test_a_talk_is_there_after_a_restart_event_by_event(tmp_path: Path) -> None:
-    setup = Setup(BackendChoice("ollama", "tiny", "http://127.0.0.1:1"), Style("A pirate.", 0.5, "long"),
-                  ToolChoice(("clock",), ("/tmp",)), 1.5)  # fmt: skip
+    setup = Setup(
+        BackendChoice("ollama", "tiny", "http://127.0.0.1:1"),
+        Style("A pirate.", 0.5, "long"),
+        ToolChoice(("clock",), ("/tmp",)),
+        1.5,
+    )
     async with kept(tmp_path, clock=Clock()) as history:
         events = hold(history, "a", MOON, TEA, setup=setup)
         assert history.trouble == ""
     async with kept(tmp_path) as history:
         (view,) = await history.conversations()
         assert (view.key, view.title, view.named) == ("a", "How far away is the moon tonight?", False)
-        assert (view.turns, view.brains, view.sound, view.setup) == (4, ("tiny",), False, setup)
+        assert (view.turns, view.backends, view.sound, view.setup) == (4, ("tiny",), False, setup)
         assert view.created == 1_700_000_001.0 < view.changed
         (told,) = await history.talks("a")
         assert told.events == tuple(events) and told.began == 1_700_000_001.0 and told.folder is None
@@ -75,9 +79,14 @@ async def test_a_talk_is_there_after_a_restart_event_by_event(tmp_path: Path) ->
 async def test_meters_are_left_out_and_nothing_else(tmp_path: Path) -> None:
     async with kept(tmp_path) as history:
         log = history.begin("a", Setup())
-        for event in (e.LevelMeasured(0.1, -20, -20), e.SoundMeasured(0.1, None, False, None, 0, 0),
-                      e.OracleTaken(0.1, 1, 1, 0), e.ContextMeasured(0.1, 1, 2), e.OracleFed(0.2, 1, 1, 3.0),
-                      e.TranscriptFinal(0.3, 1, "Hello.", 0.2)):  # fmt: skip
+        for event in (
+            e.LevelMeasured(0.1, -20, -20),
+            e.SoundMeasured(0.1, None, False, None, 0, 0),
+            e.OracleTaken(0.1, 1, 1, 0),
+            e.ContextMeasured(0.1, 1, 2),
+            e.OracleFed(0.2, 1, 1, 3.0),
+            e.TranscriptFinal(0.3, 1, "Hello.", 0.2),
+        ):
             log.put(event)
         (told,) = await history.talks("a")
         assert [type(event).__name__ for event in told.events] == ["OracleFed", "TranscriptFinal"]
@@ -89,7 +98,7 @@ async def test_one_holds_talk_after_talk_and_the_newest_is_first(tmp_path: Path)
         hold(history, "b", TEA)
         hold(history, "a", ("And the sun?", "Much further."), model="huge")
         first, second = await history.conversations()
-        assert (first.key, first.title, first.turns, first.brains) == ("a", MOON[0], 4, ("tiny", "huge"))
+        assert (first.key, first.title, first.turns, first.backends) == ("a", MOON[0], 4, ("tiny", "huge"))
         assert second.key == "b"
         assert [len(t.events) > 5 for t in await history.talks("a")] == [True, True]
 
@@ -131,13 +140,37 @@ async def test_it_is_written_while_the_talk_goes_on_and_at_once_when_a_turn_is_w
 @pytest.mark.parametrize(
     ("typed", "keys"),
     [
-        ("moon", "a"), ("MOON", "a"), ("moo", "a"), ("oon", ""), ("grunen tee", "b"), ("grünen", "b"), ("zuck", "b"),
-        ("moon kilom", "a"), ("moo kilometres", ""), ("moon tee", ""), ("own", "b"), ("own tee", "b"), ("384,000", "a"),
-        ('"', "ba"), ('moon"', "a"), ("moon AND", ""), ("text:moon", ""), ("moon*", "a"), ("(moon", "a"),
-        ("^moon", "a"), ("-moon", "a"), ("NEAR(moon tonight)", ""), ("moon\0", "a"), ("\ud800", "ba"), ("don't", "b"),
-        ("月亮", "b"), ("  ", "ba"), ("%", "ba"), ("_", "ba"),
+        ("moon", "a"),
+        ("MOON", "a"),
+        ("moo", "a"),
+        ("oon", ""),
+        ("grunen tee", "b"),
+        ("grünen", "b"),
+        ("zuck", "b"),
+        ("moon kilom", "a"),
+        ("moo kilometres", ""),
+        ("moon tee", ""),
+        ("own", "b"),
+        ("own tee", "b"),
+        ("384,000", "a"),
+        ('"', "ba"),
+        ('moon"', "a"),
+        ("moon AND", ""),
+        ("text:moon", ""),
+        ("moon*", "a"),
+        ("(moon", "a"),
+        ("^moon", "a"),
+        ("-moon", "a"),
+        ("NEAR(moon tonight)", ""),
+        ("moon\0", "a"),
+        ("\ud800", "ba"),
+        ("don't", "b"),
+        ("月亮", "b"),
+        ("  ", "ba"),
+        ("%", "ba"),
+        ("_", "ba"),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("indexed", [True, False])
 async def test_words_are_found_and_never_read_as_a_query(
     typed: str, keys: str, indexed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -193,7 +226,7 @@ async def test_a_second_one_goes_its_own_way(tmp_path: Path) -> None:
     async with kept(tmp_path, clock=Clock()) as history:
         events = hold(history, "a", MOON)
         copy = await history.duplicate("a", Setup(cap=3.0))
-        assert (copy.title, copy.turns, copy.setup, copy.brains) == (MOON[0], 2, Setup(cap=3.0), ("tiny",))
+        assert (copy.title, copy.turns, copy.setup, copy.backends) == (MOON[0], 2, Setup(cap=3.0), ("tiny",))
         assert (await history.talks(copy.key))[0].events == tuple(events)
         assert [view.key for view in await history.conversations("moon")] == [copy.key, "a"]
         hold(history, copy.key, TEA)
@@ -441,7 +474,7 @@ async def test_what_no_file_can_hold_is_kept_as_well_as_it_can_be(tmp_path: Path
 
 
 async def test_closing_twice_and_asking_afterwards(tmp_path: Path) -> None:
-    history = History(tmp_path / "history.sqlite3", None)
+    history = HistoryStore(tmp_path / "history.sqlite3", None)
     log = history.begin("a", Setup())
     log.put(e.TranscriptFinal(0.2, 1, "Hello.", 0.2))
     await asyncio.gather(history.close(), history.close())
@@ -475,10 +508,16 @@ async def test_the_loop_is_never_held_up(tmp_path: Path) -> None:
         log = history.begin("b", Setup())
         for event in talk(*[MOON] * 20):
             log.put(event)
-        work += [asyncio.ensure_future(wanted) for wanted in (
-            history.conversations("moon"), history.talks("a"), history.rename("a", "x"), history.remove(["a"]),
-            history.export("b", tmp_path / "b.json", "json"),
-        )]  # fmt: skip
+        work += [
+            asyncio.ensure_future(wanted)
+            for wanted in (
+                history.conversations("moon"),
+                history.talks("a"),
+                history.rename("a", "x"),
+                history.remove(["a"]),
+                history.export("b", tmp_path / "b.json", "json"),
+            )
+        ]
         await asyncio.sleep(0)
         assert not any(one.done() for one in work)
         gate.set()

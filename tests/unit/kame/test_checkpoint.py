@@ -72,15 +72,19 @@ def test_moshis_layout_is_moshi_token_for_token(made: dict[str, Path], sampling:
     assert same(a, steps(KameGen(ours.lm, use_sampling=sampling)))
 
 
-def test_a_folder_without_a_config_is_moshis_own_shape(made: dict[str, Path], monkeypatch: pytest.MonkeyPatch,
-                                                       tmp_path: Path) -> None:  # fmt: skip
+def test_a_folder_without_a_config_is_moshis_own_shape(
+    made: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     legacy = Path(shutil.copytree(made["moshi"], tmp_path / "legacy"))
     (legacy / "config.json").unlink()
     state = load_file(legacy / "model.safetensors")
     # The oldest files keep a layer's projections for all steps in one matrix.
     for name in [name for name in state if ".in_projs.0." in name or ".out_projs.0." in name]:
-        parts = [state.pop(name.replace("projs.0", f"projs.{i}")) for i in range(8)
-                 if name.replace("projs.0", f"projs.{i}") in state]  # fmt: skip
+        parts = [
+            state.pop(name.replace("projs.0", f"projs.{i}"))
+            for i in range(8)
+            if name.replace("projs.0", f"projs.{i}") in state
+        ]
         old = name.replace("in_projs.0.weight", "in_proj_weight").replace("out_projs.0.", "out_proj.")
         state[old] = torch.cat(parts)
     save_file(state, legacy / "model.safetensors")
@@ -178,7 +182,8 @@ FAULTS: dict[str, tuple[Callable[[Path], None], str]] = {
     "lacking": (_edit_tensors(lambda s: s.pop("text_linear.weight")), r"lacks text_linear\.weight"),
     "too many": (_edit_tensors(lambda s: s.update(other=torch.zeros(1))), r"holds what the model doesn't know: other"),
     "codec's shape": (
-        _edit_tensors(lambda s: s.update({next(iter(s)): torch.zeros(1)}), MIMI), rf"{MIMI} doesn't fit its config",
+        _edit_tensors(lambda s: s.update({next(iter(s)): torch.zeros(1)}), MIMI),
+        rf"{MIMI} doesn't fit its config",
     ),
     "wrong hash": (_wrong_hash, r"model\.safetensors is not the file that was downloaded"),
     "pickle": (_edit_config(moshi_name="model.pt"), r"model\.pt is not a safetensors file"),
@@ -191,7 +196,7 @@ FAULTS: dict[str, tuple[Callable[[Path], None], str]] = {
     "no json": (lambda f: (f / "config.json").write_text("{"), r"config\.json in .* can't be read as JSON"),
     "a list": (lambda f: (f / "config.json").write_text("[]"), r"holds no object"),
     "no folder": (shutil.rmtree, r"is not there, so no weights can be loaded"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -216,16 +216,19 @@ def told_and_marked(loaded: Loaded, talk: dict[int, list]) -> tuple[list[int], l
 ANSWERED = [OracleAsked(1, 1, True), floor.TakeFloor(1), OracleWords(1, 1, "One two three four five.", 0.0)]
 
 
-def test_a_barge_in_keeps_what_the_brain_has_said_to_it(folder: Path) -> None:
+def test_a_barge_in_keeps_what_the_backend_has_said_to_it(folder: Path) -> None:
     """The new turn's request and words come while it is still open whether it is an interruption at all."""
     loaded = talkative(folder)
-    told, marks = told_and_marked(loaded, {
-        0: ANSWERED,
-        4: [floor.Hold(2), OracleAsked(2, 2, False)],
-        5: [OracleWords(2, 2, "Rome", 0.0)],
-        8: [floor.Interrupt()],
-        12: [floor.TakeFloor(2), OracleCompleted(2), OracleWords(2, 2, " it is.", 0.0), OracleDone(2)],
-    })  # fmt: skip
+    told, marks = told_and_marked(
+        loaded,
+        {
+            0: ANSWERED,
+            4: [floor.Hold(2), OracleAsked(2, 2, False)],
+            5: [OracleWords(2, 2, "Rome", 0.0)],
+            8: [floor.Interrupt()],
+            12: [floor.TakeFloor(2), OracleCompleted(2), OracleWords(2, 2, " it is.", 0.0), OracleDone(2)],
+        },
+    )
     old, new = ([400, *loaded.pieces.encode(text)] for text in ("One two three four five.", "Rome it is."))
     assert told == [*old[:8], *new]  # the old one until the interruption, the new one whole
     assert marks == [("started", 1), ("interrupted", 1), ("started", 2)]
@@ -233,12 +236,15 @@ def test_a_barge_in_keeps_what_the_brain_has_said_to_it(folder: Path) -> None:
 
 def test_an_okay_leaves_the_answer_and_its_oracle_alone(folder: Path) -> None:
     loaded = talkative(folder)
-    told, marks = told_and_marked(loaded, {
-        0: ANSWERED,
-        4: [floor.Hold(2), OracleAsked(2, 2, False)],
-        5: [OracleWords(2, 2, "You are welcome.", 0.0)],
-        8: [floor.GoOn()],
-    })  # fmt: skip
+    told, marks = told_and_marked(
+        loaded,
+        {
+            0: ANSWERED,
+            4: [floor.Hold(2), OracleAsked(2, 2, False)],
+            5: [OracleWords(2, 2, "You are welcome.", 0.0)],
+            8: [floor.GoOn()],
+        },
+    )
     assert told == [400, *loaded.pieces.encode("One two three four five.")]
     assert marks == [("started", 1)]
 
@@ -309,9 +315,15 @@ def test_without_its_packages_the_sentence_says_how_to_get_them(monkeypatch: pyt
 
 def test_the_bench_measures_every_part_and_the_paths_are_equal() -> None:
     bench = run_frame(
-        ["tiny"], ["bf16", "int8", "int4"], device="cpu", context=None, fill=100, frames=5, check=False,
+        ["tiny"],
+        ["bf16", "int8", "int4"],
+        device="cpu",
+        context=None,
+        fill=100,
+        frames=5,
+        check=False,
         progress=lambda _: None,
-    )  # fmt: skip
+    )
     table = bench.table()
     for part in ("whole frame", "encode", "temporal", "depth", "language model", "decode", "copies"):
         assert table.count(f"| {part} |") == 3

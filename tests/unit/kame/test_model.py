@@ -15,13 +15,30 @@ from app.frontend.kame.generator import KameGen
 from app.frontend.kame.model import KameLM, neutral_oracle
 
 SHAPE: dict[str, Any] = {
-    "delays": [0, 0, 1, 1, 0, 1, 1], "n_q": 6, "dep_q": 3, "card": 32, "text_card": 48, "dim": 32, "num_layers": 2,
-    "num_heads": 2, "hidden_scale": 4.125, "depformer_dim": 16, "depformer_dim_feedforward": 66,
-    "depformer_num_heads": 2, "depformer_num_layers": 2, "depformer_multi_linear": True,
-    "depformer_weights_per_step": True, "depformer_pos_emb": "none", "depformer_gating": "silu",
-    "depformer_context": 3, "gating": "silu", "norm": "rms_norm_f32", "positional_embedding": "rope", "context": 30,
+    "delays": [0, 0, 1, 1, 0, 1, 1],
+    "n_q": 6,
+    "dep_q": 3,
+    "card": 32,
+    "text_card": 48,
+    "dim": 32,
+    "num_layers": 2,
+    "num_heads": 2,
+    "hidden_scale": 4.125,
+    "depformer_dim": 16,
+    "depformer_dim_feedforward": 66,
+    "depformer_num_heads": 2,
+    "depformer_num_layers": 2,
+    "depformer_multi_linear": True,
+    "depformer_weights_per_step": True,
+    "depformer_pos_emb": "none",
+    "depformer_gating": "silu",
+    "depformer_context": 3,
+    "gating": "silu",
+    "norm": "rms_norm_f32",
+    "positional_embedding": "rope",
+    "context": 30,
     "causal": True,
-}  # fmt: skip
+}
 PAD, START = 3, 48
 PRECISIONS = [torch.float32, torch.bfloat16]
 
@@ -105,10 +122,16 @@ def test_the_oracle_is_added_to_the_text_embedding_one_step_late(dtype: torch.dt
 
 @pytest.mark.parametrize(
     "wrong",
-    [torch.zeros(2, 25, dtype=torch.long), torch.zeros(2, 1, 24, dtype=torch.long),
-     torch.zeros(1, 1, 25, dtype=torch.long), torch.zeros(2, 2, 25, dtype=torch.long), torch.zeros(2, 1, 25),
-     torch.zeros(2, 1, 25, dtype=torch.bool), [[[3] * 25]] * 2],
-)  # fmt: skip
+    [
+        torch.zeros(2, 25, dtype=torch.long),
+        torch.zeros(2, 1, 24, dtype=torch.long),
+        torch.zeros(1, 1, 25, dtype=torch.long),
+        torch.zeros(2, 2, 25, dtype=torch.long),
+        torch.zeros(2, 1, 25),
+        torch.zeros(2, 1, 25, dtype=torch.bool),
+        [[[3] * 25]] * 2,
+    ],
+)
 def test_any_other_oracle_is_refused(wrong: Any) -> None:
     with pytest.raises(ValueError, match="oracle_tokens must"):
         make()(torch.zeros(2, 7, 25, dtype=torch.long), oracle_tokens=wrong)

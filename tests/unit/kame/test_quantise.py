@@ -70,8 +70,10 @@ def on_processor(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     (folder / "kernels.cpp").write_text(SHIM + KERNELS.read_text("utf-8") + RUN)
     subprocess.run(
         [compiler, "-std=c++20", "-O1", "-shared", "-fPIC", "-pthread", "-w", "-o", "kernels.so", "kernels.cpp"],
-        cwd=folder, check=True, timeout=120,
-    )  # fmt: skip
+        cwd=folder,
+        check=True,
+        timeout=120,
+    )
     return ctypes.CDLL(str(folder / "kernels.so"))
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from app.models.catalogue import DEFAULTS, catalogue, find_model, models_of
-from app.models.choose import best_language_model, in_time
 from app.models.entry import Hub
 from app.models.errors import ModelError
+from app.models.selection import best_language_model, in_time
 from app.models.speeds import Speed, expected_speed, keep_speed, load_speeds
 
 GB = 2**30

@@ -19,7 +19,7 @@ from app.models.entry import Hub as HubSource
 from app.models.entry import Model, ModelFile
 from app.models.errors import DownloadCancelled, ModelError
 from app.models.layout import MANIFEST_NAME, check_against_manifest
-from app.models.places import folder_of
+from app.models.locations import folder_of
 from app.models.store import get_model
 from tests.support.hub import Hub
 
@@ -211,8 +211,9 @@ def test_no_room_is_said_before_anything_comes(hub, tmp_path: Path, monkeypatch:
     assert not [path for path, _ in hub.asked if path.endswith(".safetensors")]
 
 
-def test_a_disk_that_runs_full_is_said_and_what_came_stays(hub, tmp_path: Path,
-                                                           monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_a_disk_that_runs_full_is_said_and_what_came_stays(
+    hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     real = d._transfer
 
     def full(client, url, headers, file, part, *rest):  # type: ignore[no-untyped-def]

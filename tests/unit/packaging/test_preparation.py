@@ -62,8 +62,12 @@ def test_the_command_runs_the_app_from_anywhere_and_after_a_move(tmp_path):
         there = Places(root)
         command.write_launcher(there)
         done = subprocess.run(
-            [there.launcher, "ptt", "two words"], cwd=elsewhere, capture_output=True, text=True, timeout=20,
-        )  # fmt: skip
+            [there.launcher, "ptt", "two words"],
+            cwd=elsewhere,
+            capture_output=True,
+            text=True,
+            timeout=20,
+        )
         main = root / "app" / "__main__.py"
         assert (done.stdout, done.returncode) == (f"{main} ['kame-desktop', 'ptt', 'two words']\n", 7), done.stderr
 

@@ -50,9 +50,14 @@ class User:
     def run(self, *command: object) -> subprocess.CompletedProcess[str]:
         """Run a command without a terminal, so that it asks nothing."""
         return subprocess.run(
-            [str(word) for word in command], cwd=self.home, env=self.env, stdin=subprocess.DEVNULL, capture_output=True,
-            text=True, check=False,
-        )  # fmt: skip
+            [str(word) for word in command],
+            cwd=self.home,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
     def files(self) -> list[str]:
         """What is in the home, less what Python and the shells' own tools write down for themselves."""
@@ -139,9 +144,18 @@ def test_an_upgrade_finds_its_folder_however_it_is_written(installer, user):
 
 
 @pytest.mark.parametrize(
-    "target", [".local/share/kame-desktop", ".local/share/kame-desktop/history", ".config/kame-desktop", ".local",
-               ".local/share/kame-desktop/environment/sub", ".", "..", ".local/bin"],
-)  # fmt: skip
+    "target",
+    [
+        ".local/share/kame-desktop",
+        ".local/share/kame-desktop/history",
+        ".config/kame-desktop",
+        ".local",
+        ".local/share/kame-desktop/environment/sub",
+        ".",
+        "..",
+        ".local/bin",
+    ],
+)
 def test_the_program_does_not_go_where_the_users_data_belong(installer, user, target):
     (user.data / "kame-desktop").mkdir(parents=True)
     done = user.run("sh", installer, "--target", target)
@@ -254,9 +268,14 @@ def on_terminal(user: User, answer: str, *command: object) -> str:
 
     master, slave = pty.openpty()
     child = subprocess.Popen(
-        [str(word) for word in command], cwd=user.home, env=user.env, stdin=slave, stdout=slave, stderr=slave,
+        [str(word) for word in command],
+        cwd=user.home,
+        env=user.env,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
         start_new_session=True,
-    )  # fmt: skip
+    )
     os.close(slave)
     os.write(master, f"{answer}\n".encode())
     shown = b""

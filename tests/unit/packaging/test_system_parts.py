@@ -23,8 +23,9 @@ def test_package_names_for_each_manager():
 
 def test_arch_gets_no_partial_upgrade():
     assert package_managers.install_commands("pacman", ["portaudio"]) == (
-        None, ["pacman", "-S", "--needed", "--noconfirm", "portaudio"],
-    )  # fmt: skip
+        None,
+        ["pacman", "-S", "--needed", "--noconfirm", "portaudio"],
+    )
 
 
 def test_each_package_is_named_once_and_for_every_manager():

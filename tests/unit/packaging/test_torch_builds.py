@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.nvidia import Card, Driver
+from app.platform.nvidia import Card, Driver
 from installation import fetching, sizes, torch_builds
 from installation.card_commands import fits
 from installation.fetching import Fetching

@@ -5,15 +5,29 @@ from installation import variables
 
 def test_what_leads_tools_astray_is_cleared_and_the_way_out_is_kept():
     leaking = {
-        "PYTHONHOME": "/x", "PYTHONPATH": "/x", "VIRTUAL_ENV": "/x", "CONDA_PREFIX": "/x",
-        "CONDA_DEFAULT_ENV": "base", "PIP_TARGET": "/x", "PIP_PREFIX": "/x", "UV_PYTHON": "3.9",
-        "UV_SYSTEM_PYTHON": "1", "UV_REQUIRE_HASHES": "1", "UV_PYTHON_PREFERENCE": "only-managed",
+        "PYTHONHOME": "/x",
+        "PYTHONPATH": "/x",
+        "VIRTUAL_ENV": "/x",
+        "CONDA_PREFIX": "/x",
+        "CONDA_DEFAULT_ENV": "base",
+        "PIP_TARGET": "/x",
+        "PIP_PREFIX": "/x",
+        "UV_PYTHON": "3.9",
+        "UV_SYSTEM_PYTHON": "1",
+        "UV_REQUIRE_HASHES": "1",
+        "UV_PYTHON_PREFERENCE": "only-managed",
         "UV_PROJECT_ENVIRONMENT": "/x",
-    }  # fmt: skip
+    }
     kept = {
-        "PATH": "/bin", "HTTPS_PROXY": "proxy:3128", "PIP_INDEX_URL": "mirror", "UV_INDEX_URL": "mirror",
-        "SSL_CERT_FILE": "/c.pem", "PIP_CERT": "/c.pem", "UV_CACHE_DIR": "/cache", "DISPLAY": ":0",
-    }  # fmt: skip
+        "PATH": "/bin",
+        "HTTPS_PROXY": "proxy:3128",
+        "PIP_INDEX_URL": "mirror",
+        "UV_INDEX_URL": "mirror",
+        "SSL_CERT_FILE": "/c.pem",
+        "PIP_CERT": "/c.pem",
+        "UV_CACHE_DIR": "/cache",
+        "DISPLAY": ":0",
+    }
     cleaned = variables.clean_environment({**leaking, **kept, "PIP_USER": "1"})
     assert not leaking.keys() & cleaned.keys()
     assert kept.items() <= cleaned.items()

@@ -35,14 +35,28 @@ from tests.windows.certificate import make_certificate
 LIBRARY = b"dll" + struct.pack("<IIHHHH", 0xFEEF04BD, 0x10000, 12, 3, 1013, 10150)
 """With the version in it as Python writes it for 3.12.10."""
 PYTHON = {
-    "python.exe": b"exe", "pythonw.exe": b"exe", "python3.dll": b"dll", "python312.dll": LIBRARY, "Lib/os.py": b"",
-    "Lib/test/test_os.py": b"", "Lib/tkinter/__init__.py": b"", "Lib/venv/scripts/nt/venvlauncher.exe": b"",
-    "Lib/__pycache__/os.pyc": b"", "tcl/tcl8.6/init.tcl": b"", "DLLs/_tkinter.pyd": b"", "DLLs/_ssl.pyd": b"",
-}  # fmt: skip
+    "python.exe": b"exe",
+    "pythonw.exe": b"exe",
+    "python3.dll": b"dll",
+    "python312.dll": LIBRARY,
+    "Lib/os.py": b"",
+    "Lib/test/test_os.py": b"",
+    "Lib/tkinter/__init__.py": b"",
+    "Lib/venv/scripts/nt/venvlauncher.exe": b"",
+    "Lib/__pycache__/os.pyc": b"",
+    "tcl/tcl8.6/init.tcl": b"",
+    "DLLs/_tkinter.pyd": b"",
+    "DLLs/_ssl.pyd": b"",
+}
 KEPT = {
-    "python/python.exe", "python/pythonw.exe", "python/python3.dll", "python/python312.dll", "python/Lib/os.py",
-    "python/Lib/venv/scripts/nt/venvlauncher.exe", "python/DLLs/_ssl.pyd",
-}  # fmt: skip
+    "python/python.exe",
+    "python/pythonw.exe",
+    "python/python3.dll",
+    "python/python312.dll",
+    "python/Lib/os.py",
+    "python/Lib/venv/scripts/nt/venvlauncher.exe",
+    "python/DLLs/_ssl.pyd",
+}
 
 
 needs_compiler = pytest.mark.skipif(not shutil.which(COMPILER), reason="mingw-w64 is not installed")
@@ -129,10 +143,16 @@ def test_versions_have_four_numbers():
 def test_files_are_listed_in_order_and_wheels_are_stored():
     files = [File("wheels/a.whl", b""), File("b", b""), File("app/z.py", b""), File("app/a.py", b"")]
     assert script_of(files).splitlines() == [
-        'SetOutPath "${NEW}\\app"', 'File "${SOURCE}/files/app/a.py"', 'File "${SOURCE}/files/app/z.py"',
-        'SetOutPath "${NEW}"', 'File "${SOURCE}/files/b"',
-        'SetOutPath "${NEW}\\wheels"', "SetCompress off", 'File "${SOURCE}/files/wheels/a.whl"', "SetCompress auto",
-    ]  # fmt: skip
+        'SetOutPath "${NEW}\\app"',
+        'File "${SOURCE}/files/app/a.py"',
+        'File "${SOURCE}/files/app/z.py"',
+        'SetOutPath "${NEW}"',
+        'File "${SOURCE}/files/b"',
+        'SetOutPath "${NEW}\\wheels"',
+        "SetCompress off",
+        'File "${SOURCE}/files/wheels/a.whl"',
+        "SetCompress auto",
+    ]
     assert script_of(reversed(files)) == script_of(files)
 
 

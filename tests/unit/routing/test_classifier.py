@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from app.evaluation.routing import run_routing
-from app.resources import resource
+from app.platform.resources import resource
 from app.routing.classifier import KINDS, KindClassifier
 from app.training.routing import Texts, best_temperature, fit, questions_digest, read_questions, softmax
 

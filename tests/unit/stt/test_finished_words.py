@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.models.places import default_model
+from app.models.locations import default_model
 from app.stt import finished_words
 from app.stt.finished_words import WordOdds, probability, without_marks
 from app.stt.finished_words_server import LONGEST, STEP, last_part

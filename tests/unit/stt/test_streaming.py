@@ -13,7 +13,7 @@ from app.conversation.frame import FRAME_SAMPLES, Frame
 from app.stt.base import TranscriptUpdate
 from app.stt.finished_words import WordOdds, probability, probability_by_sound
 from app.stt.hallucinations import without_loops
-from app.stt.stable import StableWords
+from app.stt.stable_words import StableWords
 from app.stt.streaming import LONGEST_PREROLL_SECONDS, RATE, WINDOW_SECONDS, StreamingTranscriber
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from app.evaluation.loudness import loudness
 from app.models.catalogue import catalogue
-from app.resources import resource
+from app.platform.resources import resource
 from app.tts.base import VoiceError
 from app.tts.voices import SAMPLES, all_voices, choose_voice, make_voice
 

@@ -1,0 +1,1 @@
+"""Lists, chooses, watches and replaces microphones and loudspeakers."""

@@ -1,0 +1,1 @@
+"""Removes the app's own voice from the microphone."""

@@ -1,0 +1,1 @@
+"""Sources and sinks of sound: PortAudio devices, files, rings, and resampling."""

@@ -1,0 +1,531 @@
+"""The commands `talk` and `replay`: a talk told line by line, and summed up.
+
+Knows no adapter: the composition root builds the session.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import dataclasses
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from app.backend import PROVIDERS
+from app.backend.base import BackendError
+from app.cli import backend_commands
+from app.cli.output import Terminal
+from app.conversation import events as e
+from app.conversation.frame import as_frames
+from app.conversation.latency import Stages
+from app.conversation.sound_processing import Processing
+from app.conversation.transcript import Transcript
+from app.conversation.usage import ConversationUsage
+from app.models.fit import PRECISIONS
+from app.session.control import ROUTER, BackendChoice, ModelChoice, SessionChoice, SpeechChoice, Style, ToolChoice
+from app.session.errors import UserError
+from app.settings.declarations import echoes_path, patience_of
+
+COMMANDS = ("talk", "replay")
+
+
+def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
+    talk = commands.add_parser("talk", parents=[common], help="a talk with a sound file, or with the devices")
+    talk.add_argument("--input", metavar="Q.wav", help="a sound file that asks, instead of the microphone")
+    talk.add_argument("--output", metavar="A.wav", help="a file for the answer, instead of the loudspeaker")
+    talk.add_argument("--frontend", default="cascade", help="what hears and speaks (default: cascade)")
+    talk.add_argument("--backend", default="", help=f"the brain: {', '.join(PROVIDERS)}, router (default: embedded)")
+    talk.add_argument("--model", default="", help="the brain's model (default: the brain's own choice)")
+    talk.add_argument(
+        "--swap",
+        action="append",
+        default=[],
+        type=swap,
+        metavar="SECONDS=BACKEND[:MODEL][@URL]",
+        help="change the brain at that time of the talk; may be given again",
+    )
+    talk.add_argument(
+        "--compare",
+        dest="secondary",
+        default=None,
+        type=backend,
+        metavar="BACKEND[:MODEL][@URL]",
+        help="a second brain that answers beside the first, and is written down",
+    )
+    talk.add_argument(
+        "--route",
+        action="append",
+        default=[],
+        type=route,
+        metavar="KIND=BACKEND[:MODEL][@URL]",
+        help="with --backend router: who answers everyday, reasoning, stem, humanities or creative "
+        "questions (default: the window's table)",
+    )
+    talk.add_argument("--persona", default="", metavar="TEXT", help="who answers")
+    talk.add_argument("--temperature", type=float, default=None, metavar="T", help="0 to 2 (default: the brain's own)")
+    talk.add_argument("--length", choices=("short", "medium", "long"), default="medium", help="of answers")
+    talk.add_argument(
+        "--tool",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a tool that the brain may use: calculator, clock, files, mcp:NAME",
+    )
+    talk.add_argument("--folder", action="append", default=[], help="a folder that the tool “files” may read")
+    talk.add_argument("--cap", type=float, default=0.0, metavar="DOLLARS", help="what the talk may cost")
+    talk.add_argument("--weights", default="", metavar="FOLDER", help="the weights of kame or moshi")
+    talk.add_argument("--precision", choices=("auto", *PRECISIONS), default="auto", help="how they are kept")
+    talk.add_argument("--device", choices=("auto", "cuda", "cpu"), default="auto", help="where they run")
+    talk.add_argument("--context", type=frames, default=0, metavar="FRAMES", help="how far they remember")
+    talk.add_argument(
+        "--delay-ms",
+        type=milliseconds,
+        default=0,
+        metavar="MS",
+        help="silence that kame or moshi keeps before it answers",
+    )
+    talk.add_argument(
+        "--lead-ms",
+        type=milliseconds,
+        default=0,
+        metavar="MS",
+        help="how much later than the transcriber kame or moshi hears you",
+    )
+    talk.add_argument("--base-url", default="", help="where the brain's server is")
+    talk.add_argument(
+        "--answer-mode",
+        choices=("after", "thinking"),
+        default="thinking",
+        help="answer after the whole turn, or while thinking (default)",
+    )
+    talk.add_argument(
+        "--patience",
+        type=patience,
+        default=0.0,
+        metavar="N",
+        help="how long your pauses are waited out: 0 (shortest) to 10, default 5",
+    )
+    talk.add_argument(
+        "--no-openings", action="store_true", help="keep silent until the answer is there, without a “Let me think.”"
+    )
+    talk.add_argument(
+        "--recogniser",
+        default="",
+        metavar="MODEL",
+        help="what hears you: a model of “models list” (default: the app's choice)",
+    )
+    talk.add_argument(
+        "--language",
+        default="en",
+        metavar="XX",
+        help="what you speak: en, de, es …, or auto for what is heard (default: en); the words tell when "
+        "you have finished in English only, in other languages the sound and the silence",
+    )
+    talk.add_argument(
+        "--voice",
+        default="",
+        metavar="VOICE",
+        help="a voice of “models list” (default: the app's choice for the language)",
+    )
+    talk.add_argument("--rate", type=speaking_rate, default=1.0, metavar="R", help="how fast it speaks: 0.5 to 2")
+    talk.add_argument("--volume", type=speaking_volume, default=1.0, metavar="V", help="how loud it is: 0 to 2")
+    talk.add_argument("--realtime", action="store_true", help="play the file at the pace of sound")
+    talk.add_argument("--record", default="", metavar="FOLDER", help="keep events.jsonl and both sides' sound")
+    talk.add_argument("--microphone", default="", metavar="NAME", help="an input device by name")
+    talk.add_argument("--loudspeaker", default="", metavar="NAME", help="an output device by name")
+    talk.add_argument(
+        "--no-echo-cancellation", action="store_true", help="leave the app's own voice in the microphone's sound"
+    )
+    talk.add_argument("--noise-suppression", action="store_true", help="take steady noise out of it")
+    talk.add_argument("--auto-gain", action="store_true", help="make a quiet voice louder")
+
+    replay = commands.add_parser("replay", parents=[common], help="tell a recorded talk again")
+    replay.add_argument("folder", metavar="FOLDER")
+    replay.add_argument("--realtime", action="store_true", help="at the pace at which it happened")
+    replay.add_argument("--play", action="store_true", help="play both sides on the loudspeaker")
+
+
+def run(args: argparse.Namespace, terminal: Terminal) -> int:
+    """Runs one of `COMMANDS`; the exit code. Raises UserError."""
+    return asyncio.run(_talk(args, terminal)) if args.command == "talk" else _replay(args, terminal)
+
+
+def frames(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return value
+
+
+def milliseconds(text: str) -> int:
+    """Milliseconds as frames: the nearest number of whole ones."""
+    value = float(text)
+    if not 0 <= value <= 20_000:
+        raise argparse.ArgumentTypeError("must be between 0 and 20000")
+    return as_frames(value)
+
+
+def patience(text: str) -> float:
+    """Steps of the patience dial, 0 to 10, as sessions take it."""
+    steps = float(text)
+    if not 0 <= steps <= 10:
+        raise argparse.ArgumentTypeError("must be between 0 and 10")
+    return patience_of(steps)
+
+
+def speaking_rate(text: str) -> float:
+    """How fast a voice speaks, 1 at its own pace."""
+    return _between(text, 0.5, 2.0)
+
+
+def speaking_volume(text: str) -> float:
+    """How loud a voice is, as a factor."""
+    return _between(text, 0.0, 2.0)
+
+
+def _between(text: str, least: float, most: float) -> float:
+    value = float(text)
+    if not least <= value <= most:
+        raise argparse.ArgumentTypeError(f"must be between {least:g} and {most:g}")
+    return value
+
+
+def backend(text: str) -> BackendChoice:
+    """A brain as it is written in one word: BACKEND, BACKEND:MODEL or BACKEND:MODEL@URL."""
+    rest, _, url = text.partition("@")
+    provider, _, model = rest.partition(":")
+    if provider not in (*PROVIDERS, ROUTER):
+        raise argparse.ArgumentTypeError(f"there is no brain “{provider}”; there are: {', '.join(PROVIDERS)}, {ROUTER}")
+    return BackendChoice(provider, model, url)
+
+
+def swap(text: str) -> tuple[float, BackendChoice]:
+    """A swap as it is written: SECONDS=BRAIN."""
+    seconds, _, rest = text.partition("=")
+    try:
+        return float(seconds), backend(rest)
+    except ValueError:
+        raise argparse.ArgumentTypeError("must be written like 4.5=ollama:gemma3:4b") from None
+
+
+def route(text: str) -> tuple[str, BackendChoice]:
+    """A row of the router's table as it is written: KIND=BRAIN."""
+    from app.routing.classifier import KINDS
+
+    kind, _, rest = text.partition("=")
+    if kind not in KINDS:
+        raise argparse.ArgumentTypeError(f"there is no kind “{kind}”; there are: {', '.join(KINDS)}")
+    return kind, backend(rest)
+
+
+class Swapper:
+    """Changes the brain of `talk` at the times of `swaps`; a change that fails is told through `note`."""
+
+    def __init__(self, talk: Any, swaps: list[tuple[float, BackendChoice]], note: Callable[[str], None]) -> None:
+        self._talk = talk
+        self._swaps = sorted(swaps, key=lambda pair: pair[0])
+        self._note = note
+        self._tasks: set[asyncio.Task[None]] = set()
+        if swaps:
+            talk.add_listener(self._take)
+
+    def _take(self, event: e.Event) -> None:
+        while self._swaps and isinstance(event, e.LevelMeasured) and event.at >= self._swaps[0][0]:
+            task = asyncio.get_running_loop().create_task(self._change(self._swaps.pop(0)[1]), name="swap the brain")
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _change(self, choice: BackendChoice) -> None:
+        try:
+            await self._talk.set_backend(choice)
+        except BackendError as error:
+            self._note(f"{error} The talk goes on with the brain that it has.")
+
+
+class SwapGaps:
+    """Measures swaps from a session's events: `gaps` has one entry for each.
+
+    `first_word_seconds`: from the swap to the new brain's first word, None when none came; `gap_seconds`: how long the
+    voice got no new words around it.
+    """
+
+    def __init__(self) -> None:
+        self.gaps: list[dict[str, Any]] = []
+        self._at = 0.0
+        self._open = False
+        self._last_words = 0.0
+        self._requests: dict[int, tuple[float, str]] = {}
+
+    def apply(self, event: e.Event) -> None:
+        """Takes one event in."""
+        match event:
+            case e.BackendChanged(at=at):
+                self._at, self._open = at, True
+                self.gaps.append(
+                    {
+                        "at": at,
+                        "backend": event.backend,
+                        "model": event.model,
+                        "reason": event.reason,
+                        "first_word_seconds": None,
+                        "gap_seconds": None,
+                    }
+                )
+            case e.OracleRequested(secondary=False):
+                self._requests[event.revision] = (event.at, event.model)
+            case e.OracleDelta() if event.revision in self._requests:
+                asked_at, model = self._requests[event.revision]
+                if self._open and asked_at >= self._at and model == self.gaps[-1]["model"]:
+                    self._open = False
+                    self.gaps[-1]["first_word_seconds"] = round(event.at - self._at, 3)
+                    self.gaps[-1]["gap_seconds"] = round(event.at - max(self._last_words, self._at), 3)
+                self._last_words = event.at
+
+
+class TalkReport:
+    """Follows a talk's events: prints turns as they settle, and sums the talk up."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self.transcript = Transcript()
+        self.usage = ConversationUsage()
+        self.failures: list[str] = []
+        self._terminal = terminal
+        self._stages = Stages()
+        self._revisions = 0
+        self._secondary_words: dict[int, list[str]] = {}
+        self._swaps = SwapGaps()
+        self._underruns = 0
+        self._dropped = 0
+        self._lost = 0
+        self._shed = 0
+        self._seconds = 0.0
+
+    def take(self, event: e.Event) -> None:
+        """One event of the session."""
+        turn = self.transcript.apply(event)
+        self.usage.apply(event)
+        self._swaps.apply(event)
+        self._stages.apply(event)
+        match event:
+            case e.TranscriptPartial():
+                self._terminal.progress(f"you: {event.text}")
+            case e.TranscriptFinal() if event.text:
+                self._terminal.say(f"you:  {event.text}")
+            case e.AssistantSaid() if turn is not None:
+                self._terminal.progress(f"KAME: {turn.text}")
+            case e.AssistantEnded() if turn is not None and turn.text:
+                self._terminal.say(f"KAME: {turn.text}{' — interrupted' if event.interrupted else ''}")
+            case e.OracleRequested(secondary=False):
+                self._revisions += 1
+            case e.OracleRequested():
+                self._secondary_words[event.revision] = []
+            case e.OracleDelta() if event.revision in self._secondary_words:
+                self._secondary_words[event.revision].append(event.text)
+            case e.OracleEnded(reason="complete") if event.revision in self._secondary_words:
+                self._terminal.say(f"at the side: {''.join(self._secondary_words.pop(event.revision)).strip()}")
+            case e.BackendChanged() if event.reason != "chosen" or event.at:
+                self._terminal.say(f"— {event.backend} ({event.model}) thinks from now on —")
+            case e.BackendRouted():
+                side = "at the side, " if event.secondary else ""
+                self._terminal.progress(f"{side}{event.backend} ({event.model}) answers: {event.reason}")
+            case e.ToolReturned():
+                self._terminal.progress(f"{event.name}: {event.text}")
+            case e.Underrun():
+                self._underruns += event.count
+            case e.FramesDropped():
+                self._dropped += event.frames
+            case e.SoundLost():
+                self._lost += event.frames
+            case e.RecognitionSkipped():
+                self._shed += event.decodes
+            case e.DeviceChanged():
+                self._terminal.note(event.sentence)
+            case e.Failure():
+                self.fail(event.sentence)
+            case e.SessionEnded():
+                self._seconds = event.at
+
+    def fail(self, sentence: str) -> None:
+        """Something failed outside of the session."""
+        self.failures.append(sentence)
+        self._terminal.note(sentence)
+
+    @property
+    def _responses(self) -> list[float]:
+        """Seconds from the end of each question to its answer; below 0 where that began before."""
+        return [round(answer.response, 3) for answer in self._stages.answers]
+
+    def summary(self) -> dict[str, Any]:
+        """The talk in numbers and words."""
+        return {
+            "turns": [
+                {
+                    "speaker": t.speaker,
+                    "turn": t.number,
+                    "text": t.text,
+                    "interrupted": t.interrupted,
+                    "backends": t.backends,
+                }
+                for t in self.transcript.turns
+                if t.text
+            ],
+            "seconds": self._seconds,
+            "response_seconds": self._responses,
+            "oracle_revisions": self._revisions,
+            "swaps": self._swaps.gaps,
+            "backends": [
+                {"backend": backend, "model": model, **dataclasses.asdict(counts)}
+                for (backend, model), counts in self.usage.backends.items()
+            ],
+            "cost": round(self.usage.cost, 6),
+            "underruns": self._underruns,
+            "frames_dropped": self._dropped,
+            "frames_lost": self._lost,
+            "looks_skipped": self._shed,
+            "failures": self.failures,
+        }
+
+    def say_summary(self) -> None:
+        """The numbers as one line."""
+        heard = sum(1 for t in self.transcript.turns if t.speaker == "user" and t.text)
+        parts = [f"{self._seconds:.1f} s of talk", f"{heard} {'turn' if heard == 1 else 'turns'} heard"]
+        if self._responses:
+            parts.append("answered after " + ", ".join(f"{r:.2f} s" for r in self._responses))
+        parts.append(f"{self._revisions} oracle revisions, {self._underruns} underruns")
+        self._terminal.say("; ".join(parts) + ".")
+        for gap in self._swaps.gaps:
+            if gap["first_word_seconds"] is not None:
+                self._terminal.say(
+                    f"swapped to {gap['model']}: its first word after {gap['first_word_seconds']:.2f} s, and "
+                    f"{gap['gap_seconds']:.2f} s without new words for the voice."
+                )
+        if len(self.usage.backends) > 1 or self.usage.cost:
+            for (backend, model), counts in self.usage.backends.items():
+                cost = f", ${counts.cost:.4f}" if counts.cost else ""
+                self._terminal.say(
+                    f"{backend} ({model}): {counts.requests} requests, {counts.superseded} overtaken, "
+                    f"{counts.tokens_in} tokens in, {counts.tokens_out} out{cost}."
+                )
+
+
+async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app import main as compose
+    from app.audio.devices.edge import DeviceEdge
+    from app.audio.echo.store import EchoStore
+    from app.audio.io.files import FileSink, FileSource
+    from app.audio.io.portaudio import Loudspeaker, Microphone
+    from app.services import backends
+
+    if args.input and args.output and Path(args.input).resolve() == Path(args.output).resolve():
+        raise UserError("The answer can't be written over the question. Choose another file for --output.")
+    edge = None
+    if args.input or args.output:
+        # One side is a file: nothing of what is played comes back.
+        source = (
+            FileSource(args.input, realtime=args.realtime or not args.output)
+            if args.input
+            else Microphone(args.microphone or None)
+        )
+        sink = FileSink(args.output) if args.output else Loudspeaker(args.loudspeaker or None)
+    else:
+        processing = Processing(not args.no_echo_cancellation, args.noise_suppression, args.auto_gain)
+        edge = DeviceEdge(args.microphone, args.loudspeaker, processing, echoes=EchoStore(echoes_path()))
+        source, sink = edge.source, edge.sink
+    paced = args.realtime or not (args.input and args.output)
+    choice = SessionChoice(
+        frontend=args.frontend,
+        backend=BackendChoice(ROUTER) if args.route else backend_commands.choice_of(args),
+        secondary=args.secondary,
+        style=Style(args.persona, args.temperature, args.length),
+        tools=ToolChoice(tuple(args.tool), tuple(args.folder)),
+        cap=args.cap,
+        model=ModelChoice(args.weights, args.precision, args.device, args.context, args.delay_ms, args.lead_ms),
+        speech=SpeechChoice(args.language, args.recogniser, args.voice, args.rate, args.volume),
+        answer_mode=args.answer_mode,
+        patience=args.patience,
+        openings=not args.no_openings,
+        duplex=True,
+        record_folder=args.record,
+    )
+    report = TalkReport(terminal)
+    try:
+        # What is wrong with files and devices is said at once, not after the models have loaded.
+        _check_ends(args)
+        terminal.progress("Getting ready …")
+        router = backends.router(dict(args.route)) if args.route else None
+        talk = compose.session(choice, source, sink, edge=edge, pace="real" if paced else "fast", backend=router)
+        async with talk:
+            talk.add_listener(report.take)
+            if not args.input:
+                terminal.note("Talk now; Ctrl-C ends the talk.")
+            with _stopped_on_interrupt(talk):
+                Swapper(talk, args.swap, report.fail)
+                await talk.ended()
+    except compose.USER_ERRORS as error:
+        raise UserError(str(error)) from error
+    heard = any(t.speaker == "user" and t.text for t in report.transcript.turns)
+    if args.input and not heard and not report.failures:
+        report.fail(
+            f"No words were heard in {Path(args.input).name}, so nothing was answered. Speak nearer to the "
+            "microphone, or choose another file."
+        )
+    report.say_summary()
+    terminal.document({"ok": not report.failures, **report.summary(), "output": args.output, "record": args.record})
+    return 2 if report.failures else 0
+
+
+def _check_ends(args: argparse.Namespace) -> None:
+    from app.audio.devices.listing import find_input, find_output
+    from app.audio.io.file_check import check_sound_file
+    from app.audio.io.files import FileSink
+
+    if args.input:
+        check_sound_file(Path(args.input))
+    else:
+        find_input(args.microphone or None)
+    if args.output:
+        with FileSink(args.output):
+            pass
+    else:
+        find_output(args.loudspeaker or None)
+
+
+@contextlib.contextmanager
+def _stopped_on_interrupt(talk: Any) -> Iterator[None]:
+    """Has Ctrl-C end the talk inside the block."""
+    loop = asyncio.get_running_loop()
+    stopping: set[asyncio.Task[None]] = set()
+
+    def stop() -> None:
+        stopping.add(loop.create_task(talk.stop()))
+
+    def interrupted(*_: object) -> None:
+        loop.call_soon_threadsafe(stop)
+
+    # Not the loop's own handler, which Windows lacks.
+    before = signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _replay(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.session.replay import Replay, ReplayError
+
+    try:
+        replay = Replay(Path(args.folder))
+        report = TalkReport(terminal)
+        for event in replay.events(realtime=args.realtime and not args.play):
+            report.take(event)
+        if args.play:
+            replay.play()
+    except ReplayError as error:
+        raise UserError(str(error)) from error
+    report.say_summary()
+    terminal.document({"ok": True, **report.summary(), "events": replay.counts()})
+    return 0

@@ -1,0 +1,180 @@
+"""How an answer that is being spoken goes over to a better one, as a person would.
+
+Given the words already said in this turn and the newer revision's clauses, tells which of them are still to be said,
+and whether the two contradict each other so that a bridge must be spoken. In mid-sentence the newer one is gone on with
+only where it holds the very same words; otherwise it is taken up with a whole sentence. Pure text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from app.conversation.clauses import CLOSING, ends_sentence_here
+from app.conversation.languages import ENGLISH, Language, language
+from app.conversation.words import fold
+
+SAME = 0.6
+"""Share of a sentence's weight that another one must hold, besides saying nothing else, to have said it already. Chosen
+by hand: what is left out may then be a turn of phrase, and hardly a statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What to do at a clause's end.
+
+    `wait`: too little of the newer revision is known. `continue`: say its clauses from number
+    `next_clause` on, without that clause's first `skip` words. `correct`: after the words of `bridge`.
+    """
+
+    action: Literal["wait", "continue", "correct"]
+    next_clause: int = 0
+    skip: int = 0
+    bridge: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """`place`: the number of its first clause; `whole`: its end is known."""
+
+    place: int
+    words: tuple[str, ...]
+    whole: bool
+
+
+def mend(
+    said: str,
+    clauses: list[str],
+    *,
+    complete: bool,
+    corrections: int = 0,
+    resumed: bool = False,
+    code: str = ENGLISH,
+) -> Correction:
+    """Joins a newer revision to what was said.
+
+    `clauses` are the revision's closed clauses so far, `complete` tells that no more will come, `corrections` counts
+    the bridges already spoken in this turn. `resumed`: the user has spoken since, so that a new sentence begins, and
+    nothing is corrected. `code`: the answer's language.
+    """
+    spoken, spoken_in = fold(said), language(code)
+    if not spoken:
+        return Correction("continue") if clauses else Correction("wait")
+    words = fold(" ".join(clauses))
+    if words[: len(spoken)] == spoken:
+        place, skip, here = _behind(clauses, len(spoken))
+        if _goes_on(said, here) and (not resumed or ends_sentence(here)):
+            return Correction("continue", place, skip)
+    elif not complete and len(words) < len(spoken):
+        return Correction("wait")
+    before = [one for one in _sentences([said], spoken_in) if one.whole]
+    after = _sentences(clauses, spoken_in, complete=complete)
+    first = next((one for one in after if not _is_among(one, before, spoken_in)), None)
+    if first is None:
+        return Correction("continue", len(clauses)) if complete else Correction("wait")
+    if not first.whole and not complete and _only_begins(first, before, spoken_in):
+        return Correction("wait")  # it may yet turn out to be what was said
+    agrees = ends_sentence(said) and first.place > 0 and all(_is_told_by(one, after, spoken_in) for one in before)
+    if agrees or resumed:
+        return Correction("continue", first.place)
+    return Correction("correct", first.place, bridge=spoken_in.bridges[corrections % len(spoken_in.bridges)])
+
+
+def after_bridge(clause: str, code: str = ENGLISH) -> str:
+    """A clause as it goes on behind a bridge: without its capital, unless the word always has one."""
+    head, _, rest = clause.partition(" ")
+    mine = code == ENGLISH and head in {"I", "I'm", "I'd", "I'll", "I've"}
+    if mine or head[1:] != head[1:].lower() or not fold(head):
+        return clause
+    lowered = fold(head)[0] in language(code).fillers | language(code).sentence_starters
+    return f"{head.lower()} {rest}".strip() if lowered else clause
+
+
+def bridge_behind(said: str, bridge: str) -> str:
+    """A bridge as it is written behind `said`: with a dash where that breaks off in mid-sentence."""
+    if not said or ends_sentence(said) or _mark(said) == ":":
+        return bridge
+    return f"– {bridge[:1].lower()}{bridge[1:]}"
+
+
+def ends_sentence(said: str) -> bool:
+    """Whether nothing is left open behind `said`."""
+    return _mark(said) in tuple(".!?…")
+
+
+def _mark(text: str) -> str:
+    """The mark that a text ends with; empty for none."""
+    last = text.rstrip().rstrip(CLOSING)[-1:]
+    return "" if last.isalnum() else last
+
+
+def _goes_on(said: str, here: str) -> bool:
+    """Whether the newer answer can go on behind `here`, its word that was said last: not where a pause was made that it
+    does not make.
+    """
+    if ends_sentence(said):
+        return ends_sentence(here)
+    return not _mark(said) or bool(_mark(here))
+
+
+def _behind(clauses: list[str], words: int) -> tuple[int, int, str]:
+    """The place behind the first folded `words`: a clause's number, how many of its tokens come before, and the last
+    token before it.
+    """
+    here = ""
+    for place, clause in enumerate(clauses):
+        for skip, token in enumerate(clause.split()):
+            if words <= 0 and fold(token):
+                return place, skip, here
+            words -= len(fold(token))
+            here = token
+    return len(clauses), 0, here
+
+
+def _sentences(clauses: list[str], spoken_in: Language, *, complete: bool = False) -> list[_Sentence]:
+    out: list[_Sentence] = []
+    words: list[str] = []
+    begun = 0
+    for place, clause in enumerate(clauses):
+        tokens = clause.split()
+        for token, following in zip(tokens, [*tokens[1:], ""], strict=True):
+            words += fold(token)
+            if words and ends_sentence(token) and ends_sentence_here(token, following, spoken_in):
+                out.append(_Sentence(begun, tuple(words), True))
+                words = []
+        begun = begun if words else place + 1
+    if words:
+        out.append(_Sentence(begun, tuple(words), complete))
+    return out
+
+
+def _is_among(sentence: _Sentence, told: list[_Sentence], spoken_in: Language) -> bool:
+    return sentence.whole and any(_is_same(one.words, sentence.words, spoken_in) for one in told)
+
+
+def _is_told_by(sentence: _Sentence, newer: list[_Sentence], spoken_in: Language) -> bool:
+    return any(one.whole and _is_same(sentence.words, one.words, spoken_in) for one in newer)
+
+
+def _only_begins(sentence: _Sentence, told: list[_Sentence], spoken_in: Language) -> bool:
+    """Whether `sentence` says nothing so far that one of those has not told."""
+    words = _content(sentence.words, spoken_in)
+    return any(words <= _content(one.words, spoken_in) for one in told)
+
+
+def _is_same(said: tuple[str, ...], newer: tuple[str, ...], spoken_in: Language) -> bool:
+    """Whether `newer` says all that was `said`, and hardly more, in these or other words."""
+    if said == newer:
+        return True
+    mine, others = _content(said, spoken_in), _content(newer, spoken_in)
+    alike = bool(mine) and mine <= others and len(mine) >= SAME * len(others)
+    return alike and _stakes(said, spoken_in) == _stakes(newer, spoken_in)
+
+
+def _content(words: tuple[str, ...], spoken_in: Language) -> frozenset[str]:
+    return frozenset(words) - spoken_in.fillers
+
+
+def _stakes(words: tuple[str, ...], spoken_in: Language) -> list[str]:
+    return sorted(word for word in words if re.fullmatch(spoken_in.stakes, word))

@@ -1,0 +1,162 @@
+"""Tells why an answer was slow: which stage was waited for longer than it usually is, and what was the matter. Pure.
+
+Gives causes and figures; the words are made by whoever shows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from app.conversation.latency import PIECES, Answer, Piece, Stage, figures
+
+SLOW_SECONDS = 1.0
+"""An answer that takes longer is slow, whatever the others took."""
+
+SLOW_FACTOR = 1.6
+SLOWER_BY_SECONDS = 0.25
+"""One that takes so many times the talk's median, and so much longer, is slow too."""
+
+ENOUGH_ANSWERS = 4
+"""Of fewer others, nobody can tell what is usual."""
+
+_SOUNDED_UNFINISHED = 1.3
+"""Seconds that are waited where a turn seems finished with a probability of 0.2 (`resources/turn_ends.json`). Who
+waited longer was rather sure that the user would go on; who waited less did not know."""
+
+
+class Cause(Enum):
+    """What was the matter; `Reason` says which figures go with it."""
+
+    FELL_BEHIND = auto()
+    """This machine: `count` frames were dropped."""
+    UNFINISHED = auto()
+    """The end was waited for, since the turn sounded unfinished."""
+    UNSURE = auto()
+    """The end was waited for, since it could not be told from the turn."""
+    BUTTON = auto()
+    """The talk button was let go late."""
+    NOTICED_LATE = auto()
+    """The end was noticed late, who knows why."""
+    EARS_BEHIND = auto()
+    """The words were written down late: `count` looks at the sound were skipped."""
+    WRITING = auto()
+    """The words were written down late."""
+    HANDED_LATE = auto()
+    """A stage had to wait for the one before to hand over."""
+    ASKED_ANEW = auto()
+    """The user's last words changed the question."""
+    FELL_BACK = auto()
+    """Another brain had failed; `who` took over."""
+    SWAPPED = auto()
+    """The user had changed the brain to `who`."""
+    TOOL = auto()
+    """The tool `who` was at work."""
+    FIRST = auto()
+    """The first answer of the brain `who` in this talk."""
+    BACKEND = auto()
+    """The brain `who` took long."""
+    DELAY = auto()
+    """The user has asked for a pause before each answer."""
+    BY_ITSELF = auto()
+    """A front-end that waited for no brain began late."""
+    VOICE = auto()
+    """The voice took long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """`seconds` that the cause took; `usual`: what that stage usually takes in this talk, None if nobody can tell."""
+
+    cause: Cause
+    seconds: float
+    usual: float | None = None
+    who: str = ""
+    count: int = 0
+
+
+def slow_beyond(answers: Sequence[Answer]) -> float:
+    """Seconds: a response beyond this is slow among the `answers` of its talk."""
+    found = figures(a.response for a in answers) if len(answers) > ENOUGH_ANSWERS else None
+    if found is None:
+        return SLOW_SECONDS
+    return min(SLOW_SECONDS, max(SLOW_FACTOR * found.median, found.median + SLOWER_BY_SECONDS))
+
+
+def why_slow(answer: Answer, answers: Sequence[Answer]) -> Reason | None:
+    """Why `answer` was slow among the `answers` of its talk; None if it was not."""
+    if answer.response <= slow_beyond(answers):
+        return None
+    if answer.dropped:
+        return Reason(Cause.FELL_BEHIND, answer.response, count=answer.dropped)
+    match culprit(answer, answers):
+        case "noticing":
+            return _late_notice(answer, answers)
+        case "writing":
+            seconds = answer.took.get("writing", answer.wait["writing"])
+            cause = Cause.EARS_BEHIND if answer.skipped else Cause.WRITING
+            return Reason(cause, seconds, _usually_took("writing", answer, answers), count=answer.skipped)
+        case "backend":
+            return _late_words(answer, answers)
+        case "voice":
+            return _late_voice(answer, answers)
+        case _:
+            if answer.swapped:
+                return Reason(Cause.SWAPPED, answer.wait["between"], who=answer.model or answer.backend)
+            return Reason(Cause.HANDED_LATE, answer.wait["between"])
+
+
+def culprit(answer: Answer, answers: Sequence[Answer]) -> Piece:
+    """What was waited for longest, beyond what is usual among `answers`."""
+
+    def beyond(piece: Piece) -> float:
+        return answer.wait[piece] - (_usual(answer, answers, lambda other: other.wait[piece]) or 0.0)
+
+    return max(PIECES, key=beyond)
+
+
+def _late_notice(answer: Answer, answers: Sequence[Answer]) -> Reason:
+    seconds = answer.wait["noticing"]
+    if answer.reason == "button":
+        cause = Cause.BUTTON
+    elif answer.reason != "silence":
+        cause = Cause.NOTICED_LATE
+    else:
+        cause = Cause.UNFINISHED if seconds >= _SOUNDED_UNFINISHED else Cause.UNSURE
+    return Reason(cause, seconds, _usually_took("noticing", answer, answers))
+
+
+def _late_words(answer: Answer, answers: Sequence[Answer]) -> Reason:
+    seconds, who = answer.took.get("backend", answer.wait["backend"]), answer.model or answer.backend
+    same = [other for other in answers if (other.backend, other.model) == (answer.backend, answer.model)]
+    usual = _usually_took("backend", answer, same)
+    if answer.fell_back:
+        return Reason(Cause.FELL_BACK, seconds, usual, who)
+    if answer.swapped:
+        return Reason(Cause.SWAPPED, seconds, usual, who)
+    if answer.tool and answer.tool_seconds >= seconds / 2:
+        return Reason(Cause.TOOL, answer.tool_seconds, None, answer.tool)
+    if answer.first:
+        return Reason(Cause.FIRST, seconds, None, who)
+    return Reason(Cause.ASKED_ANEW if answer.asked_anew else Cause.BACKEND, seconds, usual, who)
+
+
+def _late_voice(answer: Answer, answers: Sequence[Answer]) -> Reason:
+    seconds = answer.wait["voice"]
+    if answer.delay >= seconds / 2 and answer.delay > 0:
+        return Reason(Cause.DELAY, answer.delay)
+    if "voice" not in answer.took:
+        return Reason(Cause.BY_ITSELF, seconds)
+    return Reason(Cause.VOICE, answer.took["voice"], _usually_took("voice", answer, answers))
+
+
+def _usually_took(stage: Stage, answer: Answer, answers: Sequence[Answer]) -> float | None:
+    return _usual(answer, [a for a in answers if stage in a.took], lambda other: other.took[stage])
+
+
+def _usual(answer: Answer, answers: Sequence[Answer], of: Callable[[Answer], float]) -> float | None:
+    """The median over the other answers."""
+    others = [of(other) for other in answers if other.turn != answer.turn]
+    found = figures(others) if len(others) >= ENOUGH_ANSWERS else None
+    return None if found is None else found.median

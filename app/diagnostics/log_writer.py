@@ -1,0 +1,193 @@
+"""The way of a log's line: handed over by whoever logs, worded, cleaned and written by one thread.
+
+How lines are kept in memory is in `app.diagnostics.logs`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import logging
+import math
+import os
+import queue
+import stat
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from logging.handlers import QueueHandler, RotatingFileHandler
+from typing import Any, Protocol, TextIO
+
+from app.diagnostics.redaction import Redactor
+
+WAITING_MOST = 10_000
+"""A flood of lines beyond these is counted and not kept."""
+REFUSED_SECONDS = 60.0
+"""For so long a full file is written on where renaming it was refused."""
+LONGEST, LONGEST_TRACE = 4_000, 20_000
+"""Letters of a message, and of what belongs to it."""
+
+_UNSEEN = {code: f"\\x{code:02x}" for code in (*range(32), 127) if chr(code) not in "\t\n"}
+
+
+class Line(Protocol):
+    """A line as it is kept."""
+
+    def text(self) -> str:
+        """As it stands in the file."""
+        ...
+
+
+class Mark:
+    """Stands in the queue behind lines that somebody waits for."""
+
+    levelno = logging.CRITICAL
+
+    def __init__(self, reached: threading.Event) -> None:
+        self.reached = reached
+
+
+class Door(QueueHandler):
+    """Hands a line over without its frames and objects: they hold keys, and much memory.
+
+    What a message is made of is put into words here, since it may change or go; nothing is read from disk.
+    """
+
+    queue: queue.SimpleQueue[Any]
+
+    def __init__(self, lines: queue.SimpleQueue[Any]) -> None:
+        super().__init__(lines)
+        self._left_out = 0
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        """Never waits: a line too many is left out and counted."""
+        if self.queue.qsize() >= WAITING_MOST:
+            self._left_out += 1
+            return
+        record.left_out, self._left_out = self._left_out, 0
+        self.queue.put(record)
+
+    def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
+        """A copy with its words, and the outline of its traceback."""
+        handed = copy.copy(record)
+        try:
+            handed.msg = record.getMessage()
+        except Exception as error:  # a wrong format string is no reason to lose the line
+            handed.msg = f"{record.msg} (its values could not be filled in: {type(error).__name__})"
+        handed.args = None
+        info = record.exc_info
+        handed.outline = traceback.TracebackException(*info, lookup_lines=False) if info and info[0] else None
+        handed.exc_info = None
+        return handed
+
+
+class Writer(logging.Handler):
+    """Words lines, hides secrets, and puts them where they are kept; called by one thread alone."""
+
+    def __init__(
+        self,
+        keep: Callable[..., Line],
+        hide: Redactor,
+        file: RotatingFileHandler | None,
+        stream: TextIO | None,
+        file_lost: Callable[[], None],
+    ) -> None:
+        super().__init__()
+        self._add = keep
+        self._file_lost = file_lost
+        self._hide = hide
+        self._file = file
+        self._stream = stream
+
+    def handle(self, record: Any) -> bool:
+        """Takes one line; nothing that goes wrong with it may end the thread."""
+        if isinstance(record, Mark):
+            record.reached.set()
+            return True
+        try:
+            self._take(record)
+        except Exception as error:
+            self._keep(time.time(), logging.WARNING, __name__, f"a line was lost ({type(error).__name__})")
+        return True
+
+    def _take(self, record: Any) -> None:
+        if record.left_out:
+            self._keep(record.created, logging.WARNING, __name__, f"{record.left_out} lines came too fast to be kept")
+        outline = record.outline
+        details = "".join(outline.format()) if outline is not None else (record.exc_text or "")
+        if record.stack_info:
+            details += f"\n{record.stack_info}"
+        self._keep(
+            record.created,
+            record.levelno,
+            self._clean(record.name, 200),
+            self._clean(str(record.msg), LONGEST),
+            self._clean(details, LONGEST_TRACE, tail=True),
+            record.threadName or "",
+        )
+
+    def _clean(self, text: str, longest: int, *, tail: bool = False) -> str:
+        # Longer than is kept, so that no secret is cut in two before it is looked for.
+        spare = longest + 4_000
+        text = self._hide(text[-spare:] if tail else text[:spare]).replace("\r\n", "\n").translate(_UNSEEN)
+        if len(text) <= longest:
+            return text
+        return f"… {text[-longest:]}" if tail else f"{text[:longest]} …"
+
+    def _keep(self, at: float, level: int, where: str, message: str, details: str = "", thread: str = "") -> None:
+        entry = self._add(at, level, where, message, details, thread)
+        if self._file is not None:
+            try:
+                _write(self._file, entry.text())
+            except OSError as error:
+                self._file = None
+                self._file_lost()
+                why = f"The log can't be written any longer ({error.strerror or error}); it is kept in memory alone."
+                self._add(at, logging.WARNING, __name__, why)
+        if self._stream is not None and level >= logging.WARNING:
+            with contextlib.suppress(OSError, ValueError):  # a terminal that has gone
+                print(entry.text(), file=self._stream, flush=True)
+
+
+class PrivateFile(RotatingFileHandler):
+    """A log file that only its user can read."""
+
+    _refused_at = -math.inf
+
+    def _open(self) -> Any:
+        def opener(path: str, flags: int) -> int:
+            return os.open(path, flags, 0o600)
+
+        # Whoever asks for it closes it.
+        file = open(self.baseFilename, self.mode, encoding=self.encoding, opener=opener, errors=self.errors)  # noqa: SIM115
+        if os.name == "posix" and stat.S_IMODE(os.stat(file.fileno()).st_mode) & 0o077:
+            os.fchmod(file.fileno(), 0o600)
+        return file
+
+    def doRollover(self) -> None:
+        """Begins a new file; goes on with this one where others have it open, for then Windows renames none."""
+        if self.stream is not None:
+            self.stream.close()
+            self.stream = None
+        full = f"{self.baseFilename}.full"
+        try:
+            os.replace(self.baseFilename, full)  # before the older ones are moved, of which the oldest goes
+            super().doRollover()
+            os.replace(full, f"{self.baseFilename}.1")
+        except PermissionError:
+            self._refused_at = time.monotonic()
+            if self.stream is None:
+                self.stream = self._open()
+
+    def shouldRollover(self, record: logging.LogRecord) -> bool:
+        """Whether the file is full, and renaming it was not refused a short time ago."""
+        return time.monotonic() - self._refused_at > REFUSED_SECONDS and bool(super().shouldRollover(record))
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Lets whoever writes know."""
+        raise
+
+
+def _write(file: RotatingFileHandler, text: str) -> None:
+    file.emit(logging.makeLogRecord({"msg": "%s", "args": (text,)}))

@@ -1,0 +1,234 @@
+"""What the program says of its own doings: the newest lines in memory, and in a file, without keys.
+
+Whoever logs only hands its line over; one thread words it, hides what is secret in it, and writes. Knows nothing of
+windows, sessions or what the lines mean.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import os
+import queue
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from logging.handlers import QueueListener, RotatingFileHandler
+from pathlib import Path
+from typing import Any, TextIO
+
+import platformdirs
+
+from app.diagnostics.log_writer import Door, Mark, PrivateFile, Writer
+from app.diagnostics.redaction import Redactor, redactor
+from app.settings.declarations import APP_NAME
+
+KEPT = 2_000
+"""Lines in memory."""
+FILE_BYTES, FILES = 1_000_000, 3
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One line of the log, without secrets. `number` counts from 1; `at`: seconds since the epoch; `level`: as in
+    `logging`; `where`: the logger's name; `details`: the traceback, if there is one.
+    """
+
+    number: int
+    at: float
+    level: int
+    where: str
+    message: str
+    details: str = ""
+    thread: str = ""
+
+    def text(self) -> str:
+        """The entry as it stands in the file; what goes on in further lines is set in."""
+        clock = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.at))
+        head = f"{clock}.{int(self.at % 1 * 1000):03d} {logging.getLevelName(self.level):8} {self.where}: "
+        body = "\n".join(filter(None, (self.message, self.details.rstrip())))
+        return head + body.replace("\n", "\n    ")
+
+
+class Log:
+    """The newest lines in memory; safe to use on any thread. Leaving it, or `close`, puts logging back as it was."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self.folder: Path | None = None
+        """Where the files are; None while nothing is written."""
+        self._lock = threading.Lock()
+        self._entries: deque[LogEntry] = deque(maxlen=kept)
+        self._numbers = itertools.count(1)
+        self._newest = 0
+        self._stop: Callable[[], None] = lambda: None
+        self._flush: Callable[[float], bool] = lambda seconds: True
+
+    def __enter__(self) -> Log:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    @property
+    def newest(self) -> int:
+        """The number of the newest line; changes with every line and when the log is cleared."""
+        return self._newest
+
+    def entries(self, after: int = 0) -> Sequence[LogEntry]:
+        """The kept lines whose number is above `after`, oldest first."""
+        with self._lock:
+            if after <= 0:
+                return tuple(self._entries)
+            found = itertools.takewhile(lambda entry: entry.number > after, reversed(self._entries))
+            return tuple(found)[::-1]
+
+    def clear(self) -> None:
+        """Forgets the lines in memory; the files stay."""
+        with self._lock:
+            self._entries.clear()
+            self._newest = next(self._numbers)
+
+    def add(self, at: float, level: int, where: str, message: str, details: str = "", thread: str = "") -> LogEntry:
+        """Keeps a line, and drops the oldest one if there are too many."""
+        with self._lock:
+            self._newest = number = next(self._numbers)
+            entry = LogEntry(number, at, level, where, message, details, thread)
+            self._entries.append(entry)
+        return entry
+
+    def lose_files(self) -> None:
+        """Nothing is written any longer."""
+        self.folder = None
+
+    def flush(self, seconds: float = 1.0) -> bool:
+        """Waits until all that was logged before is kept and written; False when that takes longer. Blocks."""
+        return self._flush(seconds)
+
+    def close(self) -> None:
+        """Writes what waits, and puts logging back as it was; safe to call twice."""
+        stop, self._stop = self._stop, lambda: None
+        stop()
+        self._flush = lambda seconds: True
+
+
+def log_folder() -> Path:
+    """Where this user's log files are."""
+    return platformdirs.user_log_path(APP_NAME, appauthor=False)
+
+
+def start_logging(
+    folder: Path | None = None,
+    *,
+    level: int = logging.INFO,
+    stream: TextIO | None = None,
+    kept: int = KEPT,
+    hide: Redactor | None = None,
+) -> Log:
+    """Keeps what the program's loggers say from now on, in memory and, with `folder`, in files that only this user can
+    read. Warnings and worse also go to `stream`, which should be the terminal's, if there is one.
+
+    Keys in the environment are known from the start; `app.diagnostics.redaction.redact` makes others known. Never raises for a folder
+    that can't be written: a line in the log says so.
+    """
+    log, hide = Log(kept), hide or redactor()
+    hide.learn(os.environ)
+    file: RotatingFileHandler | None = None
+    trouble = ""
+    if folder is not None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            file = PrivateFile(
+                folder / "kame.log",
+                maxBytes=FILE_BYTES,
+                backupCount=FILES - 1,
+                encoding="utf-8",
+                errors="backslashreplace",
+            )
+            log.folder = folder
+        except OSError as error:
+            trouble = f"The log can't be written to {folder} ({error.strerror or error}); it is kept in memory alone."
+    lines: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    door = Door(lines)
+    writer = Writer(log.add, hide, file, stream, log.lose_files)
+    listener = QueueListener(lines, writer)
+    root = logging.getLogger()
+    before = root.level
+    root.addHandler(door)
+    root.setLevel(min(level, before) if before else level)
+    listener.start()
+
+    def flush(seconds: float) -> bool:
+        reached = threading.Event()
+        lines.put(Mark(reached))
+        return reached.wait(seconds)
+
+    def stop() -> None:
+        root.removeHandler(door)
+        root.setLevel(before)
+        listener.stop()
+        if file is not None:
+            file.close()
+
+    log._flush, log._stop = flush, stop
+    if trouble:
+        _log.warning("%s", trouble)
+    return log
+
+
+def watch_exceptions(loop: asyncio.AbstractEventLoop | None = None) -> Callable[[], None]:
+    """Has errors that nobody catches logged: of any thread, of `loop`, and those that Python can't raise.
+
+    Returns what undoes it. Hooks that somebody has set before are still called.
+    """
+    before = sys.excepthook, threading.excepthook, sys.unraisablehook
+
+    def uncaught(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            before[0](kind, error, trace)
+            return
+        _log.critical("an error that nobody caught", exc_info=(kind, error, trace))
+        if before[0] is not sys.__excepthook__:
+            before[0](kind, error, trace)
+
+    def uncaught_in_thread(args: threading.ExceptHookArgs) -> None:
+        if args.exc_type is not SystemExit:
+            name = args.thread.name if args.thread is not None else "?"
+            _log.critical("an error that nobody caught, in the thread “%s”", name, exc_info=_info(args))
+        if before[1] is not threading.__excepthook__:
+            before[1](args)
+
+    def unraisable(args: Any) -> None:
+        # The object itself may be half gone: its repr could fail, or show what it holds.
+        what = getattr(args.object, "__qualname__", None) or type(args.object).__name__
+        _log.error("%s %s", args.err_msg or "an error that could not be raised, in", what, exc_info=_info(args))
+        if before[2] is not sys.__unraisablehook__:
+            before[2](args)
+
+    def in_loop(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        task = context.get("task") or context.get("future")
+        name = task.get_name() if isinstance(task, asyncio.Task) else ""
+        error = context.get("exception")
+        said = context.get("message") or "an error that nobody caught, in the event loop"
+        info = (type(error), error, error.__traceback__) if isinstance(error, BaseException) else None
+        _log.error("%s%s", said, f" (“{name}”)" if name else "", exc_info=info)
+
+    sys.excepthook, threading.excepthook, sys.unraisablehook = uncaught, uncaught_in_thread, unraisable
+    if loop is not None:
+        loop.set_exception_handler(in_loop)
+
+    def undo() -> None:
+        sys.excepthook, threading.excepthook, sys.unraisablehook = before
+        if loop is not None and not loop.is_closed():
+            loop.set_exception_handler(None)
+
+    return undo
+
+
+def _info(args: Any) -> Any:
+    return (args.exc_type, args.exc_value or args.exc_type(), args.exc_traceback)

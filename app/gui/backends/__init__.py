@@ -1,0 +1,1 @@
+"""Choosing language models: pickers, keys, prices, routes, tools."""

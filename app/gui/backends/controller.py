@@ -1,0 +1,230 @@
+"""Carries what the user wants of brains, and of how the conversation is held, to the session and the settings.
+
+Stands between the pickers, the dialogs and the keeper; the session tells what came of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+
+from app.conversation.events import Failure
+from app.gui.backends.tools_box import MCP, with_servers_moved
+from app.gui.oracle.header import OracleHeader
+from app.gui.shell.dialogs import Dialogs
+from app.gui.shell.menu import TalkMenu
+from app.gui.shell.setup_bar import SetupBar
+from app.gui.state.choice import (
+    as_made,
+    is_router,
+    keep_answer_mode_of_talk,
+    keep_backend,
+    keep_routes,
+    keep_secondary,
+    keep_tools,
+    routes_of,
+    secondary_choice,
+    tool_choice,
+)
+from app.gui.state.session_manager import SessionManager
+from app.gui.transcript.header import TranscriptHeader
+from app.session.control import ROUTER, BackendChoice, Style, ToolChoice
+from app.settings.declarations import Settings
+
+
+class BackendsController(QObject):
+    """Changes `settings`, and says so: `changed` when they are to be saved soon, `save` when at once."""
+
+    changed = Signal()
+    save = Signal()
+
+    def __init__(
+        self,
+        settings: Settings,
+        manager: SessionManager,
+        dialogs: Dialogs,
+        setup: SetupBar,
+        transcript: TranscriptHeader,
+        oracle: OracleHeader,
+        menu: TalkMenu,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._manager = manager
+        self._dialogs = dialogs
+        self._setup = setup
+        self._transcript = transcript
+        self._router_waits = False  # it was picked, and has no table yet
+        self._refused: BackendChoice | None = None
+        """The brain that the user wanted last, and did not get."""
+        self._failing: BackendChoice | None = None
+        """The brain that drove and has failed of something that the user may have put right by now."""
+        self._asked_secondary: BackendChoice | None = None
+        """The brain that the user wanted at the side last, and has not got."""
+        dialogs.through_router = self._through_router
+        setup.backend_picked.connect(self._pick)
+        setup.connection_wanted.connect(lambda choice: dialogs.open_backend(choice, told=False))
+        setup.routes_wanted.connect(dialogs.open_routes)
+        transcript.style_wanted.connect(self._want_style)
+        oracle.secondary_wanted.connect(self._want_secondary)
+        oracle.hand_over.connect(manager.hand_over)
+        menu.style.connect(self._want_style)
+        menu.service.connect(self._open_backend)
+        menu.routes.connect(dialogs.open_routes)
+        menu.secondary.connect(lambda: self._want_secondary(True))
+        menu.hand_over.connect(manager.hand_over)
+        dialogs.backend_chosen.connect(self._use)
+        dialogs.secondary_chosen.connect(self._ask_secondary)
+        dialogs.conversation_set.connect(self._set_conversation)
+        dialogs.routes_changed.connect(self._change_routes)
+        dialogs.routes_left.connect(self._leave_routes)
+        dialogs.prices_wanted.connect(lambda: dialogs.open_prices(self._driver()))
+        dialogs.servers_moved.connect(self._move_servers)
+        dialogs.prices_kept.connect(lambda: dialogs.show_cost(self._driver()))
+        manager.backend_settled.connect(self._settled)
+        manager.backend_fell_back.connect(self._fell_back)
+        manager.backend_taken.connect(self._taken)
+        manager.backend_refused.connect(self._refuse)
+        manager.secondary_settled.connect(self._secondary_settled)
+        manager.secondary_taken.connect(self._secondary_taken)
+        manager.secondary_refused.connect(lambda choice, _: self._note_refusal(choice))
+
+    # -- the one that drives
+
+    def _pick(self, choice: BackendChoice) -> None:
+        if is_router(choice) and not routes_of(self._settings):
+            self._setup.show_backend(self._manager.wanted.backend)
+            self._router_waits = True
+            self._dialogs.open_routes()
+        else:
+            self._refused = None
+            self._manager.set_backend(choice)
+
+    def _use(self, choice: BackendChoice) -> None:
+        if choice != self._setup.choice:
+            self._setup.show_backend(choice)
+            self._pick(choice)
+        elif self._manager.gave_up or choice == self._failing or is_router(choice):
+            self._failing = None  # with what was put right in the dialog, it may work now
+            self._manager.set_backend(choice)
+
+    def blame(self, failure: Failure) -> BackendChoice | None:
+        """The brain whose key or connection a failure is about; None for none."""
+        if not failure.provider:
+            return None
+        told = BackendChoice(failure.provider, failure.model, failure.base_url)
+        choice = as_made(told, [*self._manager.backends, *routes_of(self._settings).values()])
+        if not failure.secondary:
+            self._failing = choice
+        self._note_refusal(choice)
+        return choice
+
+    def _note_refusal(self, choice: BackendChoice | None) -> None:
+        """Its dialog is not to say that it may need no key."""
+        if choice is not None:
+            self._dialogs.refused.add(choice.place)
+
+    def _through_router(self, choice: BackendChoice, secondary: bool) -> bool:
+        """Whether it was as one of the router's table that a brain has failed."""
+        wanted_itself = choice == (self._asked_secondary if secondary else self._refused)
+        if wanted_itself or choice not in routes_of(self._settings).values():
+            return False
+        beside = self._manager.wanted.secondary
+        if secondary:
+            return beside is not None and is_router(beside)
+        # The one before the router may have taken over again by now.
+        drove = (
+            backend
+            for backend in self._manager.backends
+            if backend != beside and (backend == choice or is_router(backend))
+        )
+        return is_router(next(drove, choice))
+
+    def _settled(self, choice: BackendChoice) -> None:
+        keep_backend(self._settings, choice)
+        self._setup.show_backend(choice)
+        self._dialogs.show_cost(self._driver())
+        self.changed.emit()
+
+    def _fell_back(self, choice: BackendChoice) -> None:
+        """For this talk alone: the user's own choice stays, for the next one."""
+        self._setup.show_backend(choice)
+        self._dialogs.show_cost(self._driver())
+
+    def _taken(self, choice: BackendChoice) -> None:
+        self._refused = None
+        self._setup.picker.forgive(choice.provider)
+
+    def _refuse(self, choice: BackendChoice, sentence: str) -> None:
+        self._refused = choice
+        self._note_refusal(choice)
+        self._setup.picker.refuse(choice.provider)
+
+    def _driver(self) -> BackendChoice:
+        """The brain that drives, with its model by name also where the choice leaves that to its server."""
+        choice = self._manager.wanted.backend
+        return choice if choice.model or is_router(choice) else replace(choice, model=self._manager.model)
+
+    def _open_backend(self) -> None:
+        """For the brain that is shown; for one that was refused, since the picker has gone back from that."""
+        shown = self._setup.picker.choice
+        if self._refused is not None and shown.provider == self._setup.choice.provider:
+            shown = self._refused
+        self._dialogs.open_backend(shown, told=False)
+
+    def _change_routes(self, table: dict[str, BackendChoice]) -> None:
+        keep_routes(self._settings, table)
+        self.save.emit()  # whoever builds the router reads the table from there
+        if self._router_waits or is_router(self._setup.choice):
+            self._manager.set_backend(BackendChoice(ROUTER))
+
+    def _leave_routes(self) -> None:
+        self._router_waits = False
+
+    # -- the one at the side
+
+    def _want_secondary(self, on: bool) -> None:
+        if on:
+            proposed = self._asked_secondary or secondary_choice(self._settings)
+            self._dialogs.open_secondary(proposed, self._manager.wanted.backend)
+        else:
+            self._manager.set_secondary(None)
+
+    def _ask_secondary(self, choice: BackendChoice) -> None:
+        self._asked_secondary = choice
+        self._manager.set_secondary(choice)
+
+    def _secondary_taken(self, choice: BackendChoice | None) -> None:
+        if choice is not None:
+            self._asked_secondary = None  # the settings keep it
+
+    def _secondary_settled(self, choice: BackendChoice | None) -> None:
+        if choice is not None:
+            keep_secondary(self._settings, choice)
+            self.changed.emit()
+
+    # -- how the conversation is held
+
+    def _want_style(self) -> None:
+        wanted = self._manager.wanted
+        self._dialogs.open_conversation(wanted.style, wanted.tools, wanted.cap)
+        self._dialogs.show_cost(self._driver())
+
+    def _move_servers(self, moved: dict[str, str]) -> None:
+        """Servers of tools were changed or taken out: so they are for this conversation, and for new ones."""
+        wanted, new = self._manager.wanted, tool_choice(self._settings)
+        tools = with_servers_moved(wanted.tools, moved)
+        if any(f"{MCP}{name}" in wanted.tools.names for name in moved):
+            self._set_conversation(wanted.style, tools, wanted.cap, False)
+        if (kept := with_servers_moved(new, moved)) != new:
+            keep_tools(self._settings, kept)
+            self.changed.emit()
+
+    def _set_conversation(self, style: Style, tools: ToolChoice, cap: float, always: bool) -> None:
+        self._manager.set_conversation(style, tools, cap)
+        self._transcript.show_choice(style, tools, cap)
+        if always:
+            keep_answer_mode_of_talk(self._settings, style, tools, cap)
+            self.changed.emit()

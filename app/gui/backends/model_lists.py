@@ -1,0 +1,89 @@
+"""The models that brains offer: what is known at once, the rest fetched in the background.
+
+Asks the desk, which keeps its answers for a while. Knows nothing of widgets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+
+from app.gui.shell.translation import said
+from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.state.choice import MODELLED
+from app.services.protocols import BackendService, ProviderView
+from app.session.control import BackendChoice
+
+_Place = tuple[str, str]
+
+
+class ModelLists(QObject):
+    """`changed` tells a provider's key and URL when its list, or the trouble with it, is another."""
+
+    changed = Signal(str, str)
+
+    def __init__(
+        self,
+        views: Sequence[ProviderView],
+        service: BackendService | None,
+        background: BackgroundTasks,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.views = {view.key: replace(view, label=said(view.label)) for view in views}
+        self.awake = False
+        """Whether there is an event loop to ask on, yet."""
+        self._service = service
+        self._errands = background
+        self._found: dict[_Place, tuple[str, ...]] = {}
+        self._trouble: dict[_Place, str] = {}
+
+    def label(self, provider: str) -> str:
+        """A provider's name for people."""
+        view = self.views.get(provider)
+        return view.label if view is not None else provider
+
+    def offered(self, choice: BackendChoice) -> tuple[str, ...]:
+        """The models to offer now: those found, else those suggested."""
+        view = self.views.get(choice.provider)
+        return self._found.get(choice.place, view.suggestions if view is not None else ())
+
+    def trouble(self, choice: BackendChoice) -> str:
+        """Why there is no newer list, in a sentence; empty when all is well."""
+        return self._trouble.get(choice.place, "")
+
+    def can_ask(self, choice: BackendChoice) -> bool:
+        """Whether there is somebody to ask for this brain's models."""
+        view = self.views.get(choice.provider)
+        if self._service is None or view is None or choice.provider not in MODELLED:
+            return False
+        return bool(choice.base_url) or view.url != ""
+
+    def busy(self, choice: BackendChoice) -> bool:
+        """Whether a list is being fetched."""
+        return self._errands.busy(_errand(choice))
+
+    def ask(self, choice: BackendChoice, *, fresh: bool = False) -> None:
+        """Fetches the list in the background, unless it is known; `fresh` does so anyway."""
+        service, place = self._service, choice.place
+        if service is None or not self.awake or not self.can_ask(choice) or self.busy(choice):
+            return
+        if place in self._found and not fresh:
+            return
+
+        def found(models: tuple[str, ...]) -> None:
+            self._trouble.pop(place, None)
+            self._found[place] = tuple(models)
+            self.changed.emit(*place)
+
+        def failed(sentence: str) -> None:
+            self._trouble[place] = sentence
+            self.changed.emit(*place)
+
+        self._errands.run(_errand(choice), lambda: service.models(choice, fresh=fresh), found, failed)
+
+
+def _errand(choice: BackendChoice) -> str:
+    return f"list models of {choice.provider} {choice.base_url}".strip()

@@ -1,0 +1,85 @@
+"""The user's table from kinds of questions to brains, which the router goes by. Says it; does nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+
+from app.gui.backends.model_lists import ModelLists
+from app.gui.backends.picker import BackendPicker
+from app.gui.state.choice import KINDS, backend_choice
+from app.gui.widgets.panel import Panel, Quiet
+from app.session.control import ROUTER, BackendChoice
+from app.settings.declarations import Settings
+
+LONGEST_ADDRESS = "http://192.168.100.100:41773/v1"
+"""What can be read whole in the table."""
+
+
+class RoutesDialog(Panel):
+    """`changed` tells a dict from kinds to `BackendChoice`s, one for each kind."""
+
+    changed = Signal(object)
+
+    def __init__(self, lists: ModelLists, settings: Settings, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.entitle(self.tr("Brains by kind of question"))
+        self.setMinimumWidth(790)
+        words = {
+            "everyday": (self.tr("Everyday talk"), self.tr("small talk, plans, the household")),
+            "reasoning": (self.tr("Reasoning"), self.tr("puzzles, decisions, step by step")),
+            "stem": (self.tr("Science and maths"), self.tr("physics, code, engineering")),
+            "humanities": (self.tr("Humanities"), self.tr("history, law, languages")),
+            "creative": (self.tr("Creative"), self.tr("stories, rhymes, ideas")),
+        }
+        lead = self.tr("Each question goes to the brain for its kind, while the talk's brain is “{0}”.")
+        self.column.addWidget(Quiet(lead.format(lists.label(ROUTER)), self))
+        self.pickers: dict[str, BackendPicker] = {}
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(10)
+        grid.setVerticalSpacing(8)
+        grid.setColumnStretch(2, 3)
+        grid.setColumnStretch(4, 2)
+        for row, kind in enumerate(KINDS):
+            name, help = words[kind]
+            picker = BackendPicker(
+                self, lists, lambda provider: backend_choice(settings, provider), about=name, labelled=False
+            )
+            picker.backend.setMinimumContentsLength(17)
+            picker.url.setMinimumWidth(picker.url.fontMetrics().horizontalAdvance(LONGEST_ADDRESS) + 20)
+            self.pickers[kind] = picker
+            label = QLabel(name, self)
+            label.setToolTip(help)
+            label.setBuddy(picker.backend)
+            for place, widget in enumerate((label, picker.backend, picker.model, picker.refresh, picker.url)):
+                grid.addWidget(widget, row, place)
+        self.column.addLayout(grid)
+        self.answer = Quiet(self.tr("Say first where the server is."), self)
+        self.answer.setVisible(False)
+        self.column.addWidget(self.answer)
+        self.column.addStretch(1)
+        self.use_button = self.button(self.tr("&Use this table"))
+        self.close_button = self.button(self.tr("Cancel"))
+        self.foot(self.use_button, self.close_button)
+        self.use_button.clicked.connect(self._use)
+        self.close_button.clicked.connect(self.close)
+
+    def open_with(self, table: Mapping[str, BackendChoice], otherwise: BackendChoice) -> None:
+        """Appears with the table of now; `otherwise` stands where it has nothing."""
+        for kind, picker in self.pickers.items():
+            picker.show_choice(table.get(kind, otherwise))
+            picker.ask()
+        self.answer.setVisible(False)
+        self.appear()
+        self.pickers[KINDS[0]].backend.setFocus()
+
+    def _use(self) -> None:
+        lacking = next((picker for picker in self.pickers.values() if not picker.whole), None)
+        self.answer.setVisible(lacking is not None)
+        if lacking is not None:
+            lacking.url.setFocus()
+            return
+        self.changed.emit({kind: picker.choice for kind, picker in self.pickers.items()})
+        self.close()

@@ -1,0 +1,305 @@
+"""Which conversation is shown and talked in: begins new ones, opens old ones, has all that happens written down.
+
+The conversation that is shown is the one that the microphone belongs to. Stands between whoever keeps conversations and
+the talk's panes; knows no list.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QDateTime, QLocale, QObject, QTimer, Signal
+
+from app.conversation import events as e
+from app.conversation.prompt import ChatMessage
+from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.state.session_manager import SessionManager
+from app.gui.transcript.pane import TranscriptPane
+from app.history.base import ConversationView, HistoryService, KeptTalk, Setup, TalkLog
+from app.session.control import SessionChoice
+from app.session.errors import UserError
+from app.settings.declarations import Settings
+
+KEEP_AFTER_MS = 500
+"""How soon a change of how a conversation is held is written down."""
+
+MOST_TOLD_WORDS = 6_000
+"""Of what was said before a talk, so much is handed to it; each brain takes of that what it can hold."""
+
+_OPENING = "open a conversation"
+
+
+class ConversationController(QObject):
+    """`service` None, or `settings.keep_history` off when a talk begins: nothing is written down, and what was said stays
+    in view instead.
+    """
+
+    opened = Signal(object)
+    """A kept conversation is shown from now on, held as this `Setup` says: a talk is to begin in it."""
+    left = Signal()
+    """Nothing of the conversation that was shown is shown any more."""
+    changed = Signal()
+    """The list of conversations may look different now."""
+    failed = Signal(str)
+    would_lose = Signal(object)
+    """The `ConversationView` that is asked for would take what was said, and is kept nowhere, from view for good: see
+    `open_after_all`.
+    """
+
+    def __init__(
+        self,
+        service: HistoryService | None,
+        settings: Settings,
+        manager: SessionManager,
+        transcript: TranscriptPane,
+        background: BackgroundTasks,
+        parent: QObject | None = None,
+        *,
+        locale: Callable[[], QLocale] = QLocale,
+    ) -> None:
+        super().__init__(parent)
+        self.service = service
+        self.key = _new_key()
+        self.title = ""
+        """Of the conversation that is shown; empty while it has none."""
+        self.past = True
+        """Whether what the session says belongs to a conversation that is no longer shown."""
+        self.on_talk: Callable[[KeptTalk], None] = lambda talk: None
+        """Called for each talk of a conversation that is opened, behind its turns."""
+        self._settings = settings
+        self._manager = manager
+        self._transcript = transcript
+        self._errands = background
+        self._locale = locale
+        self._log: TalkLog | None = None
+        self._anew = True  # the talk that begins next is a conversation's first
+        self._written: Setup | None = None  # as the desk knows it
+        self._trouble_told = ""
+        self._opening = ""  # the key of the conversation that is being read, to be shown
+        self._unkept = False  # of what is shown, something is written down nowhere
+        self._secondary_key = ""  # of the conversation that `put_away` began
+        self._before: tuple[str, str] | None = None  # key and title of the one that was shown before it
+        self._keep_timer = QTimer(self, singleShot=True, interval=KEEP_AFTER_MS)
+        self._keep_timer.timeout.connect(self._keep_setup)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether what is said is written down."""
+        return self.service is not None and self._settings.keep_history and not self.service.trouble
+
+    @property
+    def has_words(self) -> bool:
+        """Whether anything that was said is shown."""
+        return self._transcript.has_words
+
+    @property
+    def _loses(self) -> bool:
+        """Whether what is shown is, in whole or in part, written down nowhere."""
+        return self._unkept or (self.service is not None and bool(self.service.trouble))
+
+    # -- which one
+
+    def begin_new(self) -> None:
+        """The next talk is the first of a new conversation."""
+        self._leave()
+        self._transcript.type_box.take_back()
+        if self.keeps and not self._loses:
+            self._show_nothing()  # else what was said would be lost with it
+        self._anew = True
+        self.key, self.title, self._written = _new_key(), "", None
+        self.changed.emit()
+
+    def open(self, view: ConversationView) -> None:
+        """Shows a kept conversation, and goes on in it; of several that are asked for, the last one."""
+        if view.key == self.key:
+            self.stay()
+        elif self._loses and self.has_words:
+            self.would_lose.emit(view)
+        else:
+            self.open_after_all(view)
+
+    def open_after_all(self, view: ConversationView) -> None:
+        """The same, whatever is lost by it."""
+        self._open(view.key, view.title, view.setup)
+
+    def put_away(self) -> None:
+        """Begins a new one for somebody else, until `come_back`."""
+        before = (self.key, self.title) if self.keeps and not (self._anew or self._loses) else None
+        self.begin_new()
+        self._secondary_key, self._before = self.key, before
+
+    @property
+    def is_put_away(self) -> bool:
+        """Whether the conversation that is shown is that of `put_away`."""
+        return self.key == self._secondary_key
+
+    def come_back(self) -> bool:
+        """Shows the conversation again that was left by `put_away`, held as the user wants it by now; False if there
+        was none, or nothing has kept it.
+        """
+        before, self._before = self._before, None
+        if before is None or self._loses:
+            return False
+        self._open(*before, _setup(self._manager.wanted))
+        return True
+
+    def _open(self, key: str, title: str, setup: Setup) -> None:
+        if self.service is None:
+            return
+        service = self.service
+
+        def show(talks: Sequence[KeptTalk]) -> None:
+            self._leave()
+            self._show_nothing()
+            self.key, self.title, self._written = key, title, setup
+            self._anew = False
+            for talk in talks:
+                self._transcript.show_talk(talk.events, self._when(talk.began))
+                self.on_talk(talk)
+            self.changed.emit()
+            self.opened.emit(setup)
+
+        def failed(sentence: str) -> None:
+            self._opening = ""
+            self.failed.emit(sentence)
+
+        self._opening = key
+        self._errands.run(_OPENING, lambda: service.talks(key), show, failed)
+
+    def stay(self) -> None:
+        """The conversation that is shown is wanted after all, and not one that was asked for before."""
+        self._opening = ""
+        self._errands.cancel(_OPENING)
+
+    def forget(self, keys: Sequence[str]) -> bool:
+        """Conversations were removed; if this one was among them a new one takes its place: whether it was."""
+        if self._opening in keys:
+            self.stay()
+        if self._before is not None and self._before[0] in keys:
+            self._before = None
+        if self.key not in keys:
+            return False
+        self._keep_timer.stop()  # to keep how it is held would bring it back
+        self._end_log()  # what is said from now on, until the new talk begins, is of nobody's
+        self._show_nothing()
+        self.key, self.title, self._written, self._anew = _new_key(), "", None, True
+        return True
+
+    @property
+    def setup(self) -> Setup:
+        """How the conversation that is shown is held."""
+        return _setup(self._manager.made_of)
+
+    @property
+    def earlier(self) -> tuple[ChatMessage, ...]:
+        """What the talk that begins next is to know."""
+        if self._anew:
+            return ()
+        messages, words = self._transcript.messages, 0
+        for place in range(len(messages) - 1, -1, -1):
+            words += len(messages[place].content.split())
+            if words > MOST_TOLD_WORDS:
+                return messages[place + 1 :]
+        return messages
+
+    def record_folder(self, parent: Path) -> str:
+        """A folder of its own for the sound of the talk that begins next."""
+        stem = datetime.now().strftime("talk-%Y-%m-%d-%H%M%S")
+        folder = parent / stem
+        for number in range(2, 100):
+            if not folder.exists():
+                break
+            folder = parent / f"{stem}-{number}"
+        return str(folder)
+
+    # -- a talk in it
+
+    def begin_talk(self, choice: SessionChoice) -> bool:
+        """A session of `choice` runs: whether its talk is the conversation's first."""
+        self.past = False
+        first, self._anew = self._anew, False
+        self._end_log()  # a session that would not end has said nothing of its end
+        self._written = None
+        if self.service is not None and self._settings.keep_history:  # also in trouble, which may pass: it tries again
+            setup = _setup(choice)
+            folder = Path(choice.record_folder) if choice.record_folder else None
+            self._log, self._written = self.service.begin(self.key, setup, folder), setup
+        self._unkept = self._unkept or not self.keeps
+        self._tell_trouble()
+        return first
+
+    def heard(self, event: e.Event) -> None:
+        """Has an event written down; also those that come when another conversation is shown already."""
+        if self._log is not None:
+            self._log.put(event)
+            if isinstance(event, e.SessionEnded):
+                self._end_log()
+        if isinstance(event, e.TranscriptFinal | e.AssistantEnded | e.SessionEnded):
+            self._tell_trouble()
+            self.changed.emit()
+
+    def setup_changed(self) -> None:
+        """It is held in another way from now on."""
+        self._keep_timer.start()
+
+    async def finish(self) -> None:
+        """The window goes: what waits is written."""
+        if self._keep_timer.isActive():
+            self._keep_timer.stop()
+            if (work := self._setup_to_keep()) is not None:
+                with suppress(UserError):  # the list has told already that nothing can be kept
+                    await work()
+
+    # -- inner parts
+
+    def _show_nothing(self) -> None:
+        self.past, self._unkept = True, False
+        self._transcript.clear()
+        self.left.emit()
+
+    def _leave(self) -> None:
+        """Another conversation takes this one's place: how this one is held is written down before."""
+        self.stay()
+        if self._keep_timer.isActive():
+            self._keep_timer.stop()
+            self._keep_setup()
+
+    def _end_log(self) -> None:
+        if self._log is not None:
+            self._log.end()
+            self._log = None
+
+    def _keep_setup(self) -> None:
+        if (work := self._setup_to_keep()) is not None:
+            self._errands.run(f"keep how {self.key} is held", work, lambda _: self.changed.emit(), self.failed.emit)
+
+    def _setup_to_keep(self) -> Callable[[], Coroutine[Any, Any, None]] | None:
+        setup = self.setup
+        if self.service is None or self._written is None or setup == self._written:
+            return None
+        service, key, self._written = self.service, self.key, setup
+        return lambda: service.keep_setup(key, setup)
+
+    def _tell_trouble(self) -> None:
+        wanted = self.service is not None and self._settings.keep_history
+        trouble = (self.service.trouble or self.service.notice) if self.service is not None and wanted else ""
+        if trouble and trouble != self._trouble_told:
+            self.failed.emit(trouble)
+        self._trouble_told = trouble
+
+    def _when(self, began: float) -> str:
+        moment = QDateTime.fromSecsSinceEpoch(round(began))
+        return self._locale().toString(moment, QLocale.FormatType.ShortFormat)
+
+
+def _new_key() -> str:
+    return uuid.uuid4().hex
+
+
+def _setup(choice: SessionChoice) -> Setup:
+    return Setup(choice.backend, choice.style, choice.tools, choice.cap)

@@ -1,0 +1,248 @@
+"""Joins the pane of conversations to whoever keeps them: lists, renames, removes, brings back, duplicates.
+
+What changes something is done in the order in which it was asked for. Knows nothing of talks, nor of how conversations
+are kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from app.gui.conversations.import_export import HistoryFiles
+from app.gui.conversations.pane import ConversationsPane
+from app.gui.state.background_tasks import CLOSE_SECONDS, BackgroundTasks
+from app.history.base import ConversationView, HistoryService, Setup
+
+_LISTING = "list conversations"
+
+
+class HistoryController(QObject):
+    """`refresh` whenever something may have changed; `finish` before the errands are closed."""
+
+    listed = Signal(object)
+    """The conversations that the pane shows from now on, as a tuple of `ConversationView`."""
+    opened = Signal(object)
+    """A `ConversationView` that the user wants to see."""
+    duplicated = Signal(object)
+    """The `ConversationView` of the new one."""
+    removed = Signal(object)
+    """The keys, as a tuple, of conversations that the user has removed. One that is open is not to be gone on with."""
+    not_removed = Signal(object)
+    """Those of them, as a tuple of `ConversationView`, that could not be removed: they are as they were."""
+    told = Signal(str)
+    """A sentence: something has been done."""
+    failed = Signal(str)
+    """A sentence: something could not be done."""
+
+    def __init__(
+        self, pane: ConversationsPane, service: HistoryService, background: BackgroundTasks, window: QWidget
+    ) -> None:
+        super().__init__(window)
+        self.pane = pane
+        self._service = service
+        self._errands = background
+        self.files = HistoryFiles(service, background, window)
+        self._views: tuple[ConversationView, ...] = ()
+        self._known: dict[str, ConversationView] = {}  # also those that a search doesn't show
+        self._words = ""
+        self._listed_words = ""
+        self._shown_words = ""
+        self._again = False
+        self._undoable: dict[str, str] = {}
+        self._to_highlight = ""
+        self._last: asyncio.Future[None] | None = None
+        self._asked = 0
+        pane.opened.connect(self._open)
+        pane.searched.connect(self._search)
+        pane.renamed.connect(self.rename)
+        pane.remove_wanted.connect(lambda key: self.remove((key,)))
+        pane.remove_all_wanted.connect(self._remove_all)
+        pane.undo_wanted.connect(self._restore)
+        pane.undo_expired.connect(self._purge)
+        pane.export_wanted.connect(self.ask_export)
+        pane.import_wanted.connect(self.ask_import)
+        self.files.brought_in.connect(self._brought_in)
+        self.files.told.connect(self.told)
+        self.files.failed.connect(self.failed)
+
+    # -- the list
+
+    def refresh(self) -> None:
+        """Lists the conversations anew, soon."""
+        if self._errands.busy(_LISTING) and self._listed_words == self._words:
+            self._again = True  # were it begun anew each time, it might never come to an end
+        else:
+            self._list()
+
+    def _list(self) -> None:
+        self._again = False
+        self._listed_words = words = self._words
+        before = self._last
+
+        async def read() -> Sequence[ConversationView]:
+            await _ended(before)
+            return await self._service.conversations(words)
+
+        self._errands.run(_LISTING, read, lambda views: self._show(views, words), self._not_listed)
+
+    def _show(self, views: Sequence[ConversationView], words: str) -> None:
+        self._views, self._shown_words = tuple(views), words
+        self._known = {**(self._known if words else {}), **{view.key: view for view in self._views}}
+        self.pane.show_conversations(self._views, words)
+        self.pane.show_trouble(self._service.trouble)
+        self.pane.highlight(self._to_highlight)
+        self.listed.emit(self._views)
+        if self._again:
+            self._list()
+        else:
+            self._to_highlight = ""
+
+    def _not_listed(self, sentence: str) -> None:
+        self.pane.show_trouble(sentence)
+        if self._again:
+            self._list()
+
+    def setup(self, key: str) -> Setup | None:
+        """How a conversation is held, as far as lists have told; None for one that they have not."""
+        view = self._known.get(key)
+        return view.setup if view is not None else None
+
+    def _search(self, words: str) -> None:
+        if words != self._words:
+            self._words = words
+            self._list()
+
+    def _open(self, key: str) -> None:
+        view = self.pane.list.view(key)
+        if view is not None and key != self.pane.list.current:
+            self.opened.emit(view)
+
+    # -- what changes them
+
+    def rename(self, key: str, title: str) -> None:
+        """Gives a conversation a title; empty: the one made from its words."""
+        self._change("rename", lambda: self._service.rename(key, title))
+
+    def remove(self, keys: Iterable[str]) -> None:
+        """Takes conversations out of the list. They can be brought back until the bar at the pane's foot goes."""
+        self._remove([self._known[key] for key in keys if key in self._known])
+
+    def _remove_all(self) -> None:
+        # All, and not only those that a search has found.
+        self._in_turn("list all conversations", lambda: self._service.conversations(), self._remove, self.failed.emit)
+
+    def _remove(self, views: Sequence[ConversationView]) -> None:
+        titles = {view.key: self.pane.list.title(view) for view in views}
+        keys = tuple(titles)
+        if not keys:
+            return
+
+        def failed(sentence: str) -> None:
+            for key in keys:
+                self._undoable.pop(key, None)
+            self.pane.show_removed(tuple(self._undoable.values()))
+            self.refresh()
+            self.failed.emit(sentence)
+            self.not_removed.emit(tuple(views))
+
+        self._undoable |= titles
+        self._views = tuple(view for view in self._views if view.key not in titles)
+        self._known = {key: view for key, view in self._known.items() if key not in titles}
+        self.pane.show_conversations(self._views, self._shown_words)
+        self.pane.show_removed(tuple(self._undoable.values()))
+        self._change("remove", lambda: self._service.remove(keys), failed=failed)
+        self.removed.emit(keys)
+
+    def _restore(self) -> None:
+        keys = tuple(self._undoable)
+        self._undoable.clear()
+        self.pane.show_removed(())
+        self._to_highlight = keys[-1] if keys else ""
+        self._change("restore", lambda: self._service.restore(keys))
+
+    def _purge(self) -> None:
+        self._undoable.clear()
+        self._in_turn("purge", self._service.purge, lambda _: None, self.failed.emit)
+
+    def duplicate(self, key: str, setup: Setup) -> None:
+        """Makes a second one with the same turns, held as `setup` says; `duplicated` has it."""
+
+        def done(view: ConversationView) -> None:
+            self._to_highlight = view.key
+            self.duplicated.emit(view)
+
+        self._change("duplicate", lambda: self._service.duplicate(key, setup), done)
+
+    def ask_export(self, key: str) -> None:
+        """Asks where to a conversation is to be written, and writes it there."""
+        if (view := self._known.get(key)) is not None:
+            self.files.ask_export(view)
+        else:
+            self.failed.emit(self.tr("Nothing has been said in this conversation that could be exported."))
+
+    def ask_import(self) -> None:
+        """Asks which file is to be brought in, and does so."""
+        self.files.ask_import()
+
+    def _brought_in(self, view: ConversationView) -> None:
+        self._to_highlight = view.key
+        self.pane.clear_search()
+        self.refresh()
+        self.told.emit(self.tr("“{0}” is among your conversations now.").format(self.pane.list.title(view)))
+
+    async def finish(self, seconds: float = CLOSE_SECONDS) -> None:
+        """Waits until all changes that were asked for are made, but no longer than this."""
+        self._errands.cancel(_LISTING)
+        self.files.close()
+        await _ended(self._last, seconds)
+
+    def _change(
+        self,
+        name: str,
+        work: Callable[[], Coroutine[Any, Any, Any]],
+        done: Callable[[Any], None] = lambda _: None,
+        failed: Callable[[str], None] | None = None,
+    ) -> None:
+        """Has a change made, and lists anew after it."""
+
+        def made(result: Any) -> None:
+            done(result)
+            self.refresh()
+
+        def not_made(sentence: str) -> None:
+            self.refresh()
+            self.failed.emit(sentence)
+
+        self._errands.cancel(_LISTING)  # it would show what was before
+        self._in_turn(name, work, made, failed or not_made)
+
+    def _in_turn(
+        self,
+        name: str,
+        work: Callable[[], Coroutine[Any, Any, Any]],
+        done: Callable[[Any], None],
+        failed: Callable[[str], None],
+    ) -> None:
+        """Runs `work` once all is done that was asked for before."""
+        before, self._last = self._last, asyncio.get_running_loop().create_future()
+        mine = self._last
+        self._asked += 1
+
+        async def turn() -> Any:
+            try:
+                await _ended(before)
+                return await work()
+            finally:
+                mine.set_result(None)
+
+        self._errands.run(f"{name} {self._asked}", turn, done, failed)
+
+
+async def _ended(future: asyncio.Future[None] | None, seconds: float | None = None) -> None:
+    if future is not None:
+        await asyncio.wait({future}, timeout=seconds)  # whose own being cancelled leaves it alone

@@ -1,0 +1,136 @@
+"""Joins the list of conversations to the one that is shown: opening, duplicating, removing, what is live.
+
+Knows nothing of how conversations are kept, nor of the talk itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from app.gui.conversations.conversation_controller import ConversationController
+from app.gui.conversations.history_controller import HistoryController
+from app.gui.conversations.pane import ConversationsPane
+from app.gui.shell.dialogs import Dialogs
+from app.gui.shell.menu import TalkMenu
+from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.state.session_manager import SessionManager
+from app.history.base import ConversationView, HistoryService, Setup
+from app.session.control import BackendChoice
+
+
+class ConversationListController(QObject):
+    """`history` None: there is no list, and its pane says why."""
+
+    cleared = Signal()
+    """The conversation that was shown is removed: a new one is to begin."""
+    new_wanted = Signal()
+    titled = Signal(str)
+    """What the conversation that is shown is called; empty: it has no name yet."""
+    told = Signal(str)
+    failed = Signal(str)
+
+    def __init__(
+        self,
+        history: HistoryService | None,
+        talks: ConversationController,
+        manager: SessionManager,
+        dialogs: Dialogs,
+        pane: ConversationsPane,
+        background: BackgroundTasks,
+        menu: TalkMenu,
+        window: QWidget,
+    ) -> None:
+        super().__init__(window)
+        self._history = history
+        self._talks = talks
+        self._manager = manager
+        self._dialogs = dialogs
+        self.pane = pane
+        self._forgotten = ""  # the key of the conversation that was shown and is removed
+        self.room = HistoryController(pane, history, background, window) if history is not None else None
+        pane.new_wanted.connect(self.new_wanted)
+        menu.export_action.setEnabled(history is not None)
+        menu.bring_in_action.setEnabled(history is not None)
+        if self.room is None:
+            pane.show_trouble(self.tr("Conversations are not kept here."))
+            return
+        room = self.room
+        room.opened.connect(talks.open)
+        pane.opened.connect(self._stay)
+        room.duplicated.connect(talks.open)
+        room.removed.connect(self._removed)
+        room.not_removed.connect(self._take_back)
+        room.listed.connect(self._listed)
+        room.told.connect(self.told)
+        room.failed.connect(self.failed)
+        pane.duplicate_wanted.connect(self._ask_backend)
+        dialogs.duplicate_chosen.connect(self._duplicate)
+        talks.changed.connect(self._changed)
+        menu.export.connect(lambda: room.ask_export(talks.key))
+        menu.bring_in.connect(room.ask_import)
+
+    def begin(self) -> None:
+        """The loop runs: the list can be fetched."""
+        self._changed()
+
+    def show_live(self, live: bool) -> None:
+        """Whether a talk goes on in the conversation that is shown."""
+        self.pane.set_live(self._talks.key if live else "")
+
+    async def finish(self) -> None:
+        """What was asked for is done before the window goes."""
+        await self._talks.finish()
+        if self.room is not None:
+            await self.room.finish()
+
+    async def close(self) -> None:
+        """The last talk is over: all of it is written."""
+        if self._history is not None:
+            await self._history.close()
+
+    # -- inner parts
+
+    def _stay(self, key: str) -> None:
+        if key == self._talks.key:
+            self._talks.stay()
+
+    def _changed(self) -> None:
+        self.pane.set_current(self._talks.key)
+        self.titled.emit(self._talks.title)
+        if self.room is not None:
+            self.room.refresh()
+
+    def _listed(self, views: tuple[ConversationView, ...]) -> None:
+        view = next((view for view in views if view.key == self._talks.key), None)
+        if view is not None and view.title != self._talks.title:
+            self._talks.title = view.title
+            self.titled.emit(view.title)
+
+    def _removed(self, keys: tuple[str, ...]) -> None:
+        shown = self._talks.key
+        if self._talks.forget(keys):
+            self._forgotten = shown
+            self.cleared.emit()
+
+    def _take_back(self, views: tuple[ConversationView, ...]) -> None:
+        """They are here still: if one of them was shown, and nothing was said since, it is again."""
+        view = next((view for view in views if view.key == self._forgotten), None)
+        if view is not None and not self._talks.has_words:
+            self._talks.open(view)
+
+    def _ask_backend(self, key: str) -> None:
+        setup = self._setup(key)
+        self._dialogs.open_duplicate(key, setup.backend if setup is not None else self._manager.wanted.backend)
+
+    def _duplicate(self, key: str, choice: BackendChoice) -> None:
+        setup = self._setup(key)
+        if self.room is not None and setup is not None:
+            self.room.duplicate(key, replace(setup, backend=choice))
+
+    def _setup(self, key: str) -> Setup | None:
+        if key == self._talks.key:
+            return self._talks.setup
+        return self.room.setup(key) if self.room is not None else None

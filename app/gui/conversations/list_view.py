@@ -1,0 +1,162 @@
+"""The list of conversations as it is used: what clicks and keys mean in it, and where it is scrolled to.
+
+Tells what is wanted, by the conversation's key. Moving the highlight opens nothing.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtWidgets import QListView, QWidget
+
+from app.gui.conversations.list_model import ConversationList
+from app.gui.conversations.row_delegate import ConversationItems
+
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+
+
+class ConversationRows(QListView):
+    """`opened` at a click or Enter; `menu_wanted` with a place on the screen; `left_above` at Up on the first row."""
+
+    opened = Signal(str)
+    remove_wanted = Signal(str)
+    undo_wanted = Signal()
+    menu_wanted = Signal(str, QPoint)
+    left_above = Signal()
+
+    def __init__(self, model: ConversationList, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.list = model
+        self.empty_text = ""
+        """What stands in the middle while there is no row."""
+        self.items = ConversationItems(model, self)
+        self.setModel(model)
+        self.setItemDelegate(self.items)
+        self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
+        self.setMouseTracking(True)
+        self.setTabKeyNavigation(False)
+        self.clicked.connect(self._open)
+
+    # -- the highlight, and the place in the list
+
+    @property
+    def highlighted(self) -> str:
+        """The conversation that keys are about; empty for none."""
+        return self.list.key(self.currentIndex())
+
+    def highlight(self, key: str) -> None:
+        """Moves the highlight, and brings it into view."""
+        place = self.list.place(key)
+        if place >= 0:
+            index = self.list.index(place)
+            self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+            self.scrollTo(index)
+
+    def rename(self, key: str) -> None:
+        """Lets the user type a title."""
+        self.highlight(key)
+        if self.highlighted == key:
+            self.setFocus()
+            self.edit(self.currentIndex())
+
+    def in_view(self) -> list[tuple[str, int]]:
+        """The conversations in view, and how far below the upper edge each begins; the highlighted one comes first.
+        None while not scrolled.
+        """
+        found: list[tuple[str, int]] = []
+        if self.verticalScrollBar().value() == 0:
+            return found
+        row = self.indexAt(QPoint(self.viewport().width() // 2, 1)).row()
+        while 0 <= row < self.list.rowCount():
+            index = self.list.index(row)
+            top = self.visualRect(index).top()
+            if top > self.viewport().height():
+                break
+            if key := self.list.key(index):
+                found.append((key, top))
+            row += 1
+        return sorted(found, key=lambda one: one[0] != self.highlighted)
+
+    def hold(self, seen: list[tuple[str, int]]) -> None:
+        """Scrolls so that the first of these that is still there is where it was; to the top without any."""
+        self.executeDelayedItemsLayout()
+        bar = self.verticalScrollBar()
+        for key, top in seen:
+            if (place := self.list.place(key)) >= 0:
+                bar.setValue(bar.value() + self.visualRect(self.list.index(place)).top() - top)
+                return
+        bar.setValue(0)
+
+    def say_empty(self, text: str) -> None:
+        """What is said while there is nothing to list."""
+        self.empty_text = text
+        self.setAccessibleDescription(text)
+        self.viewport().update()
+
+    def _open(self, index: QModelIndex) -> None:
+        if key := self.list.key(index):
+            self.opened.emit(key)
+
+    # -- Qt's own
+
+    def moveCursor(self, action: QListView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
+        """Where a key leads: with Home below the heading, on which Qt would end and not move."""
+        index = super().moveCursor(action, modifiers)
+        return index if self.list.key(index) else self.list.index(index.row() + 1)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter opens, F2 renames, Delete removes, Ctrl+Z undoes that, the menu key opens the menu."""
+        if self.state() == QListView.State.EditingState and not self.hasFocus():
+            return  # the field has had it
+        key, code, shift = self.highlighted, event.key(), Qt.KeyboardModifier.ShiftModifier
+        if code in _ENTER and key:
+            self.opened.emit(key)
+        elif code == Qt.Key.Key_F2 and key:
+            self.rename(key)
+        elif event.matches(QKeySequence.StandardKey.Delete) and key:
+            self.remove_wanted.emit(key)
+        elif event.matches(QKeySequence.StandardKey.Undo):
+            self.undo_wanted.emit()
+        elif code == Qt.Key.Key_Menu or (code == Qt.Key.Key_F10 and event.modifiers() == shift):
+            self._want_menu()
+        else:
+            before = self.currentIndex()
+            super().keyPressEvent(event)
+            if code == Qt.Key.Key_Up and self.currentIndex() == before:
+                self.left_above.emit()
+            return
+        event.accept()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """The menu of the row under the mouse, or of the highlighted one."""
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            self._want_menu()
+        elif key := self.list.key(self.indexAt(event.pos())):
+            self.menu_wanted.emit(key, event.globalPos())
+
+    def _want_menu(self) -> None:
+        if key := self.highlighted:
+            self.scrollTo(self.currentIndex())
+            room = self.visualRect(self.currentIndex())
+            self.menu_wanted.emit(key, self.viewport().mapToGlobal(room.center()))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follows the system's colours and font."""
+        super().changeEvent(event)
+        kinds = QEvent.Type
+        if event.type() in (kinds.PaletteChange, kinds.FontChange, kinds.StyleChange) and hasattr(self, "items"):
+            self.items.forget()
+            self.scheduleDelayedItemsLayout()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paints the rows, or what is said in place of them."""
+        super().paintEvent(event)
+        if self.empty_text and not self.list.rowCount():
+            painter = QPainter(self.viewport())
+            painter.setPen(self.items.look.dim)
+            room = self.viewport().rect().adjusted(16, 16, -16, -16)
+            painter.drawText(room, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self.empty_text)
+            painter.end()

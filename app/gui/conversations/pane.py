@@ -1,0 +1,253 @@
+"""The pane of kept conversations: a heading, a search field, the list, and what can be undone at its foot.
+
+Shows what it is given and says what the user wants, by keys of conversations. Keeps, reads and removes nothing itself.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QToolButton, QVBoxLayout, QWidget
+
+from app.gui.conversations.list_model import ConversationList
+from app.gui.conversations.list_view import ConversationRows
+from app.gui.widgets.elided import Elided
+from app.gui.widgets.undo_bar import AskBar, NoteBox, UndoBar
+from app.history.base import ConversationView
+
+SEARCH_MS = 150
+"""How long after the last letter a search begins."""
+
+DAY_CHECK_MS = 60_000
+NARROWEST_PX = 180
+WIDEST_PX = 400
+
+
+class ConversationsPane(QWidget):
+    """All signals carry a conversation's key, but for those that say otherwise."""
+
+    opened = Signal(str)
+    new_wanted = Signal()
+    searched = Signal(str)
+    """The words that are looked for; empty for all."""
+    renamed = Signal(str, str)
+    """A key and its title; an empty one asks for the title made from its words."""
+    remove_wanted = Signal(str)
+    remove_all_wanted = Signal()
+    undo_wanted = Signal()
+    undo_expired = Signal()
+    duplicate_wanted = Signal(str)
+    export_wanted = Signal(str)
+    import_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None, *, now: Callable[[], float] = time.time) -> None:
+        super().__init__(parent)
+        self._now = now
+        self._words: str | None = None
+        self.list = ConversationList(self)
+        self._lay_out()
+        self._search_timer = QTimer(self, singleShot=True, interval=SEARCH_MS)
+        self._day_timer = QTimer(self, interval=DAY_CHECK_MS)
+        self._day_timer.setTimerType(Qt.TimerType.VeryCoarseTimer)
+        self._day_timer.start()
+        self._make_menus()
+        self._connect()
+
+    # -- what it is told
+
+    def show_conversations(self, views: Sequence[ConversationView], words: str = "") -> None:
+        """Shows these, found by `words` unless empty. What was highlighted and in view stays so."""
+        searched_anew, self._words = words != self._words, words
+        seen = [] if searched_anew else self.rows.in_view()
+        highlighted = self.rows.highlighted
+        self.list.show(views, self._now(), self.locale())
+        if highlighted and self.rows.highlighted != highlighted:
+            self.rows.highlight(highlighted)
+        self.rows.hold(seen)
+        self._tell_empty()
+
+    def show_trouble(self, sentence: str) -> None:
+        """Says why conversations can't be kept or listed; empty while all is well."""
+        self.trouble.say(sentence)
+        self._tell_empty()
+
+    def show_removed(self, titles: Sequence[str]) -> None:
+        """Says what can be brought back; nothing can without titles."""
+        self.undo.show_removed(titles)
+
+    def set_current(self, key: str) -> None:
+        """Marks the conversation that the window shows; empty for none that is kept."""
+        self.list.mark(current=key)
+
+    def set_live(self, key: str) -> None:
+        """Marks the conversation in which a talk runs; empty for none."""
+        self.list.mark(live=key)
+
+    def highlight(self, key: str) -> None:
+        """Moves the highlight to a conversation, if it is listed."""
+        self.rows.highlight(key)
+
+    def clear_search(self) -> None:
+        """Looks for nothing any more."""
+        self.search.clear()
+        self._search()
+
+    def focus_search(self) -> None:
+        """Lets the user type what to look for."""
+        self.search.setFocus()
+        self.search.selectAll()
+
+    @property
+    def words(self) -> str:
+        """What is looked for."""
+        return " ".join(self.search.text().split())
+
+    def _tell_empty(self) -> None:
+        if self._words:
+            self.rows.say_empty(self.tr("Nothing found for “{0}”.").format(self._words))
+        elif self._words is None or self.trouble.sentence:
+            self.rows.say_empty("")  # whether there are any is not known
+        else:
+            self.rows.say_empty(self.tr("What you talk about is kept here."))
+
+    # -- what the user does
+
+    def _search(self) -> None:
+        self._search_timer.stop()
+        self.searched.emit(self.words)
+
+    def _chosen(self) -> str:
+        """What a command without a row of its own is about: the highlighted conversation, or the open one."""
+        return self.rows.highlighted or (self.list.current if self.list.place(self.list.current) >= 0 else "")
+
+    def _open_menu(self, key: str, place: QPoint) -> None:
+        self._about = key
+        self.menu.popup(place)
+
+    def _open_more(self) -> None:
+        some = bool(self.list.rows) or bool(self.words)
+        self.export_chosen.setEnabled(bool(self._chosen()))
+        self.remove_all.setEnabled(some)
+        self.more_menu.popup(self.more.mapToGlobal(self.more.rect().bottomLeft()))
+
+    def _ask_all(self) -> None:
+        self.ask.ask(self.tr("Delete all conversations, and the sound that was kept with them?"))
+
+    def _undo(self) -> None:
+        if self.undo.sentence:
+            self.rows.setFocus()  # before the button goes, which may have it
+            self.undo_wanted.emit()
+
+    # -- building
+
+    def _lay_out(self) -> None:
+        self.setMinimumWidth(NARROWEST_PX)
+        self.setMaximumWidth(WIDEST_PX)
+        self.heading = Elided(self.tr("Conversations"), self)
+        font = self.heading.font()
+        font.setBold(True)
+        self.heading.setFont(font)
+        self.new_button = QToolButton(self)
+        self.new_button.setText(self.tr("&New"))
+        self.new_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.new_button.setAccessibleName(self.tr("New conversation"))
+        self.new_button.setToolTip(self.tr("Begin a new conversation"))
+        self.more = QToolButton(self)
+        self.more.setText("…")
+        self.more.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.more.setAccessibleName(self.tr("More about conversations"))
+        self.more.setToolTip(self.tr("Import, export, delete all"))
+        self.search = QLineEdit(self)
+        self.search.setClearButtonEnabled(True)
+        self.search.setPlaceholderText(self.tr("Search"))
+        self.search.setAccessibleName(self.tr("Search conversations"))
+        self.trouble = NoteBox(self, urgent=True)
+        self.rows = ConversationRows(self.list, self)
+        self.rows.setAccessibleName(self.tr("Conversations"))
+        self.ask = AskBar(self.tr("Delete all"), self.tr("Keep them"), self)
+        self.undo = UndoBar(self)
+        row = QHBoxLayout()
+        row.setSpacing(4)
+        row.addWidget(self.heading, 1)
+        row.addWidget(self.new_button)
+        row.addWidget(self.more)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addLayout(row)
+        for widget in (self.search, self.trouble, self.rows, self.ask, self.undo):
+            column.addWidget(widget, 1 if widget is self.rows else 0)
+        self.search.installEventFilter(self)
+
+    def _make_menus(self) -> None:
+        self._about = ""
+        self.menu = QMenu(self)
+        for name, words, keys, signal in (
+            ("open", self.tr("&Open"), "", self.opened),
+            ("rename", self.tr("&Rename"), "F2", None),
+            ("duplicate", self.tr("&Duplicate with another brain…"), "", self.duplicate_wanted),
+            ("export", self.tr("&Export…"), "", self.export_wanted),
+            ("", "", "", None),
+            ("remove", self.tr("De&lete"), "Del", self.remove_wanted),
+        ):
+            if not name:
+                self.menu.addSeparator()
+                continue
+            action = QAction(words, self.menu)
+            action.setObjectName(name)
+            # Only told here: the list itself hears its keys, and nothing else is to.
+            action.setShortcut(QKeySequence(keys))
+            action.setShortcutVisibleInContextMenu(True)
+            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+            wanted = self.rows.rename if signal is None else signal.emit
+            action.triggered.connect(lambda _=False, wanted=wanted: wanted(self._about))
+            self.menu.addAction(action)
+        self.more_menu = QMenu(self)
+        self.more_menu.addAction(self.tr("&Import…")).triggered.connect(lambda: self.import_wanted.emit())
+        self.export_chosen = self.more_menu.addAction(self.tr("&Export…"))
+        self.export_chosen.triggered.connect(lambda: self.export_wanted.emit(self._chosen()))
+        self.more_menu.addSeparator()
+        self.remove_all = self.more_menu.addAction(self.tr("&Delete all…"))
+        self.remove_all.triggered.connect(self._ask_all)
+
+    def _connect(self) -> None:
+        self.new_button.clicked.connect(lambda: self.new_wanted.emit())
+        self.more.clicked.connect(self._open_more)
+        self.search.textChanged.connect(lambda _: self._search_timer.start())
+        self._search_timer.timeout.connect(self._search)
+        self._day_timer.timeout.connect(lambda: self.list.grow_old(self._now()))
+        self.list.renamed.connect(self.renamed)
+        self.rows.opened.connect(self.opened)
+        self.rows.remove_wanted.connect(self.remove_wanted)
+        self.rows.undo_wanted.connect(self._undo)
+        self.rows.menu_wanted.connect(self._open_menu)
+        self.rows.left_above.connect(self.focus_search)
+        self.undo.undone.connect(self._undo)
+        self.undo.expired.connect(self.undo_expired)
+        self.ask.left.connect(lambda: self.rows.setFocus())
+        self.ask.agreed.connect(self.remove_all_wanted)
+
+    # -- Qt's own
+
+    def eventFilter(self, watched: QWidget, event: QEvent) -> bool:
+        """Keys of the search field: Escape clears it, Down and Enter go to the list."""
+        if watched is self.search and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if event.key() == Qt.Key.Key_Escape and self.search.text():
+                self.clear_search()
+                return True
+            if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                if self._search_timer.isActive():
+                    self._search()
+                self.rows.setFocus()  # which takes the first row, if none is highlighted
+                return True
+        return super().eventFilter(watched, event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follows the language's way of writing dates."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.LocaleChange and self._words is not None:
+            views = [row.view for row in self.list.rows if row.view is not None]
+            self.list.show(views, self._now(), self.locale())

@@ -1,0 +1,1 @@
+"""Hotkeys on X11, Wayland and Windows, and push-to-talk."""

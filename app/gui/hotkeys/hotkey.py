@@ -1,0 +1,172 @@
+"""What a hotkey is, which keys can be one, and what takes one from the system.
+
+Reads Qt's portable text ("Ctrl+Alt+Space") into a `Hotkey`, which each platform turns into its own terms. Knows
+nothing of what hotkeys do, nor of a platform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
+from PySide6.QtGui import QKeySequence
+
+_MODIFIERS = {
+    Qt.KeyboardModifier.ControlModifier: "ctrl",
+    Qt.KeyboardModifier.AltModifier: "alt",
+    Qt.KeyboardModifier.ShiftModifier: "shift",
+    Qt.KeyboardModifier.MetaModifier: "meta",
+}
+_K = Qt.Key
+_NAMED = {
+    _K.Key_Space: (0x20, "space", 0x20),
+    _K.Key_Escape: (0xFF1B, "Escape", 0x1B),
+    _K.Key_Tab: (0xFF09, "Tab", 0x09),
+    _K.Key_Backspace: (0xFF08, "BackSpace", 0x08),
+    _K.Key_Return: (0xFF0D, "Return", 0x0D),
+    _K.Key_Insert: (0xFF63, "Insert", 0x2D),
+    _K.Key_Delete: (0xFFFF, "Delete", 0x2E),
+    _K.Key_Pause: (0xFF13, "Pause", 0x13),
+    _K.Key_Print: (0xFF61, "Print", 0x2C),
+    _K.Key_ScrollLock: (0xFF14, "Scroll_Lock", 0x91),
+    _K.Key_Menu: (0xFF67, "Menu", 0x5D),
+    _K.Key_Home: (0xFF50, "Home", 0x24),
+    _K.Key_End: (0xFF57, "End", 0x23),
+    _K.Key_PageUp: (0xFF55, "Page_Up", 0x21),
+    _K.Key_PageDown: (0xFF56, "Page_Down", 0x22),
+    _K.Key_Left: (0xFF51, "Left", 0x25),
+    _K.Key_Up: (0xFF52, "Up", 0x26),
+    _K.Key_Right: (0xFF53, "Right", 0x27),
+    _K.Key_Down: (0xFF54, "Down", 0x28),
+    _K.Key_MediaPlay: (0x1008FF14, "XF86AudioPlay", 0xB3),
+    _K.Key_MediaTogglePlayPause: (0x1008FF14, "XF86AudioPlay", 0xB3),
+    _K.Key_MicMute: (0x1008FFB2, "XF86AudioMicMute", 0),
+    **{_K(_K.Key_F1.value + n): (0xFFBE + n, f"F{n + 1}", 0x70 + n) for n in range(24)},
+}
+"""Keys that aren't a character: X's keysym and its name, and Windows' virtual key (0: it has none)."""
+
+_ALONE = {
+    _K.Key_Pause,
+    _K.Key_ScrollLock,
+    _K.Key_MediaPlay,
+    _K.Key_MediaTogglePlayPause,
+    _K.Key_MicMute,
+    *(_K(_K.Key_F1.value + n) for n in range(24)),
+}
+"""Keys that nobody writes with: they may be a hotkey without Ctrl, Alt or the system's key."""
+
+_NEEDED = {
+    *(
+        (frozenset({"ctrl"}), key)
+        for key in (
+            _K.Key_C,
+            _K.Key_X,
+            _K.Key_V,
+            _K.Key_Z,
+            _K.Key_A,
+            _K.Key_S,
+            _K.Key_Q,
+            _K.Key_W,
+            _K.Key_Tab,
+        )
+    ),
+    (frozenset({"alt"}), _K.Key_F4),
+    (frozenset({"alt"}), _K.Key_Tab),
+    (frozenset({"ctrl", "alt"}), _K.Key_Delete),
+}
+"""Combinations that copy, save, close and the like wherever one works."""
+
+
+class HotkeyRefused(ValueError):
+    """No hotkey can be made of this; `str(error)` is a sentence for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hotkey:
+    """One key with its modifiers.
+
+    `modifiers`: of "ctrl", "alt", "shift", "meta"; `keysym`: X's number for the key; `name`: X's name for it, empty
+    for a character; `virtual_key`: Windows' number, 0 for a character (which depends on the layout); `text`: as the
+    user knows it.
+    """
+
+    modifiers: frozenset[str]
+    keysym: int
+    name: str
+    virtual_key: int
+    text: str
+
+    @property
+    def character(self) -> str:
+        """The character on the key, in lower case; empty for a key that has a name."""
+        return "" if self.name else chr(self.keysym)
+
+
+def read_hotkey(text: str) -> Hotkey | None:
+    """The hotkey that Qt's portable text names; None when `text` is empty. Raises HotkeyRefused."""
+    text = text.strip()
+    if not text:
+        return None
+    keys = QKeySequence(text, QKeySequence.SequenceFormat.PortableText)
+    shown = keys.toString(QKeySequence.SequenceFormat.NativeText) or text
+    if keys.count() != 1:
+        raise HotkeyRefused(_tr("“{0}” is not one key, so it can't be a hotkey. Choose a single combination.", shown))
+    key, flags = keys[0].key(), keys[0].keyboardModifiers()
+    modifiers = frozenset(name for flag, name in _MODIFIERS.items() if flags & flag)
+    if flags & Qt.KeyboardModifier.KeypadModifier:
+        raise HotkeyRefused(_tr("“{0}” is on the number pad, whose keys can't be hotkeys. Choose another key.", shown))
+    if key in _NAMED:
+        keysym, name, virtual_key = _NAMED[key]
+    elif 0x21 <= key.value <= 0x7E or 0xA1 <= key.value <= 0xFF:  # Latin-1, where Qt's and X's numbers are Unicode's
+        keysym, name, virtual_key = ord(chr(key.value).lower()), "", 0
+    else:
+        raise HotkeyRefused(
+            _tr("“{0}” can't be a hotkey. Choose a letter, a digit or a function key, with Ctrl or Alt.", shown)
+        )
+    if key not in _ALONE and not modifiers - {"shift"}:
+        raise HotkeyRefused(
+            _tr("“{0}” would be taken from every program, so it can't be a hotkey. Add Ctrl, Alt or both.", shown)
+        )
+    if (modifiers, key) in _NEEDED:
+        raise HotkeyRefused(_tr("“{0}” is needed in every program, so it can't be a hotkey. Choose other keys.", shown))
+    return Hotkey(modifiers, keysym, name, virtual_key, shown)
+
+
+def _tr(sentence: str, *words: str) -> str:
+    return QCoreApplication.translate("", sentence).format(*words)
+
+
+class Grabber(QObject):
+    """Takes keys from the system. `pressed` and `released` name the key that went down or up, repeats left out.
+
+    `failed` names a key and tells in a sentence why it can't be had, while the others work on; without a name, all of
+    them. `granted` names a key and tells in words which one the desktop uses for it, where its user may choose others.
+    `anew`: all keys are about to be taken once more, by the grabber itself; what has failed may work now.
+    """
+
+    pressed = Signal(str)
+    released = Signal(str)
+    failed = Signal(str, str)
+    granted = Signal(str, str)
+    anew = Signal()
+
+    takes_from_fields = True
+    """Whether a key that is taken never reaches the app's own fields, and keys can be given back for a moment."""
+
+    def bind(self, keys: Mapping[str, Hotkey]) -> None:
+        """Takes these keys, by name, in place of those before. Never raises; what fails is told by `failed`."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Gives all keys back, for good; waits for two seconds at most."""
+        raise NotImplementedError
+
+    @staticmethod
+    def same_keys(key: Hotkey, other: Hotkey) -> str:
+        """Why `key` can't be had beside `other`, which this keyboard gives in the same way."""
+        return _tr(
+            "“{0}” is the same as “{1}” on your keyboard, which has another use here already. Choose other keys.",
+            key.text,
+            other.text,
+        )

@@ -1,0 +1,256 @@
+"""Hotkeys on X11: keys grabbed on the root window, through a connection of its own.
+
+Knows nothing of what the keys do. Linux only.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from PySide6.QtCore import QObject, QSocketNotifier, QTimer
+
+from app.gui.hotkeys.hotkey import Grabber, Hotkey
+
+REPEAT_MS = 40
+"""A held key repeats as releases and presses in pairs: a release only counts when no press follows within this."""
+
+_ALT = (0xFFE9, 0xFFEA)
+_META = (0xFFEB, 0xFFEC, 0xFFE7, 0xFFE8)
+_LOCKS = (0xFF7F, 0xFF14)
+"""Num Lock and Scroll Lock; Caps Lock has a modifier of its own."""
+
+_log = logging.getLogger(__name__)
+
+
+class X11Hotkeys(Grabber):
+    """Grabs the keys on the display that DISPLAY names, or `display`."""
+
+    def __init__(self, parent: QObject | None = None, *, display: str | None = None) -> None:
+        super().__init__(parent)
+        self._name = display
+        self._display: Any = None
+        self._notifier: QSocketNotifier | None = None
+        self._keys: Mapping[str, Hotkey] = {}
+        self._names: dict[tuple[int, int], str] = {}
+        self._grabbed: list[tuple[int, int]] = []
+        self._plan: object = None
+        self._relevant = 0
+        self._down: dict[int, str] = {}
+        self._up: set[int] = set()
+        self._remapped = False
+        self._up_timer = QTimer(self, singleShot=True, interval=REPEAT_MS)
+        self._up_timer.timeout.connect(self._settle_releases)
+
+    def bind(self, keys: Mapping[str, Hotkey]) -> None:
+        """See Grabber. Asks the X server, and waits for its answers."""
+        self._keys = dict(keys)
+        if self._display is None and not (keys and self._open()):
+            return
+        self._guarded(self._grab)
+
+    def close(self) -> None:
+        """See Grabber. The X server gives the keys free with the connection."""
+        self._keys = {}
+        if self._display is not None:
+            self._guarded(self._ungrab)
+        self._drop()
+
+    # -- the connection
+
+    def _open(self) -> bool:
+        try:
+            from Xlib import display, error
+        except ImportError as problem:
+            self._tell_unavailable(problem)
+            return False
+        try:
+            self._display = display.Display(self._name)
+        except (error.DisplayError, error.ConnectionClosedError, error.XauthError, OSError) as problem:
+            self._tell_unavailable(problem)
+            return False
+        self._display.set_error_handler(lambda problem, _request: _log.warning("X: %s", problem))
+        self._notifier = QSocketNotifier(self._display.fileno(), QSocketNotifier.Type.Read, self)
+        self._notifier.activated.connect(self._readable)
+        return True
+
+    def _readable(self) -> None:
+        self._guarded(self._drain)
+
+    def _guarded(self, work: Any) -> None:
+        """Does `work`; a connection that is lost meanwhile is told, and given up."""
+        from Xlib import error
+
+        try:
+            work()
+            if self._display is not None:
+                self._drain()  # answers are read with events, which the socket then no longer announces
+        except (error.ConnectionClosedError, error.XError, OSError) as problem:
+            self._drop()
+            self._tell_unavailable(problem)
+
+    def _drop(self) -> None:
+        self._up_timer.stop()
+        if self._notifier is not None:
+            self._notifier.setEnabled(False)
+            self._notifier.deleteLater()
+            self._notifier = None
+        if self._display is not None:
+            display, self._display = self._display, None
+            try:
+                display.close()
+            except Exception as problem:  # the connection may be gone already, and says so in many ways
+                _log.info("X: %r", problem)
+        self._names, self._grabbed, self._plan = {}, [], None
+        self._release_all()
+
+    def _tell_unavailable(self, problem: Exception) -> None:
+        _log.warning("X: %s", repr(problem))  # not itself: its traceback holds a socket
+        sentence = self.tr("The X server can't be asked for hotkeys ({0}), so they don't work.")
+        self.failed.emit("", sentence.format(type(problem).__name__))
+
+    # -- grabbing
+
+    def _grab(self) -> None:
+        self._ungrab()
+        self._plan = self._make_plan()
+        codes, masks, locks = self._plan
+        self._relevant = masks["shift"] | masks["ctrl"] | masks["alt"] | masks["meta"]
+        for name, key in self._keys.items():
+            if not codes[name]:
+                sentence = self.tr("Your keyboard's layout has no “{0}”, so it can't be a hotkey. Choose another.")
+                self.failed.emit(name, sentence.format(key.text))
+                continue
+            mine = codes[name]
+            if same := next((self._names[one] for one in mine if one in self._names), ""):
+                self.failed.emit(name, self.same_keys(key, self._keys[same]))
+                continue
+            taken = [
+                combination
+                for code, mask in mine
+                for lock in locks
+                if not self._grab_one(*(combination := (code, mask | lock)))
+            ]
+            if taken:
+                for code, mask in mine:
+                    for lock in locks:
+                        self._ungrab_one(code, mask | lock)
+                self._display.sync()
+                sentence = self.tr("“{0}” is another program's hotkey already, so it can't be had. Choose another.")
+                self.failed.emit(name, sentence.format(key.text))
+                continue
+            self._names.update(dict.fromkeys(mine, name))
+            self._grabbed += [(code, mask | lock) for code, mask in mine for lock in locks]
+
+    def _grab_one(self, code: int, mask: int) -> bool:
+        from Xlib import X, error
+
+        caught = error.CatchError(error.BadAccess)
+        self._display.screen().root.grab_key(code, mask, False, X.GrabModeAsync, X.GrabModeAsync, onerror=caught)
+        self._display.sync()
+        return caught.get_error() is None
+
+    def _ungrab(self) -> None:
+        from Xlib import X
+
+        for code, mask in self._grabbed:
+            self._ungrab_one(code, mask)
+        if self._down:
+            self._display.ungrab_keyboard(X.CurrentTime)  # a key that is down holds the whole keyboard
+        self._names, self._grabbed = {}, []
+        self._display.sync()
+        self._release_all()
+
+    def _ungrab_one(self, code: int, mask: int) -> None:
+        self._display.screen().root.ungrab_key(code, mask)
+
+    def _make_plan(self) -> tuple[dict[str, list[tuple[int, int]]], dict[str, int], list[int]]:
+        """By name the keycodes and modifiers to grab; the modifiers' masks; the locks' masks, in all combinations."""
+        from Xlib import X
+
+        of_code: dict[int, int] = {}
+        for index, keycodes in enumerate(self._display.get_modifier_mapping()):
+            for code in keycodes:
+                if code:
+                    of_code[code] = of_code.get(code, 0) | 1 << index
+
+        def mask_of(keysyms: tuple[int, ...], default: int) -> int:
+            for keysym in keysyms:
+                for code, _ in self._display.keysym_to_keycodes(keysym):
+                    if found := of_code.get(code, 0) & ~(X.ShiftMask | X.LockMask | X.ControlMask):
+                        return found & -found
+            return default
+
+        masks = {
+            "shift": X.ShiftMask,
+            "ctrl": X.ControlMask,
+            "alt": mask_of(_ALT, X.Mod1Mask),
+            "meta": mask_of(_META, X.Mod4Mask),
+        }
+        locks = [0]
+        for lock in dict.fromkeys((X.LockMask, *(mask_of((keysym,), 0) for keysym in _LOCKS))):
+            if lock and lock not in masks.values():
+                locks += [other | lock for other in locks]
+        return {name: list(self._codes(key, masks)) for name, key in self._keys.items()}, masks, locks
+
+    def _codes(self, key: Hotkey, masks: dict[str, int]) -> Iterator[tuple[int, int]]:
+        """The keycodes that give this key in the first layout that has it, and the modifiers it then takes."""
+        base = 0
+        for modifier in key.modifiers:
+            base |= masks[modifier]
+        places = list(self._display.keysym_to_keycodes(key.keysym))
+        # Columns of the map: plain and shifted of the first layout, of the second, and so on.
+        first = min((index for _, index in places), default=0)
+        for code, index in places:
+            if index == first:
+                yield code, base | (masks["shift"] if index % 2 else 0)
+
+    # -- events
+
+    def _drain(self) -> None:
+        from Xlib import X
+
+        while self._display is not None and self._display.pending_events():
+            event = self._display.next_event()
+            if event.type == X.KeyPress:
+                self._key_down(event.detail, event.state)
+            elif event.type == X.KeyRelease:
+                self._key_up(event.detail)
+            elif event.type == X.MappingNotify:
+                self._display.refresh_keyboard_mapping(event)
+                self._remapped = True
+        # Another keyboard of the same layout says so too: nothing is let go for that.
+        if self._remapped and self._display is not None:
+            self._remapped = False
+            if self._make_plan() != self._plan:
+                self.anew.emit()
+                self._grab()
+
+    def _key_down(self, code: int, state: int) -> None:
+        if code in self._down:
+            self._up.discard(code)  # it repeats
+            return
+        if name := self._names.get((code, state & self._relevant)):
+            self._down[code] = name
+            self.pressed.emit(name)
+
+    def _key_up(self, code: int) -> None:
+        if code in self._down:
+            self._up.add(code)
+            self._up_timer.start()
+
+    def _settle_releases(self) -> None:
+        if self._display is not None:
+            self._guarded(self._drain)  # a press that follows may have come while this program was busy
+        if self._up_timer.isActive():
+            return  # another release came with it
+        for code in tuple(self._up):
+            self._up.discard(code)
+            self.released.emit(self._down.pop(code))
+
+    def _release_all(self) -> None:
+        self._up.clear()
+        down, self._down = self._down, {}
+        for name in down.values():
+            self.released.emit(name)

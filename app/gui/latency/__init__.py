@@ -1,0 +1,1 @@
+"""The latency of answers: status, panel, bars and words."""

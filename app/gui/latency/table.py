@@ -1,0 +1,139 @@
+"""Every stage's times: the picked answer's beside the talk's distribution. Knows nothing of talks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPalette, QPixmap
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSizePolicy, QTableWidget, QTableWidgetItem, QWidget
+
+from app.conversation.latency import STAGES, Answer, Figures, Stage, figures
+from app.gui.latency.bar import SWATCH_PX, piece_colour
+from app.gui.latency.descriptions import LatencyWords, seconds_words
+
+NOTHING = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the table; `time` is the picked answer's, in seconds."""
+
+    name: str
+    time: float | None
+    figures: Figures | None
+
+    @property
+    def cells(self) -> tuple[str, str, str, str, str]:
+        """The line in words."""
+        f = self.figures
+        times = (self.time, None, None, None) if f is None else (self.time, f.median, f.p95, f.slowest)
+        return (self.name, *(NOTHING if t is None else seconds_words(t) for t in times))  # type: ignore[return-value]
+
+
+def rows(answers: Sequence[Answer], picked: Answer | None, words: LatencyWords) -> list[Row]:
+    """The table of a talk: a line for each stage, and one for the whole."""
+
+    def of(stage: Stage) -> Row:
+        times = (a.took[stage] for a in answers if stage in a.took)
+        return Row(words.stage(stage), picked.took.get(stage) if picked else None, figures(times))
+
+    whole = Row(words.whole(), picked.response if picked else None, figures(a.response for a in answers))
+    return [*(of(stage) for stage in STAGES), whole]
+
+
+class StageTable(QTableWidget):
+    """Five lines, without scrolling; the keys go through its cells, and Tab leaves it."""
+
+    def __init__(self, words: LatencyWords, parent: QWidget | None = None) -> None:
+        super().__init__(len(STAGES) + 1, 5, parent)
+        self._words = words
+        self.setAccessibleName(self.tr("Stages"))
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setTabKeyNavigation(False)
+        self.setShowGrid(False)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setIconSize(QSize(SWATCH_PX, SWATCH_PX))
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 8)
+        header = self.horizontalHeader()
+        header.setSectionsClickable(False)
+        header.setHighlightSections(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setMinimumSectionSize(self.fontMetrics().horizontalAdvance("00.00 s") + 20)
+        for line in range(self.rowCount()):
+            for column in range(self.columnCount()):
+                item = QTableWidgetItem()
+                item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable)
+                right, left = Qt.AlignmentFlag.AlignRight, Qt.AlignmentFlag.AlignLeft
+                item.setTextAlignment((right if column else left) | Qt.AlignmentFlag.AlignVCenter)
+                self.setItem(line, column, item)
+        for line, stage in enumerate(STAGES):
+            self.item(line, 0).setToolTip(words.help(stage))
+        self.item(len(STAGES), 0).setToolTip(self.tr("Stages may overlap: together they may take longer than this."))
+        self._embolden()
+        self._colour()
+
+    def show_rows(self, lines: Sequence[Row], newest: bool) -> None:
+        """Shows these lines; `newest`: the picked answer is the last one."""
+        titles = self.header_words(newest)
+        self.setHorizontalHeaderLabels(titles)
+        for place in range(len(titles)):
+            side = Qt.AlignmentFlag.AlignRight if place else Qt.AlignmentFlag.AlignLeft
+            self.horizontalHeaderItem(place).setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+        for line, row in enumerate(lines):
+            for column, text in enumerate(row.cells):
+                self.item(line, column).setText(text)
+
+    def header_words(self, newest: bool) -> list[str]:
+        """The columns' titles."""
+        mine = self.tr("Last") if newest else self.tr("This one")
+        return [self.tr("Stage"), mine, self.tr("Median"), self.tr("95 %"), self.tr("Slowest")]
+
+    def sizeHint(self) -> QSize:
+        """All lines."""
+        height = self.horizontalHeader().sizeHint().height() + self.verticalHeader().length() + 2 * self.frameWidth()
+        return QSize(super().sizeHint().width(), height)
+
+    def minimumSizeHint(self) -> QSize:
+        """All lines, at any width."""
+        return QSize(240, self.sizeHint().height())
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follows the system's colours."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
+            self._colour()
+
+    def _embolden(self) -> None:
+        font = self.font()
+        font.setBold(True)
+        for column in range(self.columnCount()):
+            self.item(len(STAGES), column).setFont(font)
+
+    def _colour(self) -> None:
+        dark = self.palette().color(QPalette.ColorRole.Base).lightnessF() < 0.5
+        for line, stage in enumerate(STAGES):
+            if (item := self.item(line, 0)) is not None:
+                item.setIcon(_swatch(piece_colour(stage, dark)))
+        if (whole := self.item(len(STAGES), 0)) is not None:
+            whole.setIcon(_swatch(QColor(Qt.GlobalColor.transparent)))  # so that its words stand below the others
+
+
+def _swatch(colour: QColor) -> QIcon:
+    image = QPixmap(4 * SWATCH_PX, 4 * SWATCH_PX)
+    image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(image)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(colour)
+    painter.drawRoundedRect(image.rect(), 8, 8)
+    painter.end()
+    return QIcon(image)

@@ -1,0 +1,27 @@
+"""What the window alone knows of the machine, for diagnostics: screens, scale, style, Qt."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QLibraryInfo, QLocale, qVersion
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.gui.widgets.palette import Look
+
+
+def window_facts(window: QWidget) -> list[tuple[str, str]]:
+    """Names and values, in order. Screens are told without their names, which may be people's."""
+    screens = (
+        f"{screen.size().width()} × {screen.size().height()} at {screen.devicePixelRatio():.2g}, "
+        f"{screen.refreshRate():.0f} Hz" + (" (this window's)" if screen is window.screen() else "")
+        for screen in QGuiApplication.screens()
+    )
+    return [
+        ("Qt", f"{qVersion()} ({'debug' if QLibraryInfo.isDebugBuild() else 'release'})"),
+        ("Platform", QGuiApplication.platformName()),
+        ("Screens", "; ".join(screens)),
+        ("Window", f"{window.width()} × {window.height()}"),
+        ("Style", f"{QApplication.style().objectName()}, {'dark' if Look.of(window.palette()).dark else 'light'}"),
+        ("Font", f"{window.font().family()}, {window.fontInfo().pointSizeF():g} pt"),
+        ("Language", QLocale().name()),
+    ]

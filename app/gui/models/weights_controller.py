@@ -1,0 +1,28 @@
+"""Has weights downloaded for the window."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from app.gui.models.fetch_controller import FetchController
+from app.session.control import WeightsStore
+
+
+class WeightsController(FetchController):
+    """`done` tells that a front-end's weights are here."""
+
+    done = Signal(str)
+
+    def __init__(self, store: WeightsStore, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._store = store
+
+    def missing(self, frontend: str) -> str:
+        """What is missing of a front-end's weights, in words; empty when they are here or not needed."""
+        return self._store.missing(frontend)
+
+    def get(self, frontend: str) -> None:
+        """Begins to download a front-end's weights, or goes on with it."""
+        self._begin(
+            lambda report, cancelled: self._store.get(frontend, report, cancelled), lambda: self.done.emit(frontend)
+        )

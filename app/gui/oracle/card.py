@@ -1,0 +1,207 @@
+"""A revision as a card: who thought it, on what, how fast, with which tools and for how much."""
+
+from __future__ import annotations
+
+import json
+
+from PySide6.QtCore import QObject
+
+from app.gui.oracle.revisions import Revision, ToolUse
+from app.gui.widgets.amounts import dollars, wait
+from app.gui.widgets.card import Card, Run
+
+LONGEST_TOOL_TEXT = 90
+
+
+class OracleCards(QObject):
+    """Makes the cards, in the user's language."""
+
+    def card(self, revision: Revision, waited: int = 0, *, column: bool = False) -> Card:
+        """The card of a revision whose first words have been `waited` for, in seconds. One at the side is never
+        struck through: it is no guess that was given up. `column`: it stands in its brain's column.
+        """
+        bright = not (_gone(revision) or revision.secondary) or revision.speaking
+        head: list[Run] = [(str(revision.number), "name" if bright else "dim"), ("   ", "gap")]
+        for mark in self._marks(revision, column):
+            head += [mark, ("   ", "gap")]
+        backend, *facts = self._facts(revision)
+        backend = revision.model or revision.backend if column else backend  # the column tells who runs it
+        head += [(backend, "who" if bright else "dim"), ("\n" + " · ".join(facts), "fact")]
+        body: list[Run] = []
+        for use in revision.tools:
+            body.append((self._tool(use) + "\n", "bad" if use.ok is False else "tool"))
+        caret = sum(len(text) for text, _ in body) + _heard(revision) if revision.speaking and revision.text else -1
+        if revision.text.strip():
+            body += _text(revision, column)
+        elif revision.status == "waiting" or not (revision.tools and revision.status == "streaming"):
+            body.append(self._silence(revision, waited))
+        counts = self._counts(revision)
+        if counts:
+            body.append(("\n" + counts, "count"))
+        calm = "calm" if column else "beside"
+        style = "live" if revision.speaking else calm if revision.secondary else "plain"
+        return Card(tuple(head), tuple(body), style, revision.asked, caret, self._tip(revision))
+
+    def quiet_card(self, revision: Revision, waited: int = 0) -> Card:
+        """The card of the revision that counts, for who wants to see nothing else."""
+        state = self._state(revision)
+        head: list[Run] = [state, ("   ", "gap")] if state else []
+        head.append((revision.model or revision.backend, "dim"))
+        if revision.text.strip():
+            body, caret = _text(revision, True), _heard(revision) if revision.speaking else -1
+        else:
+            at_work = [use for use in revision.tools if use.ok is None]
+            body = [(self._tool(at_work[-1]), "tool") if at_work else self._silence(revision, waited)]
+            caret = -1
+        return Card(tuple(head), tuple(body), "quiet", revision.asked, caret, self._tip(revision))
+
+    def _silence(self, revision: Revision, waited: int) -> Run:
+        if revision.status != "waiting":
+            return (self.tr("(no words)"), "secondary")
+        who = revision.model or revision.backend or self.tr("the brain")
+        return (self.tr("Waiting for {0} … {1} s").format(who, waited) if waited else "…", "secondary")
+
+    def _tip(self, revision: Revision) -> str:
+        lines = [self.tr("Asked on: “{0}”").format(" ".join(revision.asked.split()))] if revision.asked.strip() else []
+        if revision.speaking:
+            text, heard = revision.text, revision.heard
+            said, sent = len(text[:heard].split()), len(text[heard : revision.sent].split())
+            form = self.tr("{0} words heard, {1} with the voice, {2} still waiting")
+            lines.append(form.format(said, sent, revision.words - said - sent))
+        return "\n".join(lines)
+
+    def _marks(self, revision: Revision, column: bool) -> list[Run]:
+        marks: list[Run] = []
+        if revision.secondary and not column:
+            marks.append((self.tr("at the side"), "chip_dim"))
+        if revision.handed_from:
+            marks.append((self.tr("handed over from {0}").format(revision.handed_from), "chip_mark"))
+        state = self._state(revision)
+        if revision.speaking and revision.status == "superseded" and revision.by:
+            marks.append((self.tr("superseded by {0}").format(revision.by), "chip_dim"))
+        return [*marks, state] if state else marks
+
+    def _state(self, revision: Revision) -> Run | None:
+        if revision.speaking:
+            return (self.tr("speaking"), "chip")
+        if revision.handed_to:
+            return (self.tr("handed over as {0}").format(revision.handed_to), "chip_mark")
+        match revision.status:
+            case "superseded" if revision.secondary:
+                return (self.tr("older"), "chip_dim")
+            case "superseded" if revision.by:
+                return (self.tr("superseded by {0}").format(revision.by), "chip_dim")
+            case "superseded":
+                return (self.tr("superseded"), "chip_dim")
+            case "failed":
+                return (self.tr("failed"), "chip_bad")
+            case "stopped":
+                return (self.tr("stopped"), "chip_dim")
+            case "waiting":
+                return (self.tr("asked"), "chip_dim")
+        if revision.interrupted:
+            return (self.tr("interrupted"), "chip_dim")
+        return (self.tr("spoken"), "chip_dim") if revision.spoken else None
+
+    def _facts(self, revision: Revision) -> list[str]:
+        facts = [revision.model or revision.backend]
+        if revision.model and revision.backend:
+            facts[0] += f" ({revision.backend})"
+        if revision.kind:
+            facts.append(self.tr("for {0}").format(self.kind_words(revision.kind)))
+        if revision.final:
+            facts.append(self.tr("complete turn"))
+        else:
+            one = revision.asked_words == 1
+            facts.append(self.tr("on 1 word") if one else self.tr("on {0} words").format(revision.asked_words))
+        first = revision.first_word_seconds
+        if revision.counted is not None and revision.counted.first_ms is not None:
+            first = revision.counted.first_ms / 1000
+        if first is not None and not revision.handed_from:
+            facts.append(self.tr("first words after {0}").format(wait(first)))
+            one = revision.words == 1
+            facts.append(self.tr("1 word") if one else self.tr("{0} words").format(revision.words))
+        return facts
+
+    def _counts(self, revision: Revision) -> str:
+        counted = revision.counted
+        if counted is None:
+            return ""
+        form = self.tr("{0} tokens in, {1} out") if counted.counted else self.tr("about {0} tokens in, {1} out")
+        words = form.format(f"{counted.tokens_in:,}", f"{counted.tokens_out:,}")
+        if counted.tokens_cached:
+            words += self.tr(" ({0} from the cache)").format(f"{counted.tokens_cached:,}")
+        if counted.cost is None:
+            return words + self.tr(" · no price known")
+        return words + (f" · {dollars(counted.cost)}" if counted.cost else "")
+
+    def _tool(self, use: ToolUse) -> str:
+        name = self._tool_name(use.name)
+        words = self.tr("{0} with {1}").format(name, _short(_arguments(use.arguments)))
+        if not _arguments(use.arguments):
+            words = name
+        if use.ok is None:
+            return f"{words} …"
+        result = _short(use.text) if use.ok else self.tr("failed: {0}").format(_short(use.text.replace(use.name, name)))
+        return f"{words} → {result} ({wait(use.seconds)})"
+
+    def _tool_name(self, name: str) -> str:
+        """A tool for people: one of a server's, which the brain knows as `SERVER__TOOL`, with its server behind it."""
+        server, _, tool = name.partition("__")
+        return self.tr("{0} ({1})").format(tool, server) if server and tool else name
+
+    def kind_words(self, kind: str) -> str:
+        """A kind of question, in words."""
+        words = {
+            "everyday": self.tr("everyday talk"),
+            "reasoning": self.tr("reasoning"),
+            "stem": self.tr("science and maths"),
+            "humanities": self.tr("humanities"),
+            "creative": self.tr("creative"),
+        }
+        return words.get(kind, kind)
+
+
+def _gone(revision: Revision) -> bool:
+    """Whether what it has not said yet will never be said, and was meant to be."""
+    return revision.status in ("superseded", "failed") and not revision.secondary
+
+
+def _heard(revision: Revision) -> int:
+    """How many letters of its text, as the card has it, were heard."""
+    blank = len(revision.text) - len(revision.text.lstrip())
+    return min(max(0, revision.heard - blank), len(revision.text.strip()))
+
+
+def _text(revision: Revision, column: bool) -> list[Run]:
+    """Its text in up to three parts: heard, with the front-end, still waiting. What was heard is never struck."""
+    text = revision.text.strip().replace("\r\n", " \n")  # as long as it was, for the caret
+    if revision.secondary:
+        return [(text, "text" if column and revision.status != "superseded" else "beside")]
+    heard = _heard(revision)
+    if _gone(revision):
+        heard += len(text[heard:]) - len(text[heard:].lstrip()) if heard else 0  # no line through the gap
+        sent, kinds = heard, ("heard" if revision.speaking else "said", "", "struck")
+    elif revision.spoken and heard and not revision.speaking:
+        sent, kinds = heard, ("text", "", "still")  # what is left won't be said any more
+    else:
+        sent = max(heard, revision.sent - len(revision.text) + len(revision.text.lstrip()))
+        kinds = ("heard" if revision.speaking else "text", "text", "still")
+    parts = zip((text[:heard], text[heard:sent], text[sent:]), kinds, strict=True)
+    return [(part, kind) for part, kind in parts if part]
+
+
+def _arguments(text: str) -> str:
+    """A tool's arguments for people: the bare values, if that is what they are."""
+    try:
+        values = json.loads(text or "{}")
+    except ValueError:
+        return text
+    if not isinstance(values, dict):
+        return str(values)
+    return ", ".join(value if isinstance(value, str) else json.dumps(value) for value in values.values())
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= LONGEST_TOOL_TEXT else flat[: LONGEST_TOOL_TEXT - 1].rstrip() + "…"

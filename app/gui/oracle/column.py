@@ -1,0 +1,146 @@
+"""A column of revisions: newest on top, each a card, under a heading that says whose they are.
+
+Shows what it is given, and writes only what has changed. Knows no event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from contextlib import nullcontext
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.gui.oracle.revisions import Revision
+from app.gui.widgets.card import SIDE, Card
+from app.gui.widgets.card_runs import laid_out_once
+from app.gui.widgets.card_view import CardView
+from app.gui.widgets.elided import Elided
+from app.gui.widgets.palette import Look
+
+NARROW_PX, NARROW_SIDE = 360, 5.0
+"""In a column narrower than this the cards leave so many pixels free at their sides."""
+MANY = 20
+"""From so many changes on they are faster together, though all that stands between them is laid out anew."""
+
+
+class Mark(QLabel):
+    """A word on a rounded patch."""
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        font = self.font()
+        font.setBold(True)
+        self.setFont(font)
+
+    def sizeHint(self) -> QSize:
+        """Room for the patch's round ends."""
+        return super().sizeHint() + QSize(16, 4)
+
+    def minimumSizeHint(self) -> QSize:
+        """It is shown whole."""
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paints the patch and the word, in the colours of now."""
+        look = Look.of(self.palette())
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(look.accent)
+        height = min(self.height(), super().sizeHint().height() + 4)
+        patch = QRectF(0, (self.height() - height) / 2, self.width(), height)
+        painter.drawRoundedRect(patch, height / 2, height / 2)
+        painter.setPen(look.base)
+        painter.setFont(self.font())
+        painter.drawText(patch, Qt.AlignmentFlag.AlignCenter, self.text())
+        painter.end()
+
+
+class OracleColumn(QWidget):
+    """A view of cards; with `set_backend`, under the name of a brain that drives or may be made to."""
+
+    hand_over = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.heading = QWidget(self)
+        self.backend = Elided("", self.heading)
+        self.mark = Mark(self.tr("drives"), self.heading)
+        self.hand_button = QPushButton(self.tr("&Hand over"), self.heading)
+        self.view = CardView(newest_first=True, parent=self)
+        self.view.setAccessibleName(self.tr("Oracle revisions"))
+        row = QHBoxLayout(self.heading)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.backend, 1)
+        row.addWidget(self.mark)
+        row.addWidget(self.hand_button)
+        # The headings of both columns are as high, whichever has the button.
+        self.heading.setMinimumHeight(self.hand_button.sizeHint().height())
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addWidget(self.heading)
+        column.addWidget(self.view, 1)
+        self.heading.hide()
+        self.hand_button.clicked.connect(self.hand_over)
+        self._shown: list[Revision] = []
+        self._head = ("", False)
+
+    def set_backend(self, backend: str, drives: bool) -> None:
+        """Whose column this is, and whether that one drives; an empty name for a column of everybody's."""
+        if self._head == (backend, drives):
+            return
+        self._head = (backend, drives)
+        name = self.tr("Revisions of {0}").format(backend) if backend else self.tr("Oracle revisions")
+        self.view.setAccessibleName(name)
+        self.heading.setVisible(bool(backend))
+        self.backend.setText(backend)
+        self.backend.setToolTip(backend)
+        self.mark.setVisible(drives)
+        self.hand_button.setVisible(not drives)
+        self.hand_button.setAccessibleName(self.tr("Hand over to {0}").format(backend))
+
+    def show_revisions(
+        self, wanted: list[Revision], changed: Collection[Revision], card: Callable[[Revision], Card]
+    ) -> None:
+        """Shows the revisions `wanted`, newest first, as `card` makes them; of those that stay, it makes the ones that
+        have `changed` anew.
+        """
+        view, shown = self.view, self._shown
+        if wanted == shown and not any(revision in changed for revision in shown):
+            return
+        stay, height = view.at_newest(), view.document().size().height()
+        if shown and set(wanted).isdisjoint(shown):
+            view.clear_cards()
+            shown.clear()
+        with laid_out_once(view.document()) if len(changed) > MANY else nullcontext():
+            self._write(wanted, changed, card)
+        view.keep_view(stay, height)
+
+    def _write(self, wanted: list[Revision], changed: Collection[Revision], card: Callable[[Revision], Card]) -> None:
+        view, shown, keep = self.view, self._shown, set(wanted)
+        for place in range(len(shown) - 1, -1, -1):
+            if shown[place] not in keep:
+                del shown[place]
+                view.remove_card(place)
+        for place, revision in enumerate(wanted):
+            if place < len(shown) and shown[place] is revision:
+                if revision in changed:
+                    view.set_card(place, card(revision))
+            else:
+                shown.insert(place, revision)
+                view.insert_card(place, card(revision))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leaves more room to the words where there is little."""
+        super().resizeEvent(event)
+        self.view.set_side(NARROW_SIDE if self.width() < NARROW_PX else SIDE)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follows the system's font."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "hand_button"):
+            self.heading.setMinimumHeight(self.hand_button.sizeHint().height())

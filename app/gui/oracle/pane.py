@@ -1,0 +1,243 @@
+"""The back-end's thoughts: one card a revision, the newest on top, the superseded ones struck through.
+
+Two brains have a column each where there is room; else what the one at the side thinks stands between the others,
+calmer. The quiet mode shows nothing but the revision that counts. A brain that has not said anything yet is told by
+how long it has been waited for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from app.conversation.events import BackendChanged, Event, OracleRequested, SecondaryChanged, SessionStarted
+from app.gui.oracle.card import OracleCards
+from app.gui.oracle.column import OracleColumn
+from app.gui.oracle.header import OracleHeader
+from app.gui.oracle.revisions import OracleLog, Revision
+from app.gui.oracle.sides import backend_words
+from app.gui.widgets.card import Card
+from app.gui.widgets.card_view import CardView
+from app.gui.widgets.session_time import SessionTime
+
+WAIT_STEP_MS = 1000
+COLUMNS_PX = 420
+"""From this width on two brains have a column each."""
+QUIET_SCALE = 1.35
+_EARLY = 0.05
+"""Seconds by which a timer may be too early without a second being lost."""
+
+
+class OraclePane(QWidget):
+    """Takes events with `apply`; shows what they changed on `settle`, each revision once. `clock`: any steady one, in
+    seconds, to tell how long a brain is silent when no event does.
+    """
+
+    quiet_toggled = Signal(bool)
+    """Whether only the revision that counts is shown, from now on."""
+
+    def __init__(self, parent: QWidget | None = None, *, clock: Callable[[], float] = time.perf_counter) -> None:
+        super().__init__(parent)
+        self.time = SessionTime(clock)
+        self.header = OracleHeader(self)
+        self.columns = (OracleColumn(self), OracleColumn(self))
+        self.view = self.columns[0].view
+        self.view.empty_text = self.tr("What the brain thinks, while you still talk, appears here.")
+        self.columns[1].view.empty_text = self.tr("What the brain at the side thinks appears here.")
+        self.quiet_view = CardView(scale=QUIET_SCALE, parent=self)
+        self.quiet_view.setAccessibleName(self.tr("The answer that counts now"))
+        self.quiet_view.empty_text = self.tr("The answer that counts now appears here.")
+        self._cards = OracleCards(self)
+        self._split = QSplitter(Qt.Orientation.Horizontal, self)
+        self._split.setChildrenCollapsible(False)
+        self._split.setHandleWidth(8)
+        for column in self.columns:
+            self._split.addWidget(column)
+            column.hand_button.setToolTip(self.header.hand_button.toolTip())
+            column.hand_over.connect(self.header.hand_over)
+            self.header.running_changed.connect(column.hand_button.setEnabled)
+        self.columns[1].hide()
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self._split)
+        self._pages.addWidget(self.quiet_view)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.header)
+        layout.addWidget(self._pages, 1)
+        self.log = OracleLog()
+        self._changed: set[Revision] = set()
+        self._paired = False
+        self._two = False
+        self._in_view = False
+        self.wait_timer = QTimer(self, interval=WAIT_STEP_MS, timerType=Qt.TimerType.PreciseTimer)
+        """Runs only while a brain is waited for in view."""
+        self.wait_timer.timeout.connect(self._wait)
+        self.header.quiet_toggled.connect(self._show_quiet)
+
+    @property
+    def views(self) -> tuple[CardView, ...]:
+        """Everything in which text can be selected."""
+        return (*(column.view for column in self.columns), self.quiet_view)
+
+    @property
+    def quiet(self) -> bool:
+        """Whether only the revision that counts is shown."""
+        return self.header.quiet.isChecked()
+
+    def set_quiet(self, quiet: bool) -> None:
+        """Shows only the revision that counts, or all again."""
+        self.header.quiet.setChecked(quiet)
+
+    def begin(self) -> None:
+        """A new talk begins, and its revisions count from 1 again."""
+        self.end()
+        self.time.begin()
+        self.header.begin()
+        self._pair()
+        self.settle()
+
+    def clear(self) -> None:
+        """Another conversation is to be shown: nothing of this one stays."""
+        self.begin()
+        self.log.revisions.clear()
+        self._changed.clear()
+        self._settle_columns()
+        self._settle_quiet()
+
+    def end(self) -> None:
+        """The talk is over: nothing is under way any more."""
+        self._changed.update(self.log.begin())
+        self.settle()
+
+    def apply(self, event: Event) -> None:
+        """Takes one event in."""
+        self.time.hear(event.at)
+        known = self.log.revisions[0] if self.log.revisions else None
+        self._changed.update(self.log.apply(event))
+        self.header.apply(event)
+        self._pair()
+        if self.log.revisions and self.log.revisions[0] is not known:
+            newest = self.log.revisions[0]
+            newest.column = self.header.sides.column(newest.secondary)
+
+    def show_talk(self, events: Sequence[Event]) -> None:
+        """Shows the newest revisions of a talk of the past, above those that are shown: as many as are kept at all."""
+        asked = [place for place, event in enumerate(events) if isinstance(event, OracleRequested)]
+        first = asked[-self.log.limit] if len(asked) > self.log.limit else 0
+        for place, event in enumerate(events):
+            if place >= first or isinstance(event, SessionStarted | BackendChanged | SecondaryChanged):
+                self.apply(event)
+        self.end()
+
+    def settle(self) -> None:
+        """Shows all that has changed since the last time."""
+        self._watch()
+        self._arrange()
+        if not self._changed:
+            return
+        if self.quiet:
+            self._settle_quiet()  # the columns are written when they are seen again
+            if len(self._changed) > self.log.limit:
+                self._changed.intersection_update(self.log.revisions)
+            return
+        self._settle_columns()
+        self._changed.clear()
+
+    # -- columns
+
+    def _pair(self) -> None:
+        """When a second brain comes to the side, what each of them has said goes to its own column."""
+        paired = bool(self.header.beside)
+        if paired and not self._paired:
+            right = self.header.sides.backends[1]
+            for revision in self.log.revisions:
+                revision.column = int(backend_words(revision.backend, revision.model) == right)
+            self._changed.update(self.log.revisions)
+        self._paired = paired
+
+    def _arrange(self) -> None:
+        """Shows one column or two, each under its brain's name."""
+        two = self._paired and self.width() >= COLUMNS_PX
+        self.header.set_columns(two and not self.quiet)
+        sides = self.header.sides
+        had_focus = any(column.hand_button.hasFocus() for column in self.columns)
+        for place, column in enumerate(self.columns):
+            name = sides.backends[place] or self.tr("The other")
+            column.set_backend(name if two else "", sides.driving == place)
+        if had_focus and two:
+            self.columns[1 - sides.driving].hand_button.setFocus()
+        if two == self._two:
+            return
+        self._two = two
+        self._changed.update(self.log.revisions)
+        self.columns[1].setVisible(two)
+        if two:
+            self._split.setSizes([self.width() // 2] * 2)
+
+    def _settle_columns(self) -> None:
+        if not self._two:
+            self.columns[0].show_revisions(self.log.revisions, self._changed, self._card)
+            return
+        for place, column in enumerate(self.columns):
+            column.show_revisions([r for r in self.log.revisions if r.column == place], self._changed, self._card)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Two columns where there is room."""
+        super().resizeEvent(event)
+        self.settle()
+
+    # -- the quiet mode
+
+    def _show_quiet(self, quiet: bool) -> None:
+        if quiet:
+            self._settle_quiet()
+        self._pages.setCurrentIndex(int(quiet))
+        self.settle()
+        self.quiet_toggled.emit(quiet)
+
+    def _settle_quiet(self) -> None:
+        revision, view = self.log.current, self.quiet_view
+        if revision is None:
+            view.clear_cards()
+            return
+        card = self._cards.quiet_card(revision, self._waited(revision))
+        if view.cards:
+            view.set_card(0, card)
+        else:
+            view.insert_card(0, card)
+
+    # -- waiting
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Tells the waiting on."""
+        super().showEvent(event)
+        self._in_view = True
+        self._wait()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nobody looks: nothing needs to move."""
+        super().hideEvent(event)
+        self._in_view = False
+        self._watch()
+
+    def _wait(self) -> None:
+        self._changed.update(self.log.waiting)
+        self.settle()
+
+    def _watch(self) -> None:
+        needed = self._in_view and bool(self.log.waiting)
+        if needed and not self.wait_timer.isActive():
+            self.wait_timer.start()
+        elif not needed:
+            self.wait_timer.stop()
+
+    def _waited(self, revision: Revision) -> int:
+        now = self.time.now if revision.waiting else None
+        return 0 if now is None else max(0, int(now - revision.waits_since + _EARLY))
+
+    def _card(self, revision: Revision) -> Card:
+        return self._cards.card(revision, self._waited(revision), column=self._two)

@@ -1,0 +1,214 @@
+"""Editors of settings that are switched, picked or counted; and which editor each kind of setting has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, QSize, QTimer
+from PySide6.QtGui import QFocusEvent, QWheelEvent
+from PySide6.QtWidgets import QCheckBox, QComboBox, QSpinBox, QStyle, QStyleOptionComboBox, QWidget
+
+from app.gui.backends.style_dialog import DollarBox
+from app.gui.settings.editor import Editor
+from app.gui.settings.text_editors import Folder, Folders, Keys, Line, Lines
+from app.gui.shell.translation import said
+from app.gui.widgets.pick_list import PickList
+from app.settings.declarations import Setting
+
+
+class Switch(Editor):
+    """On or off; carries the setting's name itself."""
+
+    letters = 0, 0
+
+    def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(declared, parent)
+        self.box = QCheckBox(said(declared.label), self)
+        self._adopt(self.box)
+        self.box.clicked.connect(lambda: self._want(self.box.isChecked()))
+        self.revert()
+
+    def revert(self) -> None:
+        """Shows what is kept."""
+        self.box.setChecked(self.value)
+
+    def in_words(self, value: Any) -> str:
+        """On or off."""
+        return self.tr("on") if value else self.tr("off")
+
+
+class Choice(Editor):
+    """One of several, by the words of the declaration or by those that `offer` brings."""
+
+    widest = 42
+    """How wide it may be, in average letters: a device's name always gets as much."""
+
+    def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(declared, parent)
+        if declared.kind == "device":
+            self.letters = self.widest, 14
+        self.list = PickList(self)
+        # Long names must not push the dialog wider.
+        self.list.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.list.setMinimumContentsLength(8)
+        self._adopt(self.list)
+        self.list.activated.connect(lambda: self._want(self.list.currentData()))
+        self.list.closed.connect(self._offer_later)
+        self._offered: Sequence[tuple[str, str]] = [(key, said(word)) for key, word in declared.words.items()]
+        if declared.kind == "device":
+            self._offered = [("", self.tr("System default"))]
+        self._fill()
+
+    def sizeHint(self) -> QSize:
+        """Wide enough for the longest words that are offered, up to `widest`."""
+        size = super().sizeHint()
+        metrics, option = self.fontMetrics(), QStyleOptionComboBox()
+        self.list.initStyleOption(option)
+        longest = QSize(max(map(metrics.horizontalAdvance, self.texts), default=0), metrics.height())
+        needed = self.style().sizeFromContents(QStyle.ContentsType.CT_ComboBox, option, longest, self.list).width()
+        size.setWidth(max(size.width(), min(needed, metrics.averageCharWidth() * self.widest)))
+        return size
+
+    def offer(self, choices: Sequence[tuple[str, str]]) -> None:
+        """Offers these values with their words, once the list isn't open; what is kept stays offered, too."""
+        self._offered = list(choices)
+        if not self.list.view().isVisible():
+            self._fill()
+
+    def revert(self) -> None:
+        """Shows what is kept."""
+        self._fill()
+
+    @property
+    def texts(self) -> list[str]:
+        """What is offered, in words."""
+        return [self.list.itemText(place) for place in range(self.list.count())]
+
+    def in_words(self, value: Any) -> str:
+        """As it is offered."""
+        declared = said(self.declared.words.get(value, value))
+        return next((words for key, words in self._offered if key == value), declared)
+
+    def _offer_later(self) -> None:
+        # What was picked in the list that closes comes first.
+        QTimer.singleShot(0, self, self._fill)
+
+    def _fill(self) -> None:
+        wanted = list(self._offered)
+        if self.value not in [key for key, _ in wanted]:
+            known = said(self.declared.words.get(self.value, ""))
+            wanted.append((self.value, known or self.tr("Not found: {0}").format(self.value)))
+        there = [(self.list.itemData(place), self.list.itemText(place)) for place in range(self.list.count())]
+        with QSignalBlocker(self.list):
+            if there != wanted:
+                self.list.clear()
+                for key, words in wanted:
+                    self.list.addItem(words, key)
+                self.updateGeometry()
+            self.list.setCurrentIndex(next(place for place, (key, _) in enumerate(wanted) if key == self.value))
+        self.list.setToolTip(self.list.currentText())
+
+
+class _Box:
+    """Leaves the wheel to what is behind; words that stand for a number are typed over, and not added to."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+    def focusInEvent(self: Any, event: QFocusEvent) -> None:
+        super().focusInEvent(event)  # type: ignore[misc]
+        if self.text() == self.specialValueText():
+            QTimer.singleShot(0, self, self.selectAll)  # a click places the cursor first
+
+
+class _Whole(_Box, QSpinBox):
+    pass
+
+
+class _Part(_Box, DollarBox):
+    pass
+
+
+class Number(Editor):
+    """A number in its range; the one below it may stand for something else, in words."""
+
+    def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(declared, parent)
+        self._parts = isinstance(declared.default, float)
+        box: Any = _Part(self) if self._parts else _Whole(self)
+        self.box = box
+        if self._parts:
+            box.setDecimals(2)
+        least = declared.lowest
+        self._below = False
+        if declared.special is not None:
+            self._below = declared.special[0] < least
+            least -= declared.step if self._below else 0
+            box.setSpecialValueText(said(declared.special[1]))
+        box.setRange(*(self._typed(number) for number in (least, declared.highest)))
+        box.setSingleStep(self._typed(declared.step))
+        if declared.unit == "$":
+            box.setPrefix("$")
+        elif declared.unit:
+            box.setSuffix(f" {said(declared.unit)}")
+        box.setKeyboardTracking(False)
+        self._adopt(box)
+        # A talk must not begin anew at each step on the way.
+        (box.editingFinished if declared.effect == "anew" else box.valueChanged).connect(self._changed)
+        self.revert()
+
+    @property
+    def dirty(self) -> bool:
+        """Whether something is typed that isn't kept yet."""
+        return self.box.text() != self._kept_text
+
+    def commit(self) -> None:
+        """Takes over what is typed."""
+        self.box.interpretText()
+        self._changed()
+
+    def revert(self) -> None:
+        """Shows what is kept."""
+        with QSignalBlocker(self.box):
+            self.box.setValue(self._number(self.value))
+        self._kept_text = self.box.text()
+
+    def in_words(self, value: Any) -> str:
+        """As it is shown."""
+        number = self._number(value)
+        if self.declared.special is not None and number <= self.box.minimum():
+            return self.box.specialValueText()
+        return f"{self.box.prefix()}{self.box.textFromValue(number)}{self.box.suffix()}"
+
+    def _changed(self) -> None:
+        self._kept_text = self.box.text()
+        self._want(self._shown)
+
+    def _typed(self, number: float) -> float:
+        return float(number) if self._parts else int(number)
+
+    def _number(self, value: float) -> float:
+        return self.box.minimum() if self._below and value < self.declared.lowest else value
+
+    @property
+    def _shown(self) -> float:
+        value = self.box.value()
+        if self._below and self.declared.special is not None and value < self.declared.lowest - self.declared.step / 2:
+            return self._typed(self.declared.special[0])
+        # Steps of a tenth must not end at 0.30000000000000004, nor at -0.0.
+        return round(value, self.box.decimals()) + 0.0 if self._parts else value
+
+
+EDITORS: dict[str, type[Editor]] = {
+    "switch": Switch,
+    "choice": Choice,
+    "device": Choice,
+    "number": Number,
+    "line": Line,
+    "lines": Lines,
+    "folder": Folder,
+    "folders": Folders,
+    "keys": Keys,
+}
+"""By the kind of the setting."""

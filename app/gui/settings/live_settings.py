@@ -1,0 +1,176 @@
+"""What follows from a changed setting, at once: for the talk that runs, the window, the pickers that show it.
+
+Takes what the settings' dialog and the bar's pickers say. Settings that are not named here count when they are needed
+next: for a new talk, or a new start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QApplication
+
+from app.conversation.frame import as_frames
+from app.gui.backends.favourites import from_text, to_text
+from app.gui.models.frontend_controller import FrontEndController
+from app.gui.shell.menu import TalkMenu
+from app.gui.shell.setup_bar import SetupBar
+from app.gui.sound.controller import SoundController
+from app.gui.state.choice import LOCATED, MODELLED, backend_choice, keep_backend, processing_choice, speech_choice
+from app.gui.state.session_manager import SessionManager
+from app.gui.state.settings_controller import SettingsController
+from app.gui.widgets.theme import apply_theme, reduce_motion
+from app.session.control import BackendChoice
+from app.settings.declarations import Settings, patience_of
+
+_OF_A_BACKEND = ("provider", "embedded_model", *(f"{p}_model" for p in MODELLED), *(f"{p}_url" for p in LOCATED))
+_OF_THE_MODEL = ("precision", "weights_folder", "context_frames")
+_OF_SPEECH = ("recogniser", "voice", "speech_rate", "speech_volume")
+_OF_PROCESSING = ("echo_cancellation", "noise_suppression", "auto_gain")
+
+
+class LiveSettings(QObject):
+    """`change` takes a setting by its key."""
+
+    restart_wanted = Signal()
+    """The talk has to begin anew for a change to take effect."""
+    quiet_changed = Signal(bool)
+    motion_changed = Signal(bool)
+
+    def __init__(
+        self,
+        settings: Settings,
+        keep: SettingsController,
+        manager: SessionManager,
+        setup: SetupBar,
+        models: FrontEndController,
+        sound: SoundController,
+        menu: TalkMenu,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._keep = keep
+        self._manager = manager
+        self._setup = setup
+        self._models = models
+        self._sound = sound
+        self._menu = menu
+        keep.follow("frontend", does=self._frontend)
+        keep.follow(*_OF_THE_MODEL, does=self._model)
+        keep.follow("answer_mode", does=self._answer_mode)
+        keep.follow("patience", does=lambda steps: self._manager.set_patience(patience_of(steps)))
+        keep.follow("openings", does=manager.set_openings)
+        keep.follow(*_OF_SPEECH, does=lambda _: manager.set_speech(speech_choice(settings)))
+        keep.follow(*_OF_A_BACKEND, does=lambda _: self._backend())
+        keep.follow("answer_delay_ms", "oracle_lead_ms", does=lambda _: self._dials())
+        keep.follow("keep_recordings", does=menu.recordings_action.setChecked)
+        keep.follow("theme", "font_scale", does=lambda _: self._look())
+        keep.follow("reduced_motion", does=self._motion)
+        keep.follow("oracle_quiet", does=self._quiet)
+        # These write the settings themselves, and show it everywhere.
+        self._own: dict[str, Callable[[], None]] = {
+            key: lambda: sound.set_processing(processing_choice(settings)) for key in _OF_PROCESSING
+        }
+        setup.answer_mode_picked.connect(lambda answer_mode: self.change("answer_mode", answer_mode))
+        setup.frontend_picked.connect(lambda key: self.change("frontend", key))
+        models.precision_picked.connect(lambda choice: self.change("precision", choice))
+        menu.keep_recordings.connect(lambda kept: self.change("keep_recordings", kept))
+        menu.quiet.connect(lambda quiet: self.change("oracle_quiet", quiet))
+        backend = setup.backend
+        setup.favourites.set_labels(
+            {backend.itemData(place): backend.itemText(place) for place in range(backend.count())}
+        )
+        setup.favourites.show_backends(from_text(settings.favourite_backends, self._providers()))
+        setup.favourites.changed.connect(lambda backends: self.change("favourite_backends", to_text(backends)))
+        setup.favourites.picked.connect(self.pick_backend)
+
+    def begin(self) -> None:
+        """Has the window look as the settings say."""
+        self._look()
+        self._motion(self._settings.reduced_motion)
+        self._menu.quiet_action.setChecked(self._settings.oracle_quiet)
+        self._quiet(self._settings.oracle_quiet)
+
+    def change(self, key: str, value: object) -> None:
+        """Takes a setting over, and has what follows happen."""
+        settings, sound = self._settings, self._sound
+        if getattr(settings, key) == value:
+            return
+        match key:
+            case "microphone":
+                sound.pick_devices(str(value), settings.loudspeaker)
+                self._setup.offer_again()
+            case "loudspeaker":
+                sound.pick_devices(settings.microphone, str(value))
+                self._setup.offer_again()
+            case "talk_hotkey":
+                sound.set_hotkeys(str(value), settings.mute_hotkey)
+            case "mute_hotkey":
+                sound.set_hotkeys(settings.talk_hotkey, str(value))
+            case "talk_mode":
+                sound.set_talk_mode(str(value))
+            case _:
+                self._keep.change(key, value)
+                if key in self._own:
+                    self._own[key]()
+
+    def pick_frontend(self, key: str, precision: str = "") -> None:
+        """Has this front-end hear and speak, with its weights in this precision; empty: as it was."""
+        if precision:
+            self.change("precision", precision)
+        self.change("frontend", key)
+
+    def pick_backend(self, choice: BackendChoice) -> None:
+        """Has this brain drive, as if it was picked in the bar."""
+        if choice != self._setup.choice:
+            self._setup.show_backend(choice)
+            self._setup.backend_picked.emit(choice)
+
+    # -- what follows
+
+    def _frontend(self, key: str) -> None:
+        self._setup.show_frontend(key)
+        self._models.show()
+        self.restart_wanted.emit()
+
+    def _model(self, _: object) -> None:
+        self._models.show()
+        if self._models.weighty:
+            self.restart_wanted.emit()
+
+    def _answer_mode(self, answer_mode: str) -> None:
+        self._setup.show_answer_mode(answer_mode)
+        self._manager.set_answer_mode("after" if answer_mode == "after" else "thinking")
+
+    def _backend(self) -> None:
+        choice = backend_choice(self._settings)
+        self.pick_backend(choice)
+        if self._setup.choice != choice:  # it waits for something: a router for its table
+            keep_backend(self._settings, self._setup.choice)
+            self._keep.later()
+
+    def _dials(self) -> None:
+        delay, lead = as_frames(self._settings.answer_delay_ms), as_frames(self._settings.oracle_lead_ms)
+        model = self._manager.wanted.model
+        if (model.delay, model.lead) != (delay, lead):
+            self._manager.set_dials(delay, lead)
+        self._models.show_dials(delay, lead)
+
+    def _look(self) -> None:
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        apply_theme(app, self._settings.theme, self._settings.font_scale)
+
+    def _motion(self, reduced: bool) -> None:
+        reduce_motion(reduced)
+        self.motion_changed.emit(reduced)
+
+    def _quiet(self, quiet: bool) -> None:
+        self._menu.quiet_action.setChecked(quiet)
+        self.quiet_changed.emit(quiet)
+
+    def _providers(self) -> list[str]:
+        backend = self._setup.backend
+        return [backend.itemData(place) for place in range(backend.count())]

@@ -1,0 +1,148 @@
+"""One setting in the dialog of settings: its name, its editor, what it means, and the way back to the default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QApplication, QGridLayout, QLabel, QToolButton, QWidget
+
+from app.gui.settings.choice_editors import EDITORS, Choice, Switch
+from app.gui.settings.text_editors import Lines
+from app.gui.shell.translation import said
+from app.gui.widgets.palette import Look
+from app.gui.widgets.panel import Quiet
+from app.settings.declarations import Setting, Settings
+
+
+class SettingRow(QWidget):
+    """`changed` tells the new value, once it is whole."""
+
+    changed = Signal(object)
+
+    def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.declared = declared
+        self.editor = EDITORS[declared.kind](declared, self)
+        label = said(declared.label)
+        self.label = QLabel(label, self)
+        self.label.setBuddy(self.editor)
+        self.label.setWordWrap(True)
+        self.label.setVisible(not isinstance(self.editor, Switch))
+        effects = {
+            "now": "",
+            "anew": self.tr("A talk that runs begins anew."),
+            "talk": self.tr("From the next talk on."),
+            "start": self.tr("From the next start of KAME on."),
+        }
+        self.effect = effects[declared.effect]
+        self.words = Quiet(" ".join(filter(None, (said(declared.help), self.effect))), self)
+        self.refusal = QLabel(self)
+        self.refusal.setWordWrap(True)
+        self.refusal.setAccessibleName(self.tr("Why it can't be: {0}").format(label))
+        self.reset = QToolButton(self)
+        self.reset.setText(self.tr("Reset"))
+        self.reset.setAutoRaise(True)
+        self.reset.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.reset.setAccessibleName(self.tr("Reset: {0}").format(label))
+        policy = self.reset.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.reset.setSizePolicy(policy)
+        control: QWidget = self.editor
+        while (inner := control.focusProxy()) is not None:
+            control = inner
+        control.setAccessibleDescription(self.words.text())
+        self._lay_out()
+        self._fit()
+        self.refuse("")
+        self.editor.wanted.connect(self._wanted)
+        self.editor.refused.connect(self.refuse)
+        self.reset.clicked.connect(self._reset)
+        self._show_reset()
+
+    @property
+    def value(self) -> Any:
+        """What is kept."""
+        return self.editor.value
+
+    @property
+    def is_default(self) -> bool:
+        """Whether what is kept is the default."""
+        return self.editor.value == self.declared.default
+
+    def keep(self, value: Any) -> None:
+        """Shows what is kept now."""
+        self.editor.keep(value)
+        self._show_reset()
+
+    def want(self, value: Any) -> None:
+        """Changes it as if the user had; what is being typed is lost."""
+        self.editor.revert()
+        changes = value != self.editor.value
+        self.keep(value)
+        self.refuse("")
+        if changes:
+            self.changed.emit(value)
+
+    def holds(self, words: list[str]) -> bool:
+        """Whether each of `words`, in small letters, is somewhere in what is known of it."""
+        declared = self.declared
+        texts = [declared.name, said(declared.label), said(Settings.groups[declared.group]), self.words.text()]
+        texts += declared.choices
+        if isinstance(self.editor, Choice):
+            texts += self.editor.texts
+        hay = "\n".join(texts).casefold()
+        return all(word in hay for word in words)
+
+    def refuse(self, sentence: str) -> None:
+        """Says why what was typed can't be kept; empty: it can."""
+        self.refusal.setText(sentence)
+        self.refusal.setVisible(bool(sentence))
+
+    def _wanted(self, value: Any) -> None:
+        self._show_reset()
+        self.changed.emit(value)
+
+    def _reset(self) -> None:
+        self.editor.setFocus()  # the button goes, and what has the keyboard with it
+        self.want(self.declared.default)
+
+    def _show_reset(self) -> None:
+        self.reset.setVisible(not self.is_default)
+        default = self.editor.in_words(self.declared.default)
+        self.reset.setToolTip(self.tr("Back to the default: {0}").format(default))
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(3)
+        grid.setColumnStretch(0, 1)
+        wide, switch = self.editor.wide, isinstance(self.editor, Switch)
+        grid.addWidget(self.editor if switch else self.label, 0, 0)
+        grid.addWidget(self.reset, 0, 2 if wide or switch else 1)
+        if wide:
+            grid.addWidget(self.editor, 1, 0, 1, 3)
+        elif not switch:
+            grid.addWidget(self.editor, 0, 2)
+        grid.addWidget(self.refusal, 2, 0, 1, 3)
+        grid.addWidget(self.words, 3, 0, 1, 3)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follows the fonts and the colours."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+        if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
+            self._tint()
+
+    def _fit(self) -> None:
+        if isinstance(self.editor, Lines):
+            self.editor.text.setFixedHeight(self.fontMetrics().lineSpacing() * self.editor.rows + 14)
+        self._tint()
+
+    def _tint(self) -> None:
+        palette = QPalette()
+        palette.setColor(QPalette.ColorRole.WindowText, Look.of(QApplication.palette()).bad)
+        self.refusal.setPalette(palette)

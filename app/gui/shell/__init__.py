@@ -1,0 +1,1 @@
+"""The main window, its menus, messages and dialogs, and the event loop."""

@@ -1,0 +1,185 @@
+"""The window's four panes and how they share it: what is shown, how wide, how high, and that it stays so.
+
+Knows nothing of what is in them.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import logging
+from contextlib import suppress
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMainWindow, QSplitter, QVBoxLayout, QWidget
+
+from app.platform.atomic_files import write_json
+
+SAVE_AFTER_MS = 800
+HANDLE_PX = 12
+CONVERSATIONS_PX = 230
+TIMELINE_PX, TIMELINE_SHARE, MOST_TIMELINE_PX = 180, 0.28, 360
+"""The timeline's height is a share of the window's, but no less than seven lanes need, nor more than they can use."""
+LEAST_FOR_CONVERSATIONS_PX, LEAST_FOR_TIMELINE_PX = 1080, 700
+"""A smaller window shows that pane only when its user asks for it: the talk needs the room."""
+
+LEAST_WIDTHS = (180, 320, 260)
+LEAST_TIMELINE_PX = 110
+USUAL_LINE_PX = 17
+"""A line of text of the size that all these pixels are meant for: larger letters need more."""
+
+_log = logging.getLogger(__name__)
+
+
+class Panes(QWidget):
+    """`conversations`, `talk` and `oracle` in a row, the `timeline` below."""
+
+    def __init__(
+        self,
+        conversations: QWidget,
+        talk: QWidget,
+        oracle: QWidget,
+        timeline: QWidget,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.columns = QSplitter(Qt.Orientation.Horizontal, self)
+        self.rows = QSplitter(Qt.Orientation.Vertical, self)
+        self._timeline = timeline
+        timeline.setMinimumHeight(round(LEAST_TIMELINE_PX * self.scale))
+        for pane, least in zip((conversations, talk, oracle), LEAST_WIDTHS, strict=True):
+            pane.setMinimumWidth(least)
+            self.columns.addWidget(pane)
+        for place, stretch in ((0, 0), (1, 3), (2, 2)):
+            self.columns.setStretchFactor(place, stretch)
+        self.rows.addWidget(self.columns)
+        self.rows.addWidget(timeline)
+        self.rows.setStretchFactor(0, 5)
+        self.rows.setStretchFactor(1, 1)
+        for splitter in (self.columns, self.rows):
+            splitter.setChildrenCollapsible(False)
+            splitter.setHandleWidth(HANDLE_PX)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.rows)
+        self.conversations_action = self._action(self.tr("&Conversations"), "Ctrl+1", conversations)
+        self.oracle_action = self._action(self.tr("&Oracle"), "Ctrl+2", oracle)
+        self.timeline_action = self._action(self.tr("&Timeline"), "Ctrl+3", timeline)
+        self.chosen = False
+        """Whether the user has said which panes there are to be; until then that follows the window's size."""
+        for action in self.actions_:
+            action.triggered.connect(self._choose)
+
+    @property
+    def actions_(self) -> tuple[QAction, ...]:
+        """What shows and hides the panes."""
+        return self.conversations_action, self.oracle_action, self.timeline_action
+
+    @property
+    def scale(self) -> float:
+        """How much larger than usual text is; at least 1."""
+        return max(1.0, self.fontMetrics().height() / USUAL_LINE_PX)
+
+    def fit_into(self, width: int, height: int) -> None:
+        """Shows the panes for which a window of this size, in pixels, has room, unless the user has chosen them."""
+        if not self.chosen:
+            self.conversations_action.setChecked(width >= LEAST_FOR_CONVERSATIONS_PX * self.scale)
+            self.timeline_action.setChecked(height >= LEAST_FOR_TIMELINE_PX * self.scale)
+
+    def divide(self, width: int, height: int) -> None:
+        """Divides a window of this size as suits most."""
+        conversations = round(CONVERSATIONS_PX * self.scale)
+        rest = width - (conversations if self.conversations_action.isChecked() else 0)
+        self.columns.setSizes([conversations, round(rest * 0.58), round(rest * 0.42)])
+        timeline = round(min(MOST_TIMELINE_PX * self.scale, max(TIMELINE_PX * self.scale, height * TIMELINE_SHARE)))
+        self.rows.setSizes([max(1, height - timeline), timeline])
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follows the size of text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._timeline.setMinimumHeight(round(LEAST_TIMELINE_PX * self.scale))
+            self.fit_into(self.window().width(), self.window().height())
+
+    def _choose(self) -> None:
+        self.chosen = True
+
+    def _action(self, text: str, keys: str, pane: QWidget) -> QAction:
+        action = QAction(text, self)
+        action.setCheckable(True)
+        action.setChecked(True)
+        action.setShortcut(QKeySequence(keys))
+        action.toggled.connect(pane.setVisible)
+        return action
+
+
+class WindowLayoutStore(QObject):
+    """Has the window stand as it stood when it was closed: size, place, panes. `path`: a small JSON file."""
+
+    def __init__(self, window: QMainWindow, panes: Panes, path: Path) -> None:
+        super().__init__(window)
+        self._window = window
+        self._panes = panes
+        self._path = path
+        self._timer = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
+        self._timer.timeout.connect(self.save)
+        for splitter in (panes.columns, panes.rows):
+            splitter.splitterMoved.connect(lambda *_: self._timer.start())
+        for action in panes.actions_:
+            action.toggled.connect(lambda _: self._timer.start())
+
+    def restore(self) -> bool:
+        """Whether there was something to go by."""
+        try:
+            kept = json.loads(self._path.read_text("utf-8"))
+            state = {name: _bytes(kept[name]) for name in ("window", "columns", "rows")}
+            shown = {str(name) for name in kept["shown"]}
+        except FileNotFoundError:
+            return False
+        except (OSError, ValueError, KeyError, TypeError, binascii.Error):
+            _log.warning("the window's layout could not be read")  # no loss: it stands as at the first start
+            return False
+        if not self._window.restoreGeometry(state["window"]):
+            _log.warning("the window's layout could not be used")
+            return False
+        self._panes.chosen = kept.get("chosen") is True
+        for name, action in self._named():
+            action.setChecked(name in shown)
+        columns = self._panes.columns.restoreState(state["columns"])
+        return self._panes.rows.restoreState(state["rows"]) and columns
+
+    def save(self) -> None:
+        """Keeps how it stands now."""
+        self._timer.stop()
+        shown = [name for name, action in self._named() if action.isChecked()]
+        states = {
+            "window": self._window.saveGeometry(),
+            "columns": self._panes.columns.saveState(),
+            "rows": self._panes.rows.saveState(),
+        }
+        with suppress(OSError):  # a full disk: the window is where it was the time before
+            kept = {name: _text(state) for name, state in states.items()}
+            write_json(self._path, {**kept, "shown": shown, "chosen": self._panes.chosen})
+
+    def moved(self) -> None:
+        """The window was moved or resized: that is kept, once it has come to rest."""
+        self._timer.start()
+
+    def _named(self) -> tuple[tuple[str, QAction], ...]:
+        panes = self._panes
+        return (
+            ("conversations", panes.conversations_action),
+            ("oracle", panes.oracle_action),
+            ("timeline", panes.timeline_action),
+        )
+
+
+def _text(state: QByteArray) -> str:
+    return base64.b64encode(state.data()).decode("ascii")
+
+
+def _bytes(text: str) -> QByteArray:
+    return QByteArray(base64.b64decode(text, validate=True))

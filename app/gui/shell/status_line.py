@@ -1,0 +1,213 @@
+"""The line at the window's foot: how fast the last answer came, what the talk has taken, what it is made of."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+
+from app.conversation import events as e
+from app.conversation.latency import Figures
+from app.conversation.usage import BackendUsage, ConversationUsage
+from app.gui.latency.button import LatencyButton
+from app.gui.oracle.header import backend_words
+from app.gui.state.talk_state import TalkState
+from app.gui.widgets.amounts import dollars, tokens
+from app.gui.widgets.elided import Elided
+
+LEAST_STATE_PX = 140
+"""Before the state has less room than this, the response times are told in fewer words."""
+
+SPACING_PX = 24
+
+
+class StatusLine(QWidget):
+    """Keeps the few facts of a session that only it shows."""
+
+    latency_wanted = Signal()
+    """The user wants to know more of the response times."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.response = LatencyButton(self)
+        self.response.setAccessibleDescription(self.tr("Opens the panel on latency."))
+        self.response.clicked.connect(self.latency_wanted)
+        self.counts = QLabel(self)
+        self.counts.setAccessibleName(self.tr("What this conversation has taken"))
+        self.state = Elided(parent=self)
+        self.state.setAlignment(Qt.AlignmentFlag.AlignRight)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(SPACING_PX)
+        row.addWidget(self.response)
+        row.addWidget(self.counts)
+        row.addWidget(self.state, 1)
+        self._parts: list[str] = []
+        self._gaps = 0
+        self.usage = ConversationUsage()
+        self._budget: e.BudgetChanged | None = None
+        self._stale = True
+        self._seconds: float | None = None
+        self._figures: Figures | None = None
+
+    def begin(self) -> None:
+        """A new session runs."""
+        self._parts, self._gaps = [], 0
+        self.usage, self._budget, self._stale = ConversationUsage(), None, True
+        self._seconds = self._figures = None
+
+    def apply(self, event: e.Event) -> None:
+        """Takes one event in."""
+        self.usage.apply(event)
+        match event:
+            case e.SessionStarted():
+                self._parts = [event.frontend, event.stt, event.backend, event.model]
+            case e.BackendChanged(backend=backend, model=model):
+                self._parts = [*self._parts[:2], backend, model]
+            case e.FrontEndChanged(frontend=frontend):
+                self._parts = [frontend, *self._parts[1:]]
+            case e.SpeechChanged(stt=stt):
+                self._parts = [*self._parts[:1], stt, *self._parts[2:]]
+            case e.Underrun(count=count):
+                self._gaps += count
+            case e.FramesDropped() | e.SoundLost():
+                self._gaps += 1
+            case e.BudgetChanged():
+                self._budget, self._stale = event, True
+            case e.OracleRequested() | e.OracleEnded() | e.OracleCounted():
+                self._stale = True
+
+    def show_state(self, talk: TalkState, progress: str) -> None:
+        """Shows the talk's state in words."""
+        self.state.setText(self._state(talk, progress))
+        self.state.setToolTip(self.state.text())
+        if self._stale:
+            self._stale = False
+            details = "\n".join(self._details())
+            self.counts.setText(self._summary())
+            self.counts.setToolTip(details)
+            self.counts.setAccessibleDescription(details)
+        self._show_response()
+
+    def show_latency(self, seconds: float | None, figures: Figures | None) -> None:
+        """How fast the last answer came, None before the first one; and how the talk's response times are distributed,
+        None while there are too few.
+        """
+        self._seconds, self._figures = seconds, figures
+        self._show_response()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Tells as much as there is room for."""
+        super().resizeEvent(event)
+        self._show_response()
+
+    # -- what the talk has taken
+
+    def _summary(self) -> str:
+        usage = self.usage
+        if not usage.requests:
+            return ""
+        one = usage.requests == 1
+        parts = [self.tr("1 request") if one else self.tr("{0} requests").format(usage.requests)]
+        if usage.superseded:
+            one = usage.superseded == 1
+            parts[0] += self.tr(", 1 restart") if one else self.tr(", {0} restarts").format(usage.superseded)
+        taken = usage.tokens_in + usage.tokens_out
+        if not taken:
+            return parts[0]
+        parts.append(self.tr("{0} tokens").format(tokens(taken)))
+        unknown = any(backend.unpriced for backend in usage.backends.values())
+        if usage.cost or not unknown:
+            parts.append(dollars(usage.cost))
+        if unknown:
+            parts.append(self.tr("more of unknown price") if usage.cost else self.tr("price unknown"))
+        return " · ".join(parts)
+
+    def _details(self) -> list[str]:
+        usage = self.usage
+        if not usage.requests:
+            return [self.tr("What the brains are asked, and what it costs, is counted here.")]
+        lines = [
+            self.tr("{0} requests, of which {1} were restarts that a newer one overtook").format(
+                usage.requests, usage.superseded
+            ),
+            self.tr("{0} tokens in, {1} out").format(f"{usage.tokens_in:,}", f"{usage.tokens_out:,}"),
+        ]
+        lines += [f"{backend_words(*name)}: {self._backend(backend)}" for name, backend in usage.backends.items()]
+        if self._budget is not None and self._budget.cap > 0:
+            lines.append(self._cap(self._budget))
+        return lines
+
+    def _backend(self, backend: BackendUsage) -> str:
+        parts = [
+            self.tr("{0} requests").format(backend.requests) if backend.requests != 1 else self.tr("1 request"),
+            self.tr("{0} overtaken").format(backend.superseded),
+            self.tr("{0} in, {1} out").format(f"{backend.tokens_in:,}", f"{backend.tokens_out:,}"),
+        ]
+        if backend.failed:
+            parts.insert(2, self.tr("{0} failed").format(backend.failed))
+        if backend.tokens_cached:
+            parts.append(self.tr("{0} from the cache").format(f"{backend.tokens_cached:,}"))
+        if backend.estimated:
+            parts.append(self.tr("estimated") if backend.estimated >= backend.requests else self.tr("partly estimated"))
+        if backend.cost or not backend.unpriced:
+            parts.append(dollars(backend.cost))
+        if backend.unpriced:
+            parts.append(self.tr("no price known"))
+        return ", ".join(parts)
+
+    def _cap(self, budget: e.BudgetChanged) -> str:
+        stage = {
+            "free": self.tr("all is well"),
+            "slow": self.tr("the brain is asked less often"),
+            "stop": self.tr("brains that cost are not asked any more"),
+        }[budget.stage]
+        return self.tr("Cap: {0} of {1}; {2}").format(dollars(budget.spent), f"${budget.cap:.2f}", stage)
+
+    # -- the response times
+
+    def _show_response(self) -> None:
+        short = self._response(self._seconds)
+        whole, figures = short, self._figures
+        if figures is not None and self._seconds is not None:
+            whole = self.tr("{0} · median {1} s · 95 % {2} s").format(
+                short, _signed(figures.median), _signed(figures.p95)
+            )
+        shown = whole if self._left_over(whole) >= LEAST_STATE_PX else short
+        if self.response.text() != shown:
+            self.response.setText(shown)
+        if self.response.accessibleName() != whole:  # or a screen reader hears of it with every batch
+            self.response.setToolTip(self.tr("{0}.\nClick to see what the time went to.").format(whole))
+            self.response.setAccessibleName(whole)
+
+    def _left_over(self, text: str) -> int:
+        """Width that is left for the state beside this text."""
+        metrics, response = self.response.fontMetrics(), self.response
+        more = metrics.horizontalAdvance(text) - metrics.horizontalAdvance(response.text())
+        return self.width() - response.sizeHint().width() - more - self.counts.sizeHint().width() - 2 * SPACING_PX
+
+    def _response(self, seconds: float | None) -> str:
+        if seconds is None:
+            return self.tr("No answer yet")
+        if seconds < 0:
+            return self.tr("Last answer began {0} s before you ended").format(f"{-seconds:.2f}")
+        return self.tr("Last answer after {0} s").format(f"{seconds:.2f}")
+
+    # -- the state
+
+    def _state(self, talk: TalkState, progress: str) -> str:
+        if talk.phase == "loading":
+            return self.tr("Getting ready: {0}").format(progress or self.tr("one moment"))
+        if talk.phase == "stopped":
+            return self.tr("Stopped")
+        made_of = " · ".join(part for part in self._parts if part)
+        text = self.tr("Running: {0}").format(made_of) if made_of else self.tr("Running")
+        if self._gaps:
+            one = self._gaps == 1
+            text += " · "
+            text += self.tr("1 gap in the sound") if one else self.tr("{0} gaps in the sound").format(self._gaps)
+        return text
+
+
+def _signed(seconds: float) -> str:
+    return f"{seconds:.2f}".replace("-0.00", "0.00").replace("-", "\u2212")

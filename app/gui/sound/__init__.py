@@ -1,0 +1,1 @@
+"""Devices, levels, the talk button, and the sound dialog."""

@@ -1,0 +1,256 @@
+"""Carries what the user wants of sound to the session and the settings, and shows what the edge tells.
+
+Devices, mute, processing, the talk button's keys, and the dialog about all of it. Knows the session by its protocol
+and devices by their names.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QWidget
+
+from app.conversation import events as e
+from app.conversation.sound_processing import Processing
+from app.gui.shell.menu import TalkMenu
+from app.gui.shell.message_bar import MessageBar
+from app.gui.shell.setup_bar import SetupBar
+from app.gui.sound.dialog import SoundDialog
+from app.gui.sound.talk_bar import TalkBar
+from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.state.choice import keep_processing
+from app.gui.state.session_manager import SessionManager
+from app.services.protocols import SoundService
+from app.settings.declarations import Settings
+
+GOOD_NEWS_MS = 8_000
+"""How long it is shown that a device is back: nobody has to do anything about it."""
+
+NEWS_MS = 20_000
+"""How long it is shown that the talk has moved to another device: it goes on, but one may want to choose otherwise."""
+
+LIST_SECONDS = 8.0
+"""How long a look for devices may take: where it needs a process of its own, that has to start first."""
+
+DeviceLister = Callable[[], tuple[list[str], list[str]]]
+"""Names of the microphones and the loudspeakers. Called off the window's thread: it may take its time."""
+
+_log = logging.getLogger(__name__)
+
+
+class SoundController(QObject):
+    """Changes `settings`, and says so: `changed` when they are to be saved soon."""
+
+    changed = Signal()
+    listed = Signal(list, list)
+    """The microphones and the loudspeakers that there are now, by name."""
+    talk_mode_changed = Signal(str)
+    hotkeys_changed = Signal(str, str)
+    keys_typed = Signal(bool)
+    """A device is being tried out, or no longer: meanwhile the talk hears nothing."""
+    _devices_changed = Signal()
+
+    def __init__(
+        self,
+        settings: Settings,
+        manager: SessionManager,
+        setup: SetupBar,
+        talk_bar: TalkBar,
+        menu: TalkMenu,
+        messages: MessageBar,
+        list_devices: DeviceLister,
+        background: BackgroundTasks,
+        service: SoundService | None,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._manager = manager
+        self._setup = setup
+        self._talk_bar = talk_bar
+        self._menu = menu
+        self._messages = messages
+        self._list_devices = list_devices
+        self._errands = background
+        self._service = service
+        self._window = parent
+        self.dialog: SoundDialog | None = None
+        self._health: e.SoundMeasured | None = None
+        self._trouble = ""
+        self._none_work = False
+        self._granted: dict[str, str] = {}
+        self.news_ms = {"back": GOOD_NEWS_MS, "moved": NEWS_MS}
+        self._news: dict[str, QTimer] = {}
+        for kind in ("microphone", "loudspeaker"):
+            timer = self._news[kind] = QTimer(self, singleShot=True)
+            timer.timeout.connect(partial(messages.clear_topic, kind))
+        self._looking: asyncio.Task[None] | None = None
+        self._look_again = False
+        setup.devices_picked.connect(self.pick_devices)
+        talk_bar.mute.toggled.connect(self.set_muted)
+        menu.mute.connect(self.set_muted)
+        menu.sound.connect(self.open_dialog)
+        talk_bar.sound.clicked.connect(self.open_dialog)
+        for way_in in (menu.sound_action, talk_bar.sound):
+            way_in.setVisible(service is not None)
+        # A watcher tells from a thread of its own: a signal brings its word to this one.
+        self._devices_changed.connect(self._look_for_devices)
+
+    # -- devices
+
+    def devices_changed(self) -> None:
+        """Something was plugged in or out, or another device is the default. Any thread may tell."""
+        self._devices_changed.emit()
+
+    async def list_devices(self) -> None:
+        """Has the pickers offer the devices that there are now."""
+        try:
+            found = asyncio.get_running_loop().run_in_executor(None, self._list_devices)
+            microphones, loudspeakers = await asyncio.wait_for(found, LIST_SECONDS)
+        except Exception as error:  # the session itself will tell what is wrong with its devices
+            _log.warning("the devices could not be listed: %r", error)
+        else:
+            self._setup.set_devices(microphones, loudspeakers)
+            self.listed.emit(microphones, loudspeakers)
+
+    async def close(self) -> None:
+        """Ends what is under way."""
+        if self._looking is not None and not self._looking.done():
+            self._looking.cancel()
+            await asyncio.wait([self._looking])
+
+    def _look_for_devices(self) -> None:
+        if self._looking is not None and not self._looking.done():
+            self._look_again = True
+            return
+
+        async def look() -> None:
+            self._look_again = True
+            while self._look_again:
+                self._look_again = False
+                await self.list_devices()
+
+        self._looking = asyncio.get_running_loop().create_task(look(), name="look for devices")
+
+    def pick_devices(self, microphone: str, loudspeaker: str) -> None:
+        """The talk goes on with these, by name; empty for the system's default."""
+        if (self._settings.microphone, self._settings.loudspeaker) != (microphone, loudspeaker):
+            self._settings.microphone, self._settings.loudspeaker = microphone, loudspeaker
+            for kind in ("microphone", "loudspeaker"):
+                self._messages.clear_topic(kind)  # it was about another one
+            self._manager.set_devices(microphone, loudspeaker)
+            if self.dialog is not None:
+                self.dialog.show_devices(microphone, loudspeaker)
+            self.changed.emit()
+
+    # -- the microphone
+
+    def set_muted(self, muted: bool) -> None:
+        """Mutes the microphone or no longer; whichever switch was used, all show it."""
+        self._talk_bar.mute.setChecked(muted)
+        self._menu.mute_action.setChecked(muted)
+        if self._manager.wanted.muted != muted:
+            self._manager.set_muted(muted)
+
+    def toggle_mute(self) -> None:
+        """For a key that does both."""
+        self.set_muted(not self._manager.wanted.muted)
+
+    def set_processing(self, processing: Processing) -> None:
+        """Processes the microphone's sound in this way from now on."""
+        keep_processing(self._settings, processing)
+        self._manager.set_processing(processing)
+        self._messages.clear_topic("echo")
+        self.changed.emit()
+
+    # -- the dialog
+
+    def open_dialog(self) -> None:
+        """Everything about sound in one place."""
+        if self._service is None:
+            return
+        if self.dialog is None:
+            self.dialog = SoundDialog(self._settings, self._service, self._errands, self._window)
+            self.dialog.test_began.connect(lambda: self.listen_to_test(True))
+            self.dialog.test_ended.connect(lambda: self.listen_to_test(False))
+            self.dialog.processing_changed.connect(self.set_processing)
+            self.dialog.talk_mode_changed.connect(self.set_talk_mode)
+            self.dialog.hotkeys_changed.connect(self.set_hotkeys)
+            self.dialog.keys_typed.connect(self.keys_typed)
+        self.dialog.show_health(self._health)
+        self.dialog.open_afresh()
+        for name, words in self._granted.items():
+            self.dialog.show_granted(name, words)
+        self.dialog.show_hotkey_trouble(self._trouble, self._none_work)
+
+    def close_dialog(self) -> None:
+        """Closes it, if it is open."""
+        if self.dialog is not None:
+            self.dialog.close()
+
+    def show_granted(self, name: str, words: str) -> None:
+        """Which keys the desktop uses to "talk" or "mute", in its own words; empty: it does not tell."""
+        self._granted[name] = words
+        if self.dialog is not None:
+            self.dialog.show_granted(name, words)
+
+    def show_key_trouble(self, sentence: str, none_work: bool = False) -> None:
+        """Why a hotkey can't be had, and whether none can; empty when they are tried anew."""
+        self._none_work = none_work
+        self._trouble = f"{self._trouble} {sentence}".strip() if sentence else ""
+        if self.dialog is not None:
+            self.dialog.show_hotkey_trouble(self._trouble, none_work)
+        if sentence:
+            self._messages.say(self._trouble, topic="hotkey")
+        else:
+            self._messages.clear_topic("hotkey")
+
+    def listen_to_test(self, testing: bool) -> None:
+        """A device is being tried out, or no longer: what is said for that is no turn of the talk."""
+        self._manager.set_deaf(testing)
+
+    def set_talk_mode(self, mode: str) -> None:
+        """How the talk button works from now on."""
+        self._settings.talk_mode = mode
+        self.talk_mode_changed.emit(mode)
+        self.changed.emit()
+
+    def set_hotkeys(self, talk: str, mute: str) -> None:
+        """The hotkeys from now on; empty for none."""
+        self._settings.talk_hotkey, self._settings.mute_hotkey = talk, mute
+        self.hotkeys_changed.emit(talk, mute)
+        self.changed.emit()
+
+    # -- from the session
+
+    def begin(self) -> None:
+        """A new talk runs, or the last one is over: nothing is measured."""
+        self._health = None
+        if self.dialog is not None:
+            self.dialog.show_health(None)
+
+    def show_levels(self, event: e.LevelMeasured) -> None:
+        """Shows how loud both sides are."""
+        self._talk_bar.microphone.set_level(event.user_dbfs, event.at, event.clipped)
+        self._talk_bar.loudspeaker.set_level(event.assistant_dbfs, event.at)
+        if self.dialog is not None and self.dialog.isVisible():
+            self.dialog.show_level(event.user_dbfs, event.assistant_dbfs, event.at, event.clipped)
+
+    def apply(self, event: e.DeviceChanged | e.SoundMeasured) -> None:
+        """Shows what the edge tells."""
+        if isinstance(event, e.DeviceChanged):
+            level = "error" if event.change == "lost" else "notice" if event.change == "back" else "warning"
+            self._messages.say(event.sentence, topic=event.kind, level=level)
+            self._news[event.kind].stop()
+            if shown_ms := self.news_ms.get(event.change):
+                self._news[event.kind].start(shown_ms)
+            return
+        self._health = event
+        if self.dialog is not None:
+            self.dialog.show_health(event)
+        if not event.echo_remains and event.erle_db is not None:
+            self._messages.clear_topic("echo")

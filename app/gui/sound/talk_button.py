@@ -1,0 +1,78 @@
+"""The big button: says the talk's state in words and colour. Knows nothing of what pressing it does."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
+
+from app.gui.widgets.palette import STATE_COLOURS, Look, blend
+
+
+class TalkButton(QAbstractButton):
+    """Shows `text` large and `hint` small, on the colour of `word`."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.word = "stopped"
+        self.hint = ""
+        # Focus is shown, and Tab reaches it, but a click elsewhere never has to take the focus back.
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def show_state(self, word: str, text: str, hint: str) -> None:
+        """Shows a state: its key for the colour, its words, and a hint below them."""
+        if (self.word, self.text(), self.hint) == (word, text, hint):
+            return
+        self.word, self.hint = word, hint
+        self.setText(text)
+        self.setAccessibleDescription(f"{text}. {hint}" if hint else text)
+        self.update()
+
+    def colour(self) -> QColor:
+        """The colour it is painted in."""
+        return STATE_COLOURS[self.word]
+
+    def sizeHint(self) -> QSize:
+        """Two lines with room around them."""
+        return QSize(280, self.fontMetrics().height() * 4 + 8)
+
+    def minimumSizeHint(self) -> QSize:
+        """Never narrower than its words."""
+        return QSize(max(180, round(self.fontMetrics().height() * 7.5)), self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paints a rounded box with the words in it, and the focus around it."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colour = self.colour()
+        if self.isDown():
+            colour = colour.darker(118)
+        elif self.underMouse() and self.isEnabled():
+            colour = blend(colour, QColor("black"), 0.08)
+        box = QRectF(self.rect()).adjusted(3, 3, -3, -3)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        painter.drawRoundedRect(box, 10, 10)
+        if self.hasFocus():
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(Look.of(self.palette()).accent, 2))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 12, 12)
+        painter.setPen(QColor("white"))
+        large = QFont(self.font())
+        large.setPointSizeF(large.pointSizeF() * 1.45)
+        large.setWeight(QFont.Weight.DemiBold)
+        painter.setFont(large)
+        room = self.rect().adjusted(6, 6, -6, -6)
+        middle = room.center().y() if self.hint else room.bottom()
+        upper = room.adjusted(0, 0, 0, middle - room.bottom() + (4 if self.hint else 0))
+        flags = Qt.AlignmentFlag.AlignHCenter
+        down = Qt.AlignmentFlag.AlignBottom if self.hint else Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(upper, flags | down, self.text())
+        if self.hint:
+            painter.setFont(self.font())
+            lower = room.adjusted(0, middle - room.top() + 6, 0, 0)
+            words = self.fontMetrics().elidedText(self.hint, Qt.TextElideMode.ElideRight, lower.width())
+            painter.drawText(lower, flags | Qt.AlignmentFlag.AlignTop, words)
+        painter.end()

@@ -1,0 +1,93 @@
+"""What the dialog “Sound” says of a test: how it goes, what was understood, and what to do about it.
+
+Knows nothing of how a test is made.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from app.gui.widgets.panel import Quiet
+from app.services.protocols import MicrophoneTest
+
+
+class SoundAnswer(QWidget):
+    """Two lines, `state` and `verdict`, each there only when it says something."""
+
+    reshaped = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.state = QLabel(self)
+        self.state.setTextFormat(Qt.TextFormat.PlainText)
+        self.state.setWordWrap(True)
+        self.state.setAccessibleName(self.tr("How the test goes"))
+        self.verdict = Quiet(parent=self, selectable=True)
+        self.verdict.setAccessibleName(self.tr("What the test found"))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(self.state)
+        column.addWidget(self.verdict)
+        self.tell("")
+
+    def tell(self, state: str, verdict: str = "") -> None:
+        """Says this, and nothing else any more."""
+        if (self.state.text(), self.verdict.text()) == (state, verdict) and self.isHidden() == (not state + verdict):
+            return
+        for label, words in ((self.state, state), (self.verdict, verdict)):
+            label.setText(words)
+            label.setVisible(bool(words))
+        self.setVisible(bool(state or verdict))
+        self.reshaped.emit()
+
+    def show_found(self, found: MicrophoneTest) -> None:
+        """Says what a test of a microphone has found."""
+        self.tell(self._words(found), self._advice(found) + self._figures(found))
+
+    def _words(self, found: MicrophoneTest) -> str:
+        if found.words:
+            return self.tr("Understood: “{0}”").format(found.words)
+        if found.speech_dbfs is not None:
+            return self.tr("You were heard, but no words were understood. The app's ears know English.")
+        return ""
+
+    def _advice(self, found: MicrophoneTest) -> str:
+        match found.verdict:
+            case "good":
+                return self.tr("Good: loud enough, and clear.")
+            case "silent":
+                return self.tr(
+                    "Nothing at all came from “{0}”. See that it is not muted, by a switch of its own or in the "
+                    "system's sound settings, and that it is the right one."
+                ).format(found.name)
+            case "quiet":
+                return self.tr(
+                    "Too quiet: move closer, or raise the microphone's level in the system's sound settings."
+                )
+            case "clipped":
+                return self.tr(
+                    "Too loud, so that the sound is cut off: move away a little, or lower the microphone's level in "
+                    "the system's sound settings."
+                )
+            case "noisy":
+                return self.tr(
+                    "Noise almost drowns the voice: move closer, find what makes it, or switch noise suppression on."
+                )
+            case "no speech":
+                words = self.tr("“{0}” works, but nobody spoke. Try again, and speak while it listens.")
+                return words.format(found.name)
+
+    def _figures(self, found: MicrophoneTest) -> str:
+        if found.verdict == "silent":
+            return ""
+        figures = [self.tr("loudest {0} dB").format(_decibels(found.peak_dbfs))]
+        if found.speech_dbfs is not None:
+            figures.append(self.tr("speech {0} dB").format(_decibels(found.speech_dbfs)))
+        figures.append(self.tr("noise {0} dB").format(_decibels(found.noise_dbfs)))
+        return " (" + ", ".join(figures) + ")"
+
+
+def _decibels(level: float) -> str:
+    return f"{level:.0f}".replace("-", "\u2212")

@@ -1,0 +1,1 @@
+"""What the window knows of the running session, and the objects that change it."""

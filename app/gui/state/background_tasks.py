@@ -1,0 +1,99 @@
+"""Runs errands to the brains' desk in the background: named tasks, ended with the window.
+
+Of errands with the same name the newest holds. Faults are logged without their words, which might hold a key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from PySide6.QtCore import QObject
+
+from app.session.errors import UserError
+
+CLOSE_SECONDS = 9.0
+"""The longest that an errand may take to end: a server of tools is asked to leave, then told to, then ended."""
+
+_log = logging.getLogger(__name__)
+
+
+class BackgroundTasks(QObject):
+    """`run` begins one; its `done` or `failed` is called on the loop's thread, neither when it was cancelled."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    def run(
+        self,
+        name: str,
+        work: Callable[[], Coroutine[Any, Any, Any]],
+        done: Callable[[Any], None],
+        failed: Callable[[str], None],
+    ) -> None:
+        """Begins `work`; `failed` gets a sentence."""
+        if self._closed:
+            return
+        self.cancel(name)
+        task = asyncio.get_running_loop().create_task(self._run(name, work, done, failed), name=name)
+        self._tasks[name] = task
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+    def busy(self, name: str) -> bool:
+        """Whether an errand of that name is under way."""
+        return name in self._tasks and not self._tasks[name].done()
+
+    def cancel(self, name: str) -> None:
+        """Ends an errand, if it is under way."""
+        if task := self._tasks.pop(name, None):
+            task.cancel()
+
+    async def close(self) -> None:
+        """Ends all for good, and waits for them."""
+        self._closed = True
+        self._tasks.clear()
+        ending = list(self._ending)
+        for task in ending:
+            task.cancel()
+        if ending:
+            await asyncio.wait(ending, timeout=CLOSE_SECONDS)
+
+    async def _run(
+        self,
+        name: str,
+        work: Callable[[], Coroutine[Any, Any, Any]],
+        done: Callable[[Any], None],
+        failed: Callable[[str], None],
+    ) -> None:
+        try:
+            result = await work()
+        except UserError as error:
+            answer: Callable[[], None] = _bound(failed, str(error))
+        except Exception as error:
+            kind = type(error).__name__
+            _log.error("“%s” failed (%s)\n%s", name, kind, "".join(traceback.format_tb(error.__traceback__)))
+            sentence = self.tr("This failed, because of a fault in the program ({0}). The log has the details.")
+            answer = _bound(failed, sentence.format(kind))
+        else:
+            answer = _bound(done, result)
+        # A newer errand of this name may have been asked for since: then this one's answer is stale.
+        if self._tasks.get(name) is asyncio.current_task():
+            del self._tasks[name]
+            answer()
+
+
+def _bound(action: Callable[[Any], None], value: Any) -> Callable[[], None]:
+    return lambda: action(value)
+
+
+def log_fault(task: asyncio.Task[Any]) -> None:
+    """For a task's end, where nobody else looks: notes down what it has failed of."""
+    if not task.cancelled() and task.exception() is not None:
+        _log.error("“%s” failed", task.get_name(), exc_info=task.exception())

@@ -1,0 +1,217 @@
+"""What the user can choose from, and the settings as a choice that builds a session."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import urllib.parse
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import get_args
+
+from app.conversation.frame import as_frames
+from app.conversation.sound_processing import Processing
+from app.services.protocols import ProviderView
+from app.session.control import (
+    ROUTER,
+    BackendChoice,
+    Length,
+    ModelChoice,
+    SessionChoice,
+    SpeechChoice,
+    Style,
+    ToolChoice,
+)
+from app.settings.declarations import Settings, patience_of, recordings_folder
+
+KINDS = ("everyday", "reasoning", "stem", "humanities", "creative")
+"""The kinds of questions that the router tells apart."""
+
+MODELLED = ("ollama", "openai", "anthropic", "google", "compatible")
+"""The brains that are asked for by a model's name."""
+
+LOCATED = ("ollama", "compatible")
+"""Those of them that the user says the place of."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowChoices:
+    """What the pickers offer; front-ends as (key, label). The composition root knows what is there."""
+
+    frontends: tuple[tuple[str, str], ...] = (("cascade", "Cascade"),)
+    weighty: tuple[str, ...] = ()
+    """The front-ends that have weights of their own."""
+    backends: tuple[ProviderView, ...] = (
+        ProviderView("embedded", "Built in"),
+        ProviderView("ollama", "Ollama", url="http://127.0.0.1:11434", can_pull=True),
+        ProviderView("openai", "OpenAI", wants_key=True, key_name="OPENAI_API_KEY"),
+    )
+    mcp_servers: tuple[str, ...] = ()
+    """Servers of tools, by name."""
+
+
+def backend_choice(settings: Settings, provider: str = "") -> BackendChoice:
+    """The brain in the settings; with `provider`, the one that the settings keep for that provider."""
+    provider = provider or settings.provider
+    if provider == "embedded":
+        return BackendChoice(provider, settings.embedded_model)
+    if provider not in MODELLED:
+        return BackendChoice(provider)
+    url = getattr(settings, f"{provider}_url") if provider in LOCATED else ""
+    return BackendChoice(provider, getattr(settings, f"{provider}_model"), url)
+
+
+def keep_backend(settings: Settings, choice: BackendChoice) -> None:
+    """Writes a brain into the settings."""
+    settings.provider = choice.provider
+    if choice.provider == "embedded" or choice.provider in MODELLED:
+        setattr(settings, f"{choice.provider}_model", choice.model)
+    if choice.provider in LOCATED:
+        setattr(settings, f"{choice.provider}_url", choice.base_url)
+
+
+def secondary_choice(settings: Settings) -> BackendChoice | None:
+    """The last brain that answered at the side; None before any."""
+    if not settings.secondary_provider:
+        return None
+    return BackendChoice(settings.secondary_provider, settings.secondary_model, settings.secondary_url)
+
+
+def keep_secondary(settings: Settings, choice: BackendChoice) -> None:
+    """Writes the brain at the side into the settings."""
+    settings.secondary_provider, settings.secondary_model = choice.provider, choice.model
+    settings.secondary_url = choice.base_url
+
+
+def style_choice(settings: Settings) -> Style:
+    """How new conversations are held."""
+    length: Length = next((known for known in get_args(Length) if known == settings.answer_length), "medium")
+    temperature = None if settings.temperature < 0 else settings.temperature
+    return Style(settings.persona, temperature, length, settings.persona_voice)
+
+
+def tool_choice(settings: Settings) -> ToolChoice:
+    """The tools of new conversations."""
+    folders = (line.strip() for line in settings.tool_folders.splitlines())
+    names = settings.tools.splitlines() if "\n" in settings.tools else settings.tools.split()
+    return ToolChoice(tuple(name for name in names if name), tuple(folder for folder in folders if folder))
+
+
+def keep_tools(settings: Settings, tools: ToolChoice) -> None:
+    """Writes the tools of new conversations into the settings."""
+    # A server's name may hold spaces.
+    plain = not any(letter.isspace() for name in tools.names for letter in name)
+    settings.tools = " ".join(tools.names) if plain else "".join(f"{name}\n" for name in tools.names)
+    settings.tool_folders = "\n".join(tools.folders)
+
+
+def keep_answer_mode_of_talk(settings: Settings, style: Style, tools: ToolChoice, cap: float) -> None:
+    """Writes how new conversations are held into the settings."""
+    settings.persona, settings.answer_length = style.persona, style.length
+    settings.persona_voice = style.voice
+    settings.temperature = -1.0 if style.temperature is None else float(style.temperature)
+    keep_tools(settings, tools)
+    settings.cap_dollars = float(cap)
+
+
+def routes_of(settings: Settings) -> dict[str, BackendChoice]:
+    """The table from kinds of questions to brains; what can't be understood is left out."""
+    try:
+        rows = json.loads(settings.routes or "{}")
+    except ValueError:
+        return {}
+    table = {}
+    for kind, row in rows.items() if isinstance(rows, dict) else ():
+        if kind in KINDS and isinstance(row, dict) and row.get("provider"):
+            table[kind] = BackendChoice(*(str(row.get(key, "")) for key in ("provider", "model", "base_url")))
+    return table
+
+
+def keep_routes(settings: Settings, table: Mapping[str, BackendChoice]) -> None:
+    """Writes the table into the settings."""
+    rows = {
+        kind: {"provider": choice.provider, "model": choice.model, "base_url": choice.base_url}
+        for kind, choice in table.items()
+    }
+    settings.routes = json.dumps(rows, ensure_ascii=False)
+
+
+def model_choice(settings: Settings) -> ModelChoice:
+    """How a front-end with weights runs, from the settings."""
+    return ModelChoice(
+        weights=settings.weights_folder,
+        precision=settings.precision,
+        context=max(0, settings.context_frames),
+        delay=as_frames(settings.answer_delay_ms),
+        lead=as_frames(settings.oracle_lead_ms),
+    )
+
+
+def processing_choice(settings: Settings) -> Processing:
+    """What is done to the microphone's sound."""
+    return Processing(settings.echo_cancellation, settings.noise_suppression, settings.auto_gain)
+
+
+def keep_processing(settings: Settings, processing: Processing) -> None:
+    """Writes it into the settings."""
+    settings.echo_cancellation, settings.noise_suppression = processing.echo, processing.noise
+    settings.auto_gain = processing.gain
+
+
+def speech_choice(settings: Settings) -> SpeechChoice:
+    """The settings as how a talk is heard and spoken."""
+    return SpeechChoice(
+        settings.language,
+        settings.recogniser,
+        settings.voice,
+        settings.speech_rate / 100,
+        settings.speech_volume / 100,
+    )
+
+
+def session_choice(settings: Settings) -> SessionChoice:
+    """The settings as what a session is made of. Nobody is at the side of a talk that begins."""
+    return SessionChoice(
+        frontend=settings.frontend,
+        backend=backend_choice(settings),
+        model=model_choice(settings),
+        speech=speech_choice(settings),
+        style=style_choice(settings),
+        tools=tool_choice(settings),
+        cap=max(0.0, settings.cap_dollars),
+        answer_mode="after" if settings.answer_mode == "after" else "thinking",
+        patience=patience_of(settings.patience),
+        openings=settings.openings,
+        duplex=settings.duplex,
+        microphone=settings.microphone,
+        loudspeaker=settings.loudspeaker,
+        processing=processing_choice(settings),
+        record_folder=str(recordings_folder()) if settings.keep_recordings else "",
+    )
+
+
+def as_made(told: BackendChoice, known: Iterable[BackendChoice]) -> BackendChoice:
+    """A brain that a session tells of as one of `known`: a session tells addresses without what is secret in them."""
+    alike = [choice for choice in known if (choice.provider, choice.model) == (told.provider, told.model)]
+    if told in alike or not alike:
+        return told
+    place = _place(told.base_url)
+    return next((choice for choice in alike if _place(choice.base_url) == place), alike[0])
+
+
+def _place(url: str) -> tuple[str, str, str]:
+    """An address without what may be secret in it."""
+    with contextlib.suppress(ValueError):
+        parts = urllib.parse.urlsplit(url)
+        return parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/")
+    return "", "", url
+
+
+def is_router(choice: BackendChoice) -> bool:
+    """Whether a choice leaves the choice to the router."""
+    return choice.provider == ROUTER
+
+
+def may_have_key(view: ProviderView) -> bool:
+    """Whether a key can be kept for a brain: also for a server of the user's own, which has no name for it."""
+    return bool(view.key_name) or view.url == ""

@@ -1,0 +1,210 @@
+"""Which talk runs, and what it is made of: begins talks, begins them anew for what they can't take over live, goes on
+in conversations of the past, and makes room for the demo. Knows nothing of what a talk shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.gui.conversations.conversation_controller import ConversationController
+from app.gui.shell.setup_bar import SetupBar
+from app.gui.sound.controller import SoundController
+from app.gui.state.choice import backend_choice, session_choice
+from app.gui.state.session_manager import SessionManager
+from app.gui.transcript.header import TranscriptHeader
+from app.history.base import Setup
+from app.session.control import BackendChoice
+from app.settings.declarations import Settings, recordings_folder
+
+
+class TalkStarter(QObject):
+    """`start_fresh`, `go_on`, `go_on_in`, `stop`, `clear`; `restart_soon` for changes that a talk can't take over live.
+
+    `knows` tells whether a brain's provider is known here; `settle` has the window show all that was told so far.
+    """
+
+    taking_over = Signal()
+    """The user wants a talk of their own, or to read another conversation: the demo is to end now."""
+    looking = Signal()
+    """A talk of the user's is to begin: devices are being looked for."""
+    stopped = Signal()
+    """The user has ended the talk, or the search for devices."""
+    backend_missing = Signal(object, object)
+    """The `BackendChoice` that an opened conversation was held with isn't known here; and the one in its place."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        manager: SessionManager,
+        talks: ConversationController,
+        setup: SetupBar,
+        header: TranscriptHeader,
+        sound: SoundController,
+        parent: QObject,
+        *,
+        knows: Callable[[str], bool],
+        settle: Callable[[], None],
+    ) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._manager = manager
+        self._talks = talks
+        self._setup = setup
+        self._header = header
+        self._sound = sound
+        self._knows = knows
+        self._settle = settle
+        self._looking: asyncio.Task[None] | None = None
+        self._borrowed = False
+        """Whether the brain is that of a conversation that was opened, or took over: not the user's choice."""
+        self._resumes = False
+        """Whether the conversation that is being opened is to be talked in, though no talk runs."""
+        self._restart_soon = QTimer(self, singleShot=True, interval=0)  # several changes make one fresh start
+        self._restart_soon.timeout.connect(self._restart)
+        manager.wanted = session_choice(settings)
+        manager.backend_settled.connect(self._backend_settled)
+        manager.backend_fell_back.connect(self._backend_lent)
+        talks.opened.connect(self.go_on_in)
+
+    @property
+    def talks_now(self) -> bool:
+        """Whether a talk of the user's runs, is being built, or could not be: not if they have stopped it. Who only
+        wants to read is not listened to.
+        """
+        manager = self._manager
+        return (manager.phase != "stopped" and not manager.has_guest) or manager.gave_up or self._looks
+
+    # -- beginning
+
+    def start_fresh(self) -> None:
+        """Begins a new conversation with the settings of now."""
+        self.taking_over.emit()
+        self._talks.begin_new()
+        if self._borrowed:  # new conversations have the brain that the user chose last, not an old one's
+            self._borrowed = False
+            self._setup.show_backend(backend_choice(self._settings))
+        self._start(False)
+
+    def go_on(self) -> None:
+        """Begins a talk in the conversation that is shown, held as it was, and not as new ones are."""
+        self.taking_over.emit()
+        if self._talks.is_put_away:
+            self.resume(True)
+        else:
+            self._start(True)
+
+    def go_on_if_stopped(self) -> None:
+        """The same, where none runs or is about to."""
+        if self._manager.phase == "stopped" and not self._looks:
+            self.go_on()
+
+    def restart_soon(self) -> None:
+        """A talk that runs begins anew, in the same conversation, with the settings of then."""
+        self._restart_soon.start()
+
+    def _start(self, as_before: bool) -> None:
+        self._resumes = False
+        self.cancel()
+        self._manager.stop()  # it belongs to what was shown before: nothing that is said or typed now is for it
+        self.looking.emit()
+        loop = asyncio.get_running_loop()
+        self._looking = loop.create_task(self._look_and_build(as_before), name="find devices, start")
+
+    @property
+    def _looks(self) -> bool:
+        return self._looking is not None and not self._looking.done()
+
+    async def _look_and_build(self, as_before: bool) -> None:
+        await self._sound.list_devices()  # looked up each time, since they change
+        self._build(as_before)
+
+    def _build(self, as_before: bool) -> None:
+        self._settle()  # what was just said is to be known
+        # The brain that the picker shows: the settings take it over only when a session has.
+        was, settings = self._manager.wanted, self._settings
+        folder = self._talks.record_folder(recordings_folder()) if settings.keep_recordings else ""
+        choice = replace(
+            session_choice(settings),
+            backend=self._setup.choice,
+            secondary=was.secondary,
+            muted=was.muted,
+            earlier=self._talks.earlier,
+            record_folder=folder,
+        )
+        if as_before:
+            choice = replace(choice, style=was.style, tools=was.tools, cap=was.cap)
+        self._header.show_choice(choice.style, choice.tools, choice.cap)
+        self._manager.start(choice)
+        if not self._borrowed and choice.backend != backend_choice(settings):
+            # It was on its way to the session that this one takes the place of.
+            self._manager.settle_backend()
+
+    def _restart(self) -> None:
+        if self.talks_now and not self._looks:
+            self._build(as_before=True)
+
+    # -- ending
+
+    def stop(self) -> None:
+        """The user wants no talk."""
+        self.cancel()
+        self._manager.stop()
+        self.stopped.emit()
+
+    def cancel(self) -> None:
+        """Looks for no devices any more."""
+        if self._looking is not None:
+            self._looking.cancel()
+
+    def clear(self) -> None:
+        """The conversation that was shown is removed."""
+        if self.talks_now:
+            self.start_fresh()
+        else:
+            self._talks.begin_new()
+
+    # -- other conversations
+
+    def go_on_in(self, setup: Setup) -> None:
+        """Another conversation is shown, which is held so: the talk goes on in it, if one runs."""
+        self.taking_over.emit()
+        manager = self._manager
+        manager.wanted = replace(
+            manager.wanted, backend=setup.backend, style=setup.style, tools=setup.tools, cap=setup.cap, secondary=None
+        )
+        self._borrowed = True
+        if not self._knows(setup.backend.provider):
+            missing, setup = setup.backend, replace(setup, backend=backend_choice(self._settings))
+            manager.wanted = replace(manager.wanted, backend=setup.backend)
+            self.backend_missing.emit(missing, setup.backend)
+        self._setup.show_backend(setup.backend)
+        self._header.show_choice(setup.style, setup.tools, setup.cap)
+        if self.talks_now or self._resumes:
+            self.go_on()
+
+    def make_room(self) -> None:
+        """The demo begins: all of its talks are one conversation."""
+        self.cancel()
+        self._talks.put_away()
+
+    def resume(self, again: bool) -> None:
+        """The demo is over, and its last talk. `again`: the conversation before it is gone on with; else what the demo
+        has said stays in view until the user wants to talk.
+        """
+        if self._looks or not (again and self._talks.is_put_away):
+            return  # the user is elsewhere already
+        if self._talks.come_back():
+            self._resumes = True
+        else:
+            self.start_fresh()
+
+    def _backend_settled(self, _: BackendChoice) -> None:
+        self._borrowed = False
+        self._talks.setup_changed()
+
+    def _backend_lent(self, _: BackendChoice) -> None:
+        self._borrowed = True

@@ -1,0 +1,88 @@
+"""What the talk is doing right now, in one word.
+
+Pure: folds a session's events; knows no widget and no clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from app.conversation import events as e
+
+Phase = Literal["loading", "running", "stopped"]
+Word = Literal["loading", "ready", "listening", "hearing", "thinking", "speaking", "stopped", "muted"]
+
+
+@dataclass(slots=True)
+class TalkState:
+    """The talk as the window shows it. `phase`, `duplex`, `toggles` (the button is pressed once to talk and once to
+    end), `held` and `testing` (a device is tried out, and the talk hears nothing) are set by the window.
+    """
+
+    phase: Phase = "loading"
+    duplex: bool = False
+    toggles: bool = False
+    held: bool = False
+    testing: bool = False
+    user_open: bool = False
+    speaking: bool = False
+    awaiting: bool = False
+    muted: bool = False
+    _newest_revision: int = 0
+
+    def begin(self) -> None:
+        """Forgets the last talk; keeps what the window has set."""
+        self.user_open = self.speaking = self.awaiting = self.muted = False
+        self._newest_revision = 0
+
+    @property
+    def word(self) -> Word:
+        """The state to show. A voice that is heard goes before everything else."""
+        if self.phase != "running":
+            return "loading" if self.phase == "loading" else "stopped"
+        if self.speaking:
+            return "speaking"
+        if self.user_open and not self.muted:
+            return "hearing"
+        if self.held and not self.muted:
+            return "listening"
+        if self.awaiting:
+            return "thinking"
+        if self.muted:
+            return "muted"
+        return "listening" if self.duplex else "ready"
+
+    def apply(self, event: e.Event) -> None:
+        """Takes one event in."""
+        match event:
+            case e.UserStarted() | e.UserResumed():
+                self.user_open, self.awaiting = True, False
+            case e.UserEnded():
+                self.user_open, self.awaiting = False, not self.speaking
+            case e.UserBackchannel():
+                self.user_open = self.awaiting = False
+            case e.TranscriptFinal(text=text) if not text.strip():
+                self.awaiting = False  # the button was only tapped, or nothing was understood: nobody is asked
+            case e.OracleRequested(revision=revision, final=final, secondary=False):
+                self._newest_revision = max(self._newest_revision, revision)
+                if final and not self.user_open and not self.speaking:
+                    self.awaiting = True  # another brain is asked, or this one after all
+            case e.Failure(about="unanswered"):
+                self.awaiting = False
+            case e.OracleEnded(revision=revision, reason=reason, words=words):
+                # No answer will come of a newest revision that failed or had nothing to say.
+                if revision == self._newest_revision and (reason in ("failed", "stopped") or not words):
+                    self.awaiting = False
+            case e.AssistantStarted():
+                self.speaking, self.awaiting = True, False
+            case e.AssistantHeld():
+                self.speaking = False
+            case e.AssistantResumed():
+                self.speaking = True
+            case e.AssistantEnded():
+                self.speaking = self.awaiting = False
+            case e.MicrophoneMuted(muted=muted):
+                self.muted = muted
+            case e.SessionEnded():
+                self.user_open = self.speaking = self.awaiting = False

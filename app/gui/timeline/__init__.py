@@ -1,0 +1,1 @@
+"""The timeline: its plot, painting and controls."""

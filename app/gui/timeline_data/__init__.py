@@ -1,0 +1,1 @@
+"""Folds events into what the timeline shows."""

@@ -1,0 +1,253 @@
+"""Folds a session's events into what lies on the timeline: levels, spans and marks of the last half hour.
+
+Pure: knows no widget. Says from where on it has changed, so that what is older need not be painted again.
+"""
+
+from __future__ import annotations
+
+from app.conversation import events as e
+from app.conversation.frame import FRAME_MS, FRAME_SECONDS
+from app.gui.timeline_data.late_frames import Lateness
+from app.gui.timeline_data.levels import Levels
+from app.gui.timeline_data.requests import RequestEvent, RequestLog
+from app.gui.timeline_data.spans import (
+    Answer,
+    Backend,
+    Fed,
+    Partial,
+    Request,
+    Swap,
+    Taken,
+    Trouble,
+    UserTurn,
+    Word,
+    close,
+)
+from app.gui.timeline_data.track import Track
+from app.gui.timeline_data.turns import TurnLog, UserEvent
+
+KEPT_SECONDS = 1800.0
+
+
+class TimelineLog:
+    """Takes events with `apply`. What is older than `kept_seconds` drops out."""
+
+    def __init__(self, kept_seconds: float = KEPT_SECONDS) -> None:
+        self.kept_seconds = kept_seconds
+        self.begin()
+
+    def begin(self) -> None:
+        """A new talk begins: nothing has happened."""
+        self.now = 0.0
+        """Up to here all is known, in seconds."""
+        self.levels = Levels(round(self.kept_seconds / FRAME_SECONDS))
+        self._user = TurnLog(self._touch)
+        self._backend = RequestLog(self._touch)
+        self.answers: Track[Answer] = Track()
+        self.swaps: Track[Swap] = Track()
+        self.troubles: Track[Trouble] = Track()
+        self._lateness = Lateness(FRAME_MS)
+        self._changed = 0.0
+
+    def end(self) -> None:
+        """The talk is over: nothing lasts any longer."""
+        self._user.end(self.now)
+        self._backend.end(self.now)
+        for answer in self.answers:
+            if answer.end is None:
+                close(answer.holds, self.now)
+                self._end(answer, self.now)
+
+    @property
+    def turns(self) -> Track[UserTurn]:
+        """The user's turns."""
+        return self._user.turns
+
+    @property
+    def partials(self) -> Track[Partial]:
+        """Each look of the ears at what the user says."""
+        return self._user.partials
+
+    @property
+    def requests(self) -> Track[Request]:
+        """What the brains were asked."""
+        return self._backend.requests
+
+    @property
+    def fed(self) -> Track[Fed]:
+        """Words that went into the voice."""
+        return self._backend.fed
+
+    @property
+    def taken(self) -> Track[Taken]:
+        """Tokens that the voice took."""
+        return self._backend.taken
+
+    @property
+    def backends(self) -> list[Backend]:
+        """All brains of this talk, in the order in which they came."""
+        return self._backend.backends
+
+    @property
+    def beside(self) -> bool:
+        """Whether a brain at the side was ever asked."""
+        return self._backend.beside
+
+    @property
+    def oldest(self) -> float:
+        """The earliest second that is kept."""
+        return max(0.0, self.now - self.kept_seconds)
+
+    @property
+    def tracks(self) -> tuple[Track, ...]:
+        """All tracks; what happens at the same time is read in this order."""
+        return (
+            self.swaps,
+            self.turns,
+            self.requests,
+            self.answers,
+            self.troubles,
+            self.partials,
+            self.fed,
+            self.taken,
+        )
+
+    def take_changed(self) -> float | None:
+        """From which second on something has changed since this was asked last; None for nothing."""
+        changed, self._changed = self._changed, float("inf")
+        return None if changed == float("inf") else changed
+
+    def request(self, revision: int) -> Request | None:
+        """The request of a revision, if it is still kept."""
+        return self._backend.request(revision)
+
+    def apply(self, event: e.Event) -> None:
+        """Takes one event in."""
+        if event.at > self.now:
+            self._touch(self.now)  # what lasts reaches on from there
+            self.now = event.at
+        match event:
+            case e.LevelMeasured():
+                self._level(event)
+            case _ if isinstance(event, UserEvent):
+                self._user.apply(event)
+            case _ if isinstance(event, RequestEvent):
+                self._backend.apply(event)
+            case (
+                e.AssistantStarted()
+                | e.AssistantSaid()
+                | e.AssistantCorrected()
+                | e.AssistantHeld()
+                | e.AssistantResumed()
+                | e.AssistantEnded()
+            ):
+                self._assistant(event)
+            case e.BackendChanged(at, backend, model, reason):
+                self._backend.routed.pop(False, None)
+                self._mark(self.swaps.add(Swap(at, reason, model or backend, self._backend.known((backend, model)))))
+            case e.FrontEndChanged(at, frontend):
+                self._mark(self.swaps.add(Swap(at, "frontend", frontend)))
+            case e.SessionStarted(backend=backend, model=model):
+                self._backend.known((backend, model))
+            case e.BackendRouted(turn=turn, kind=kind, secondary=secondary):
+                self._backend.routed[secondary] = (turn, kind)  # told before the request that it is about
+            case e.SecondaryChanged():
+                self._backend.routed.pop(True, None)
+            case e.Underrun(at, count):
+                self._mark(self.troubles.add(Trouble(at, "underrun", count)))
+            case e.FramesDropped(at, frames):
+                self._mark(self.troubles.add(Trouble(at, "dropped", frames)))
+            case e.SoundLost(at, frames):
+                self._mark(self.troubles.add(Trouble(at, "lost", frames)))
+            case e.RecognitionSkipped(at, decodes):
+                self._mark(self.troubles.add(Trouble(at, "shed", decodes)))
+            case e.Failure(at, _, sentence):
+                self._mark(self.troubles.add(Trouble(at, "failure", 0, sentence)))
+
+    # -- sound
+
+    def _level(self, event: e.LevelMeasured) -> None:
+        self.levels.add(event.at, event.user_dbfs, event.assistant_dbfs)
+        self._touch(event.at - FRAME_SECONDS)
+        over = self._lateness.over(event.at, event.late_ms)
+        if over > 0:
+            self._mark(self.troubles.add(Trouble(event.at, "late", round(over, 1))))
+        self._prune()
+
+    def _prune(self) -> None:
+        self._user.drop_before(self.oldest)
+        self._backend.drop_before(self.oldest)
+        for track in (self.answers, self.swaps, self.troubles):
+            track.drop_before(self.oldest)
+
+    # -- the assistant
+
+    def _assistant(
+        self,
+        event: e.AssistantStarted
+        | e.AssistantSaid
+        | e.AssistantCorrected
+        | e.AssistantHeld
+        | e.AssistantResumed
+        | e.AssistantEnded,
+    ) -> None:
+        at = event.at
+        answer = self.answers.last
+        # The one whose turn it is; what was heard late may still belong to one that is over.
+        open_one = answer is not None and answer.turn == event.turn and answer.end is None
+        late = answer is not None and answer.turn == event.turn and isinstance(event, e.AssistantSaid)
+        if not (open_one or late):
+            if not isinstance(event, e.AssistantStarted | e.AssistantSaid):
+                return
+            if answer is not None:
+                answer.next_start = at
+                self._touch(answer.said_until)
+                if answer.end is None:
+                    self._end(answer, at)
+            answer = self.answers.add(Answer(event.turn, event.revision, at, said_until=at))
+            self._touch(at)
+        match event:
+            case e.AssistantSaid():
+                self._say(answer, event)
+            case e.AssistantCorrected(revision=revision, how=how):
+                answer.mends.append((at, revision, how))
+                self._touch(at)
+            case e.AssistantHeld():
+                answer.holds.append((at, None))
+                self._touch(at)
+            case e.AssistantResumed():
+                self._touch(answer.holds[-1][0] if answer.holds else at)
+                close(answer.holds, at)
+            case e.AssistantEnded(interrupted=interrupted):
+                close(answer.holds, at)
+                answer.interrupted = interrupted
+                self._end(answer, at)
+
+    def _say(self, answer: Answer, event: e.AssistantSaid) -> None:
+        texts = event.text.split()
+        if not texts:
+            return
+        since = min(answer.said_until, event.at)
+        if event.glued and answer.words:
+            self._touch(answer.words[-1].at)
+            answer.words[-1] = Word(answer.words[-1].at, answer.words[-1].text + texts.pop(0))
+        letters = sum(map(len, texts)) or 1
+        so_far = 0
+        for text in texts:
+            answer.words.append(Word(since + (event.at - since) * so_far / letters, text))
+            so_far += len(text)
+        answer.said_until, answer.version = event.at, answer.version + 1
+        self._touch(since)
+
+    # -- what has changed
+
+    def _end(self, answer: Answer, at: float) -> None:
+        answer.end = max(at, answer.start)
+        self.answers.changed(answer)
+        self._touch(at)
+
+    def _mark(self, mark: Swap | Trouble) -> None:
+        self._touch(mark.start)
+
+    def _touch(self, since: float) -> None:
+        self._changed = min(self._changed, since)

@@ -1,0 +1,200 @@
+"""What lies on the timeline: spans that last for a while, and marks of a moment. All times in seconds of the session.
+
+Plain data; `TimelineLog` makes and changes it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Lane = Literal["you", "words", "backend", "secondary", "oracle", "kame", "trouble"]
+Backend = tuple[str, str]
+"""A brain by name: its back-end and its model."""
+
+ROWS = (1, 2, 3)
+"""In so many rows the revisions may be shown, as there is room."""
+
+Bad = Literal["late", "dropped", "lost", "underrun", "shed", "failure"]
+
+
+@dataclass(slots=True)
+class Word:
+    """A word, from when it was heard on. It may still change while it is not `settled`."""
+
+    at: float
+    text: str
+    settled: bool = True
+
+
+@dataclass(slots=True, eq=False)
+class UserTurn:
+    """The user had the floor. `pauses`: from and until when the user was silent in it; the last one may be open."""
+
+    number: int
+    start: float
+    end: float | None = None
+    speech_end: float | None = None
+    reason: str = ""
+    backchannel: bool = False
+    pauses: list[tuple[float, float | None]] = field(default_factory=list)
+    words: list[Word] = field(default_factory=list)
+    version: int = 0
+    """Counts the changes of its words."""
+    heard_until: float = 0.0
+    next_start: float | None = None
+    """When the next turn of this side began: its words have no room beyond."""
+
+    @property
+    def text(self) -> str:
+        """All words so far."""
+        return " ".join(word.text for word in self.words)
+
+
+@dataclass(slots=True, eq=False)
+class Partial:
+    """The ears have told what they understood so far; `final` when that is settled. Long texts keep their end."""
+
+    start: float
+    stable: str
+    unstable: str
+    final: bool = False
+
+    @property
+    def end(self) -> float:
+        """It is a moment."""
+        return self.start
+
+
+@dataclass(slots=True, eq=False)
+class Request:
+    """A revision: asked for at `start`, first words at `first`, its stream over at `end`.
+
+    `past_at`: when revision `by` took its place. `fed_until`: when its last words went into the voice so far.
+    `slots`: its row, by how many rows there are; `next_start`, by the same: when the next one in that row began.
+    """
+
+    number: int
+    backend: Backend
+    asked_words: int
+    final: bool
+    start: float
+    secondary: bool = False
+    end: float | None = None
+    first: float | None = None
+    reason: str = ""
+    words: int = 0
+    past_at: float | None = None
+    by: int = 0
+    fed_until: float | None = None
+    handed_from: int = 0
+    handed_to: int = 0
+    kind: str = ""
+    named: bool = False
+    """Another brain than the one before it: worth naming."""
+    slots: dict[int, int] = field(default_factory=dict)
+    next_start: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def past(self) -> bool:
+        """Whether a newer one has taken its place, or it was given up for one."""
+        return self.past_at is not None or self.reason == "superseded"
+
+
+@dataclass(slots=True, eq=False)
+class Fed:
+    """Words of a revision went into the front-end at this frame."""
+
+    start: float
+    revision: int
+    backend: Backend
+    words: int
+    waited_ms: float
+
+    @property
+    def end(self) -> float:
+        """It is a moment."""
+        return self.start
+
+
+@dataclass(slots=True, eq=False)
+class Taken:
+    """The front-end took `tokens` tokens of a revision's words at this frame, `taken` in all; `waiting` are left."""
+
+    start: float
+    revision: int
+    backend: Backend
+    tokens: int
+    taken: int
+    waiting: int
+
+    @property
+    def end(self) -> float:
+        """It is a moment."""
+        return self.start
+
+
+@dataclass(slots=True, eq=False)
+class Answer:
+    """The assistant had the floor. `holds`: from and until when it was silent for the user. `mends`: when it went
+    over to which revision, and how.
+    """
+
+    turn: int
+    revision: int
+    start: float
+    end: float | None = None
+    interrupted: bool = False
+    holds: list[tuple[float, float | None]] = field(default_factory=list)
+    mends: list[tuple[float, int, str]] = field(default_factory=list)
+    words: list[Word] = field(default_factory=list)
+    version: int = 0
+    """Counts the changes of its words."""
+    said_until: float = 0.0
+    next_start: float | None = None
+
+    @property
+    def text(self) -> str:
+        """What was heard of it."""
+        return " ".join(word.text for word in self.words)
+
+
+@dataclass(slots=True, eq=False)
+class Swap:
+    """From here on another brain answers, or another front-end (`what` is `frontend`) hears and speaks."""
+
+    start: float
+    what: Literal["chosen", "fallback", "handed", "frontend"]
+    name: str
+    backend: Backend | None = None
+
+    @property
+    def end(self) -> float:
+        """It is a moment."""
+        return self.start
+
+
+@dataclass(slots=True, eq=False)
+class Trouble:
+    """Something went wrong. `amount`: milliseconds too late, frames dropped or lost, gaps, looks skipped; 0 for a
+    failure, which has a `sentence`.
+    """
+
+    start: float
+    what: Bad
+    amount: float
+    sentence: str = ""
+
+    @property
+    def end(self) -> float:
+        """It is a moment."""
+        return self.start
+
+
+Thing = UserTurn | Partial | Request | Fed | Taken | Answer | Swap | Trouble
+
+
+def close(spans: list[tuple[float, float | None]], at: float) -> None:
+    """Ends the last of these spans, if it lasts."""
+    if spans and spans[-1][1] is None:
+        spans[-1] = (spans[-1][0], at)

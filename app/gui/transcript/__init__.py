@@ -1,0 +1,1 @@
+"""The pane of the transcript and the field to type in."""

@@ -1,0 +1,76 @@
+"""The conversation's heading: its title, how it is held, in a few words, and the ways to change that and begin anew."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from app.gui.backends.tools_box import MCP
+from app.gui.widgets.elided import Elided
+from app.gui.widgets.slim_button import SlimButton
+from app.session.control import Style, ToolChoice
+
+
+class TranscriptHeader(QWidget):
+    """Says of how it is held only what is out of the ordinary. `new`: the button of somebody else that stands here."""
+
+    style_wanted = Signal()
+
+    def __init__(self, new: QWidget | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.heading = Elided(parent=self)
+        font = self.heading.font()
+        font.setBold(True)
+        self.heading.setFont(font)
+        self.words = Elided(parent=self, dim=True)
+        self.words.setAccessibleName(self.tr("How it is held"))
+        self.button = SlimButton(self.tr("St&yle and tools…"), self)
+        self.button.setAccessibleName(self.tr("Style and tools of the conversation"))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.heading, 30)
+        row.addSpacing(8)
+        row.addWidget(self.words, 20)
+        row.addStretch(1)
+        row.addWidget(self.button)
+        if new is not None:
+            row.addWidget(new)
+        self.button.clicked.connect(self.style_wanted)
+        self.show_title("")
+        self.show_choice(Style(), ToolChoice(), 0.0)
+
+    def show_title(self, title: str) -> None:
+        """Shows what the conversation is called; empty: it has no name yet."""
+        self.heading.setText(title or self.tr("Conversation"))
+        self.heading.setToolTip(title)
+        self._leave_room()
+
+    def show_choice(self, style: Style, tools: ToolChoice, cap: float) -> None:
+        """Shows how the conversation is held."""
+        parts = []
+        if style.persona:
+            parts.append(self.tr("own persona"))
+        if style.voice:
+            parts.append(self.tr("own voice"))
+        if style.length != "medium":
+            parts.append(self.tr("short answers") if style.length == "short" else self.tr("long answers"))
+        if style.temperature is not None:
+            parts.append(self.tr("temperature {0}").format(f"{style.temperature:.2g}"))
+        parts += [name.removeprefix(MCP) for name in tools.names]
+        if cap > 0:
+            parts.append(self.tr("at most {0}").format(f"${cap:.2f}"))
+        self.words.setText(" · ".join(parts))
+        self.words.setVisible(bool(parts))
+        help = self.tr("Who answers, how long, with which tools, and for how much at most.")
+        self.button.setToolTip("\n".join((help, *parts)))
+        self.words.setToolTip("\n".join((*parts, style.persona)).strip())
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follows the size of text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._leave_room()
+
+    def _leave_room(self) -> None:
+        """A short title leaves the rest of its room to the words beside it."""
+        self.heading.setMaximumWidth(self.heading.sizeHint().width())

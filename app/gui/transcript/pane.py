@@ -1,0 +1,283 @@
+"""The conversation: both sides' turns in order, as they grow, and a line where another brain took over.
+
+Shows what `Transcript` holds, talk by talk. Says what the user types and wants of a turn; does nothing but copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QLocale, QPoint, Qt, QTime, Signal
+from PySide6.QtGui import QGuiApplication, QTextCursor
+from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
+
+from app.conversation import events as e
+from app.conversation.prompt import ChatMessage
+from app.conversation.transcript import Transcript, Turn
+from app.gui.oracle.header import backend_words
+from app.gui.transcript.header import TranscriptHeader
+from app.gui.transcript.type_box import TypeBox
+from app.gui.widgets.card import Card
+from app.gui.widgets.card_view import CardView
+from app.gui.widgets.find_bar import FindBar
+
+
+@dataclass(slots=True)
+class Note:
+    """A line between turns."""
+
+    started_at: float
+    text: str
+
+
+class TranscriptPane(QWidget):
+    """Takes events with `apply`; shows what they changed on `settle`, each turn once. `new`: see `TranscriptHeader`."""
+
+    play_wanted = Signal(object)
+    """The user wants to hear this `Turn` again."""
+    ask_wanted = Signal(str)
+    """The user wants these words to be asked once more."""
+
+    def __init__(self, new: QWidget | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.header = TranscriptHeader(new, self)
+        self.view = CardView(parent=self)
+        self.view.setAccessibleName(self.tr("Conversation"))
+        self.view.empty_text = self.tr("What you and KAME say appears here.")
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.view.customContextMenuRequested.connect(self._offer)
+        self.find = FindBar(self.view, self)
+        self.type_box = TypeBox(self)
+        self.can_play = lambda turn: False
+        """Whether the sound of a `Turn` is there; the window knows."""
+        self.menu: QMenu | None = None
+        """What was offered for a turn last."""
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.header)
+        layout.addWidget(self.find)
+        layout.addWidget(self.view, 1)
+        layout.addWidget(self.type_box)
+        self._talk = 0  # counts the talks in view
+        self._earlier: list[Turn] = []  # of the talks before this one
+        self._cards: list[Turn | None] = []  # the turn of each card in view; None for a divider
+        self._begin_transcript()
+
+    # -- talks
+
+    def begin(self, anew: bool = False) -> None:
+        """A new talk begins: what was said so far stays above a divider. `anew`: it is a new conversation's first, and
+        what stands above is none of it.
+        """
+        now = self.locale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
+        self._begin((self.tr("New talk, {0}") if anew else self.tr("Goes on, {0}")).format(now))
+        if anew:
+            self._earlier = []
+
+    def end(self) -> None:
+        """The talk is over: what was still open stays as it is, and changes no more."""
+        for turn in self._transcript.turns:
+            if turn.open:
+                turn.open = False
+                self._changed.add(id(turn))
+        self.settle()
+
+    def clear(self) -> None:
+        """Another conversation is to be shown: nothing of this one stays."""
+        self.find.leave()
+        self.type_box.take_back()
+        self.type_box.forget()
+        self.view.clear_cards()
+        self._talk, self._earlier, self._cards = 0, [], []
+        self._begin_transcript()
+
+    def show_talk(self, events: Iterable[e.Event], heading: str) -> None:
+        """Shows a talk of the past below those that are shown; `heading` says when it was."""
+        cursor = QTextCursor(self.view.document())
+        cursor.beginEditBlock()  # laid out once, and not for each of maybe thousands of turns
+        if not self.view.cards:
+            self._insert(0, _divider(heading), None)
+        self._begin(heading)
+        for event in events:
+            self.apply(event)
+        self.end()
+        cursor.endEditBlock()
+        self.view.show_newest()
+
+    @property
+    def has_words(self) -> bool:
+        """Whether anything that was said is shown."""
+        return any(turn is not None for turn in self._cards)
+
+    @property
+    def messages(self) -> tuple[ChatMessage, ...]:
+        """What was said in all talks that are shown, for a brain that is to go on from there."""
+        turns = [*self._earlier, *self._transcript.turns]
+        return tuple(ChatMessage(t.speaker, t.meant) for t in turns if t.meant and not t.backchannel)
+
+    @property
+    def talk(self) -> int:
+        """Which of the talks in view is going on, counted from 1."""
+        return self._talk
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was said in any talk that is shown."""
+        return not any(turn.text for turn in (*self._earlier, *self._transcript.turns))
+
+    # -- events
+
+    def apply(self, event: e.Event) -> None:
+        """Takes one event in."""
+        match event:
+            case e.SessionStarted(backend=backend, model=model):
+                self._drivers = [backend_words(backend, model)]
+            case e.BackendChanged():
+                self._note_backend(event)
+        turn = self._transcript.apply(event)
+        if turn is not None:
+            turn.talk = self._talk
+            self._changed.add(id(turn))
+
+    def settle(self) -> None:
+        """Shows all that has changed since the last time."""
+        if not self._changed:
+            return
+        stay = self.view.at_newest()
+        if len(self._shown) == len(self._transcript.turns) + len(self._notes):
+            for key in self._changed:
+                place = self._places[key]
+                self.view.set_card(self._first + place, self._card(self._shown[place]))
+        else:
+            self._insert_new()
+        self._changed.clear()
+        self.view.keep_view(stay, 0.0)
+
+    # -- inner parts
+
+    def _begin_transcript(self) -> None:
+        self._transcript = Transcript()
+        self._notes: list[Note] = []
+        self._drivers: list[str] = []  # the brains that have driven in this talk
+        self._shown: list[Turn | Note] = []  # this talk's cards in the view, in its order
+        self._places: dict[int, int] = {}  # of each in that list
+        self._changed: set[int] = set()
+        self._first = len(self.view.cards)  # the view's place of this talk's first card
+
+    def _begin(self, heading: str) -> None:
+        self.settle()
+        self._earlier += self._transcript.turns
+        self._talk += 1
+        if self.view.cards and self.view.cards[-1].style != "divider":
+            self._insert(len(self.view.cards), _divider(heading), None)
+            self.view.show_newest()
+        self._begin_transcript()
+
+    def _insert(self, place: int, card: Card, turn: Turn | None) -> None:
+        self.view.insert_card(place, card)
+        self._cards.insert(place, turn)
+
+    def _insert_new(self) -> None:
+        for place, entry in enumerate(self._in_order()):
+            # Those before it are in the view already, so its place here is its place there.
+            if place < len(self._shown) and self._shown[place] is entry:
+                if id(entry) in self._changed:
+                    self.view.set_card(self._first + place, self._card(entry))
+            else:
+                self._shown.insert(place, entry)
+                self._insert(self._first + place, self._card(entry), entry if isinstance(entry, Turn) else None)
+        self._places = {id(entry): place for place, entry in enumerate(self._shown)}
+
+    def _note_backend(self, event: e.BackendChanged) -> None:
+        backend = backend_words(event.backend, event.model)
+        # Before the first word of a talk there is nothing to divide.
+        if self._transcript.turns:
+            forms = {
+                "chosen": self.tr("Now thinking: {0}"),
+                "handed": self.tr("Handed over to {0}"),
+                "fallback": self.tr("{0} takes over again") if backend in self._drivers else self.tr("{0} takes over"),
+            }
+            note = Note(event.at, forms[event.reason].format(backend))
+            self._notes.append(note)
+            self._changed.add(id(note))
+        if backend not in self._drivers:
+            self._drivers.append(backend)
+
+    def _in_order(self) -> list[Turn | Note]:
+        """This talk's turns, with each note behind the turns that had begun before it."""
+        entries: list[Turn | Note] = []
+        notes = list(self._notes)
+        for turn in self._transcript.turns:
+            while notes and notes[0].started_at < turn.started_at:
+                entries.append(notes.pop(0))
+            entries.append(turn)
+        return entries + notes
+
+    def _card(self, entry: Turn | Note) -> Card:
+        if isinstance(entry, Note):
+            return _divider(entry.text)
+        if entry.speaker == "user":
+            return self._user_card(entry)
+        mark = ((self.tr("   interrupted"), "bad"),) if entry.interrupted else ()
+        text = entry.text or ("" if entry.interrupted or not entry.open else "…")
+        who = ((f"   {' → '.join(entry.backends)}", "dim"),) if entry.backends else ()
+        return Card(((self.tr("KAME"), "name"), *who), ((text, "text"), *mark), "assistant")
+
+    def _user_card(self, turn: Turn) -> Card:
+        head = ((self.tr("You"), "name"),)
+        if turn.backchannel:
+            return Card(((self.tr("You, in passing"), "dim"),), ((turn.text, "secondary"),), "user")
+        if not turn.text:
+            return Card(head, ((("…" if turn.open else self.tr("(nothing understood)")), "secondary"),), "user")
+        if turn.typed:
+            head = (*head, (self.tr("   typed"), "dim"))
+        space = " " if turn.stable and turn.unstable else ""
+        runs = ((turn.stable + space, "text"), (turn.unstable, "unstable"))
+        return Card(head, tuple(run for run in runs if run[0]), "user")
+
+    # -- what can be done with a turn
+
+    def turn_at(self, place: QPoint) -> Turn | None:
+        """The turn at a place in the view, by its viewport's coordinates."""
+        card = self.view.card_at(place)
+        return self._cards[card] if card >= 0 else None
+
+    def text(self) -> str:
+        """All that is shown, for the clipboard: who said what, turn by turn."""
+        names = {"user": self.tr("You"), "assistant": self.tr("KAME")}
+        turns = [turn for turn in self._cards if turn is not None and turn.text]
+        return "\n\n".join(f"{names[turn.speaker]}: {turn.text}" for turn in turns)
+
+    def _offer(self, place: QPoint) -> None:
+        if not self.view.viewport().rect().contains(place):  # by keyboard, at a text cursor that is not in view
+            self.view.ensureCursorVisible()
+            place = self.view.cursorRect().center()
+        turn = self.turn_at(place)
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        copy = menu.addAction(self.tr("&Copy the selection"), self.view.copy)
+        copy.setEnabled(self.view.textCursor().hasSelection())
+        words = turn.text if turn is not None else ""
+        copy_turn = menu.addAction(self.tr("Copy this &turn"), lambda: _to_clipboard(words))
+        copy_turn.setEnabled(bool(words))
+        copy_all = menu.addAction(self.tr("Copy the &whole conversation"), lambda: _to_clipboard(self.text()))
+        copy_all.setEnabled(not self.empty)
+        menu.addSeparator()
+        play = menu.addAction(self.tr("&Hear it again"), lambda: self.play_wanted.emit(turn))
+        play.setEnabled(turn is not None and not turn.open and self.can_play(turn))
+        ask = menu.addAction(self.tr("&Ask this again"), lambda: self.ask_wanted.emit(words))
+        askable = bool(words) and turn is not None and turn.speaker == "user" and not turn.open
+        ask.setEnabled(askable and self.type_box.isEnabled())
+        menu.addSeparator()
+        menu.addAction(self.tr("&Find…"), self.find.appear)
+        self.menu = menu
+        menu.popup(self.view.viewport().mapToGlobal(place))
+
+
+def _divider(text: str) -> Card:
+    return Card(((text, "dim"),), (), "divider")
+
+
+def _to_clipboard(text: str) -> None:
+    QGuiApplication.clipboard().setText(text)

@@ -1,0 +1,99 @@
+"""Has a turn heard again: from the talk's memory while it goes on, from the conversation's files afterwards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal
+
+from app.conversation.transcript import Turn
+from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.state.session_manager import SessionManager
+from app.gui.transcript.pane import TranscriptPane
+from app.services.protocols import Clip, SoundService
+from app.settings.declarations import Settings
+
+BEFORE_SECONDS = {"user": 0.5, "assistant": 0.1}
+"""A turn is noticed a little after it has begun."""
+AFTER_SECONDS = 0.3
+
+_ERRAND = "hear a turn again"
+
+
+class ReplayController(QObject):
+    """While a turn is heard again the talk hears nothing. Asking for it once more stops it."""
+
+    failed = Signal(str)
+    """The talk is deaf for a while, or no longer."""
+
+    def __init__(
+        self,
+        service: SoundService | None,
+        settings: Settings,
+        manager: SessionManager,
+        transcript: TranscriptPane,
+        background: BackgroundTasks,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._service = service
+        self._settings = settings
+        self._manager = manager
+        self._transcript = transcript
+        self._errands = background
+        self._playing: Turn | None = None
+        self.folders: dict[int, Path] = {}
+        """Where the sound of each talk in view is kept, by its number."""
+        transcript.can_play = self.can_play
+        transcript.play_wanted.connect(self.play)
+
+    def can_play(self, turn: Turn) -> bool:
+        """Whether there is anything of a turn to be heard."""
+        if self._service is None or turn.typed or turn.ended_at is None:
+            return False
+        return self._sound(turn) is not None
+
+    def play(self, turn: Turn) -> None:
+        """Plays it, or stops if it is being played."""
+        if self._service is None:
+            return
+        service, again = self._service, self._playing is turn
+        self.stop()
+        sound = self._sound(turn)
+        if again or sound is None:
+            return
+        self._playing = turn
+        self._deafen(True)
+        self._errands.run(
+            _ERRAND, lambda: service.play(sound, self._settings.loudspeaker), lambda _: self._over(), self._fail
+        )
+
+    def stop(self) -> None:
+        """What is being heard falls silent."""
+        if self._playing is not None:
+            self._errands.cancel(_ERRAND)
+            self._over()
+
+    # -- inner parts
+
+    def _sound(self, turn: Turn) -> np.ndarray | Clip | None:
+        if turn.ended_at is None:
+            return None
+        begin = max(0.0, turn.started_at - BEFORE_SECONDS[turn.speaker])
+        end = turn.ended_at + AFTER_SECONDS
+        if turn.talk == self._transcript.talk and self._manager.session is not None:
+            return self._manager.session.sound_of(turn.speaker, begin, end)
+        folder = self.folders.get(turn.talk)
+        return Clip(folder, turn.speaker, begin, end) if folder is not None else None
+
+    def _over(self) -> None:
+        self._playing = None
+        self._deafen(False)
+
+    def _fail(self, sentence: str) -> None:
+        self._over()
+        self.failed.emit(sentence)
+
+    def _deafen(self, deaf: bool) -> None:
+        self._manager.set_deaf(deaf, "replay")

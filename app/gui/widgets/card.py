@@ -1,0 +1,129 @@
+"""A card's content and the kinds of text in it: plain data, and the formats that show them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QFont, QFontInfo, QTextBlockFormat, QTextCharFormat
+
+from app.gui.widgets.palette import Look, blend
+
+Run = tuple[str, str]
+"""Some text and the kind of its look: a key of `text_formats`."""
+
+GAP, PAD, SIDE, ROUND = 7.0, 8.0, 12.0, 8.0
+INDENT = 48.0
+STEP = 16.0
+LINE_BREAK = "\u2028"
+_ONE_PARAGRAPH = str.maketrans(
+    dict.fromkeys("\n\r\x0b\x0c\x85\u2029", LINE_BREAK) | dict.fromkeys("\0\ufdd0\ufdd1", " ")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a card shows. `style` is `user`, `assistant`, `plain`, `live`, `beside`, `calm`, `quiet` or `divider`.
+
+    `quote`: words that stand between head and body on one line of their own, of which the last ones are shown that
+    have room. `caret`: so many letters into the body a mark is painted; -1 for none. `tip`: what the mouse is told.
+    """
+
+    head: tuple[Run, ...]
+    body: tuple[Run, ...]
+    style: str
+    quote: str = ""
+    caret: int = -1
+    tip: str = ""
+
+    def clean(self) -> Card:
+        """The card without characters that would begin a paragraph: head and body are one each."""
+        quote = " ".join(self.quote.split())
+        return replace(self, head=_clean(self.head), body=_clean(self.body), quote=quote)
+
+
+def _clean(runs: tuple[Run, ...]) -> tuple[Run, ...]:
+    return tuple((text.replace("\r\n", "\n").translate(_ONE_PARAGRAPH), kind) for text, kind in runs)
+
+
+def text_formats(look: Look, font: QFont, scale: float = 1.0) -> dict[str, QTextCharFormat]:
+    """The format of each kind of text, in these colours and sizes about this font; `scale` is the body's."""
+    size = QFontInfo(font).pointSizeF()
+
+    def kind(
+        colour: QColor,
+        part: float = 1.0,
+        *,
+        italic: bool = False,
+        struck: bool = False,
+        bold: bool = False,
+        under: QColor | None = None,
+    ) -> QTextCharFormat:
+        made = QTextCharFormat()
+        made.setForeground(colour)
+        made.setFontPointSize(size * part)
+        made.setFontItalic(italic)
+        made.setFontStrikeOut(struck)
+        made.setFontWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
+        if under is not None:
+            made.setBackground(under)
+        return made
+
+    gap = kind(look.dim, 0.88)
+    gap.setFontLetterSpacingType(QFont.SpacingType.AbsoluteSpacing)
+    gap.setFontLetterSpacing(1.0)
+    return {
+        "text": kind(look.text, 1.08 * scale),
+        "heard": kind(look.text, 1.08 * scale, under=blend(look.live_card, look.accent, 0.22 if look.dark else 0.16)),
+        "still": kind(blend(look.text, look.base, 0.42), 1.08 * scale),
+        "unstable": kind(look.dim, 1.08, italic=True),
+        "said": kind(look.text, 1.0),
+        "struck": kind(look.dim, struck=True),
+        "secondary": kind(look.dim, 0.92 * scale, italic=True),
+        "name": kind(look.accent, 0.92, bold=True),
+        "who": kind(look.text, 0.92),
+        "dim": kind(look.dim, 0.88),
+        "gap": gap,
+        "fact": kind(look.dim, 0.84),
+        "quote": kind(look.dim, 0.88, italic=True),
+        "mark": kind(look.accent, 0.88, bold=True),
+        "bad": kind(look.bad, 0.88, bold=True),
+        "beside": kind(look.dim, 1.0),
+        "tool": kind(look.accent, 0.88),
+        "count": kind(look.dim, 0.82),
+        "chip": kind(look.base, 0.84, bold=True),
+        "chip_dim": kind(look.dim, 0.84),
+        "chip_mark": kind(look.accent, 0.84, bold=True),
+        "chip_bad": kind(look.bad, 0.84, bold=True),
+    }
+
+
+def chip_fills(look: Look) -> dict[str, QColor]:
+    """The colour of the rounded patch behind each kind of text that has one."""
+    quiet = blend(look.base, look.text, 0.13)
+    return {
+        "chip": look.accent,
+        "chip_dim": quiet,
+        "chip_mark": blend(look.base, look.accent, 0.22),
+        "chip_bad": blend(look.base, look.bad, 0.18),
+    }
+
+
+def block_formats(
+    style: str, quote_height: float = 0.0, side: float = SIDE
+) -> tuple[QTextBlockFormat, QTextBlockFormat]:
+    """The paragraph formats of a card's head and body. `quote_height`: room between them; `side`: beside the cards."""
+    head, body = QTextBlockFormat(), QTextBlockFormat()
+    for block_format in (head, body):
+        block_format.setLeftMargin(side + PAD + {"user": INDENT, "beside": STEP}.get(style, 0.0))
+        block_format.setRightMargin(side + PAD + (INDENT if style == "assistant" else 0))
+    head.setTopMargin(GAP + 2 * PAD)
+    head.setBottomMargin(2 + quote_height)
+    if style not in ("user", "assistant", "divider"):
+        head.setLineHeight(120.0, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+    body.setBottomMargin(PAD)
+    body.setLineHeight(130.0 if style == "quiet" else 112.0, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+    if style == "divider":
+        head.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        body.setLineHeight(1.0, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+    return head, body

@@ -1,0 +1,121 @@
+"""What is painted behind and upon the text of a card: its box, patches, the line it quotes, and the caret.
+
+None of it is text, so that what is copied is what was said. Knows nothing of documents but their paragraphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTextBlock
+
+from app.gui.widgets.card import GAP, PAD, ROUND, Run
+from app.gui.widgets.card_runs import qt_length
+from app.gui.widgets.palette import Look
+
+BAR = 2.0
+"""Of the line beside a quote, in pixels; and so wide is the caret."""
+QUOTE_STEP = 9.0
+_PATCH_SIDE, _PATCH_UP = 4.5, 1.0
+
+
+def paint_box(painter: QPainter, look: Look, box: QRectF, style: str) -> None:
+    """The rounded box behind a card."""
+    if style == "quiet":
+        return
+    if style in ("beside", "calm"):
+        painter.setPen(QPen(look.line, 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), ROUND, ROUND)
+        return
+    fill = {"user": look.user_card, "live": look.live_card}.get(style, look.plain_card)
+    painter.setPen(QPen(look.accent, 1.5) if style == "live" else Qt.PenStyle.NoPen)
+    painter.setBrush(fill)
+    painter.drawRoundedRect(box, ROUND, ROUND)
+
+
+def paint_empty(painter: QPainter, look: Look, room: QRect, words: str) -> None:
+    """What stands in the middle of `room` while there is no card."""
+    painter.setPen(look.dim)
+    flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+    painter.drawText(room.adjusted(24, 24, -24, -24), flags, words)
+
+
+def paint_divider(painter: QPainter, look: Look, box: QRectF, words: float, line_height: float) -> None:
+    """Lines left and right of `words` pixels in the middle; words that fill the width, or wrap, have none."""
+    painter.setPen(QPen(look.line, 1))
+    middle = round(box.top() + PAD + line_height / 2) + 0.5
+    part = (box.width() - words) / 2 - PAD
+    if part < GAP:
+        return
+    painter.drawLine(QPointF(box.left(), middle), QPointF(box.left() + part, middle))
+    painter.drawLine(QPointF(box.right() - part, middle), QPointF(box.right(), middle))
+
+
+def paint_chips(
+    painter: QPainter, block: QTextBlock, at: QPointF, runs: tuple[Run, ...], fills: Mapping[str, QColor]
+) -> None:
+    """A rounded patch behind each run whose kind has one of `fills`. `at`: where the paragraph's text is painted."""
+    start = 0
+    for text, kind in runs:
+        end = start + qt_length(text)
+        fill = fills.get(kind)
+        if fill is not None:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(fill)
+            for patch in _rects(block, start, end):
+                patch.translate(at)
+                patch.adjust(-_PATCH_SIDE, -_PATCH_UP, _PATCH_SIDE, _PATCH_UP)
+                painter.drawRoundedRect(patch, patch.height() / 2, patch.height() / 2)
+        start = end
+
+
+def paint_quote(painter: QPainter, look: Look, room: QRectF, words: str, font: QFont) -> None:
+    """The last of `words` that have room, beside a thin line."""
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(look.line)
+    painter.drawRect(QRectF(room.left(), room.top() + 2, BAR, room.height() - 4))
+    painter.setFont(font)
+    painter.setPen(look.dim)
+    text = last_words(words, QFontMetricsF(font), room.width() - QUOTE_STEP)
+    flags = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
+    painter.drawText(room.adjusted(QUOTE_STEP, 0, 0, 0), flags, text)
+
+
+def paint_caret(painter: QPainter, look: Look, block: QTextBlock, at: QPointF, place: int) -> None:
+    """A thin mark in front of letter `place`, counted as Qt does."""
+    line = block.layout().lineForTextPosition(place)
+    if not line.isValid():
+        return
+    x = line.cursorToX(place)[0]
+    top = at.y() + line.y()
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(look.accent)
+    painter.drawRoundedRect(QRectF(at.x() + x, top - 2, BAR, line.ascent() + line.descent() + 4), 1, 1)
+    painter.drawEllipse(QPointF(at.x() + x + BAR / 2, top - 2), 3, 3)
+
+
+def last_words(words: str, metrics: QFontMetricsF, width: float) -> str:
+    """As many of the last of `words` as go into `width` pixels, in quotation marks."""
+    whole = f"“{words}”"
+    if metrics.horizontalAdvance(whole) <= width:
+        return whole
+    room = width - metrics.horizontalAdvance("“")
+    rest = metrics.elidedText(f"{words}”", Qt.TextElideMode.ElideLeft, room).lstrip("…")
+    _, space, behind = rest.partition(" ")  # the first word is cut off
+    return f"“…{behind if space else rest}"
+
+
+def _rects(block: QTextBlock, start: int, end: int) -> list[QRectF]:
+    """Where the letters from `start` to `end` stand, line by line."""
+    rects, layout = [], block.layout()
+    while start < end:
+        line = layout.lineForTextPosition(start)
+        if not line.isValid():
+            break
+        stop = min(end, line.textStart() + line.textLength())
+        left, right = line.cursorToX(start)[0], line.cursorToX(stop)[0]
+        rects.append(QRectF(left, line.y(), right - left, line.ascent() + line.descent()))
+        start = max(stop, start + 1)
+    return rects

@@ -1,0 +1,82 @@
+"""Changes a paragraph from some runs of text to others, and touches only the letters that differ.
+
+A growing text only appends, a new look is only a new look, and a selection in what stays survives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from PySide6.QtGui import QTextBlock, QTextCharFormat, QTextCursor, QTextDocument
+
+from app.gui.widgets.card import Run
+
+
+def qt_length(text: str) -> int:
+    """How many places `text` takes in a Qt document, which counts in UTF-16."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+@contextmanager
+def laid_out_once(document: QTextDocument) -> Iterator[None]:
+    """Lays out all that is changed meanwhile together, from the first place to the last: for many changes."""
+    cursor = QTextCursor(document)
+    cursor.beginEditBlock()
+    try:
+        yield
+    finally:
+        cursor.endEditBlock()
+
+
+def write_runs(
+    block: QTextBlock, before: tuple[Run, ...], after: tuple[Run, ...], kinds: Mapping[str, QTextCharFormat]
+) -> None:
+    """Makes a paragraph that shows the runs `before` show those `after`, in the formats of their `kinds`."""
+    old, new = "".join(text for text, _ in before), "".join(text for text, _ in after)
+    shared = _shared_letters(old, new)
+    cursor = QTextCursor(block)
+    for start, end, kind in _new_looks(before, after, shared):
+        cursor.setPosition(block.position() + qt_length(new[:start]))
+        cursor.setPosition(block.position() + qt_length(new[:end]), QTextCursor.MoveMode.KeepAnchor)
+        cursor.setCharFormat(kinds[kind])
+    cursor.setPosition(block.position() + qt_length(new[:shared]))
+    if shared < len(old):
+        cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
+        cursor.removeSelectedText()
+    start = 0
+    for text, kind in after:
+        rest = text[max(0, shared - start) :]
+        start += len(text)
+        if rest:
+            cursor.insertText(rest, kinds[kind])
+
+
+def _new_looks(before: tuple[Run, ...], after: tuple[Run, ...], shared: int) -> Iterator[tuple[int, int, str]]:
+    """The stretches of the first `shared` letters whose kind is another now: from, to, kind."""
+    olds = [(len(text), kind) for text, kind in reversed(before) if text]
+    place = 0
+    for text, kind in after:
+        end = min(place + len(text), shared)
+        while place < end:
+            length, old = olds.pop()
+            step = min(length, end - place)
+            if step < length:
+                olds.append((length - step, old))
+            if old != kind:
+                yield place, place + step, kind
+            place += step
+
+
+def _shared_letters(a: str, b: str) -> int:
+    """How many letters both begin with."""
+    low, high = 0, min(len(a), len(b))
+    if a[:high] == b[:high]:
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle
+    return low

@@ -1,0 +1,188 @@
+"""Finds words in a column of cards: a field, the way to the next and the previous, and how many there are."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut, QTextCursor
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QTextEdit, QToolButton, QWidget
+
+from app.gui.widgets.palette import Look, blend
+
+MOST_MARKED = 500
+"""More places than this are counted but not marked: nobody looks at them all."""
+
+SEARCH_AFTER_MS = 80
+
+
+class FindBar(QWidget):
+    """Searches `view`. Hidden until it is wanted; closing it clears the marks and gives `view` the keyboard."""
+
+    closed = Signal()
+
+    def __init__(self, view: QTextEdit, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._view = view
+        self._places: list[int] = []
+        self._current = -1
+        self._words = ""  # that were looked for last
+        self._mark_at: QTextCursor | None = None  # of the current place; moves with the text
+        self.field = QLineEdit(self)
+        self.field.setAccessibleName(self.tr("Find in this conversation"))
+        self.field.setPlaceholderText(self.tr("Find in this conversation"))
+        self.field.setClearButtonEnabled(True)
+        self.count = QLabel(self)
+        self.count.setAccessibleName(self.tr("How often it was found"))
+        self.previous_button = self._button(Qt.ArrowType.UpArrow, self.tr("Previous (Shift+Enter)"))
+        self.next_button = self._button(Qt.ArrowType.DownArrow, self.tr("Next (Enter)"))
+        self.close_button = QToolButton(self)
+        self.close_button.setText("✕")
+        self.close_button.setAutoRaise(True)
+        self.close_button.setAccessibleName(self.tr("Close the search"))
+        self.close_button.setToolTip(self.tr("Close the search (Esc)"))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        row.addWidget(self.field, 1)
+        for widget in (self.count, self.previous_button, self.next_button, self.close_button):
+            row.addWidget(widget)
+        self._later = QTimer(self, singleShot=True, interval=SEARCH_AFTER_MS)
+        self._later.timeout.connect(self._search)
+        self.field.textChanged.connect(lambda _: self._later.start())
+        self.next_button.clicked.connect(lambda: self.step(1))
+        self.previous_button.clicked.connect(lambda: self.step(-1))
+        self.close_button.clicked.connect(self.leave)
+        here = Qt.ShortcutContext.WidgetWithChildrenShortcut
+        QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self.leave, context=here)
+        view.document().contentsChanged.connect(self._changed)
+        self.hide()
+
+    def appear(self) -> None:
+        """Shows itself, with what is selected in the view to be found."""
+        chosen = self._view.textCursor().selectedText()
+        self.show()
+        if chosen and "\u2029" not in chosen:
+            self.field.setText(chosen)
+        self.field.setFocus()
+        self.field.selectAll()
+        self._search()
+
+    def leave(self) -> None:
+        """Hides itself."""
+        if self.isHidden():
+            return
+        self.hide()
+        self._later.stop()
+        self._places, self._current, self._mark_at = [], -1, None
+        self._view.setExtraSelections([])
+        self._view.setFocus()
+        self.closed.emit()
+
+    def step(self, by: int) -> None:
+        """Goes on to the next place found (`by` 1) or back to the one before (-1)."""
+        if self._later.isActive():
+            self._later.stop()
+            self._search()
+        if self._places:
+            self._go((self._current + by) % len(self._places))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter goes on, with Shift back."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.step(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+            event.accept()
+        else:
+            super().keyPressEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follows the system's colours."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and self._places:
+            self._mark()
+
+    # -- inner parts
+
+    def _button(self, arrow: Qt.ArrowType, name: str) -> QToolButton:
+        button = QToolButton(self)
+        button.setArrowType(arrow)
+        button.setAutoRaise(True)
+        button.setAccessibleName(name)
+        button.setToolTip(name)
+        return button
+
+    def _changed(self) -> None:
+        # The talk goes on while somebody searches in it; were it put off each time, it would never be searched.
+        if not self.isHidden() and self.field.text() and not self._later.isActive():
+            self._later.start()
+
+    def _search(self) -> None:
+        words = self.field.text()
+        before, same = self._current_place(), words == self._words
+        self._words = words
+        self._places = _all_places(self._view.toPlainText(), words) if words else []
+        if not self._places:
+            self._current = -1
+            self.count.setText(self.tr("not found") if words else "")
+            self._view.setExtraSelections([])
+        elif before in self._places:
+            self._show(self._places.index(before))
+        elif before is not None and same:  # that one is gone: what the user reads stays in view
+            self._show(min(range(len(self._places)), key=lambda place: abs(self._places[place] - before)))
+        else:
+            # The newest one is the likeliest.
+            self._go(len(self._places) - 1)
+        for button in (self.previous_button, self.next_button):
+            button.setEnabled(len(self._places) > 1)
+
+    def _current_place(self) -> int | None:
+        """Where the current place has moved to."""
+        if not 0 <= self._current < len(self._places):
+            return None
+        moved = self._mark_at
+        # All text was written anew when nothing of it is left: then it stands where it stood.
+        return moved.selectionStart() if moved is not None and moved.hasSelection() else self._places[self._current]
+
+    def _go(self, place: int) -> None:
+        self._show(place)
+        cursor = QTextCursor(self._view.document())
+        cursor.setPosition(self._places[place])
+        view = self._view
+        before = view.textCursor()
+        view.setTextCursor(cursor)
+        view.ensureCursorVisible()
+        if before.hasSelection():
+            view.setTextCursor(before)
+
+    def _show(self, place: int) -> None:
+        self._current = place
+        self.count.setText(self.tr("{0} of {1}").format(place + 1, len(self._places)))
+        self._mark()
+
+    def _mark(self) -> None:
+        look, length = Look.of(self.palette()), len(self.field.text())
+        first = max(0, min(self._current - MOST_MARKED // 2, len(self._places) - MOST_MARKED))
+        marks = []
+        for n in range(first, min(len(self._places), first + MOST_MARKED)):
+            mark = QTextEdit.ExtraSelection()
+            mark.cursor = QTextCursor(self._view.document())
+            mark.cursor.setPosition(self._places[n])
+            mark.cursor.setPosition(self._places[n] + length, QTextCursor.MoveMode.KeepAnchor)
+            mark.format.setBackground(blend(look.base, look.warn, 0.75 if n == self._current else 0.35))
+            mark.format.setForeground(look.text)
+            marks.append(mark)
+            if n == self._current:
+                self._mark_at = QTextCursor(mark.cursor)
+        self._view.setExtraSelections(marks)
+
+
+def _all_places(text: str, wanted: str) -> list[int]:
+    """Where `wanted` stands in `text`, in a document's own counting, which is in UTF-16."""
+    if len(text.lower()) == len(text):  # lower case of a few letters is longer ("İ"): then the case counts
+        text, wanted = text.lower(), wanted.lower()
+    places, at = [], text.find(wanted)
+    wide = counted = 0
+    while at >= 0:
+        wide += sum(char > "\uffff" for char in text[counted:at])
+        counted = at
+        places.append(at + wide)
+        at = text.find(wanted, at + len(wanted))
+    return places

@@ -1,0 +1,133 @@
+"""A level meter from -60 to 0 dB with a peak line that holds, then falls. Takes its time from the events."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.gui.widgets.palette import Look, blend
+
+LOWEST_DB = -60.0
+HOLD_SECONDS = 1.2
+FALL_DB_PER_SECOND = 24.0
+CLIPPED_SECONDS = 2.0
+"""How long it is said that the sound was too loud."""
+MARKS_DB = (-60, -40, -20, 0)
+
+
+class LevelMeter(QWidget):
+    """Shows the newest level as a bar, and the highest of late as a line; with `titled`, its name above them."""
+
+    def __init__(self, label: str, parent: QWidget | None = None, *, titled: bool = True) -> None:
+        super().__init__(parent)
+        self._label = label
+        self._titled = titled
+        self.level_db = LOWEST_DB
+        self.peak_db = LOWEST_DB
+        self._peak_at = 0.0
+        self._last_at = 0.0
+        self._clipped_at = -1e9
+        self.muted = False
+        self.setAccessibleName(label)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    @property
+    def clipped(self) -> bool:
+        """Whether the sound was clipped of late."""
+        return self._last_at - self._clipped_at <= CLIPPED_SECONDS
+
+    def set_muted(self, muted: bool) -> None:
+        """Shows that nothing can come, instead of that nothing comes."""
+        if self.muted != muted:
+            self.muted = muted
+            self.clear()
+
+    def set_level(self, level_db: float, at: float, clipped: bool = False) -> None:
+        """Shows a level measured at session time `at`; not a number counts as silence. `clipped`: too loud."""
+        if clipped:
+            self._clipped_at = at
+        level = min(0.0, max(LOWEST_DB, level_db)) if level_db == level_db else LOWEST_DB
+        self.level_db = level
+        if level >= self.peak_db:
+            self.peak_db, self._peak_at = level, at
+        elif at - self._peak_at > HOLD_SECONDS:
+            fallen = self.peak_db - FALL_DB_PER_SECOND * max(0.0, at - self._last_at)
+            self.peak_db = max(level, fallen)
+        self._last_at = at
+        self.update()
+
+    def clear(self) -> None:
+        """Back to silence, with time at 0."""
+        self.level_db = self.peak_db = LOWEST_DB
+        self._peak_at = self._last_at = 0.0
+        self._clipped_at = -1e9
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """One line of label if there is one, the bar, one line of scale."""
+        return QSize(220, round(self.fontMetrics().height() * (2.1 if self._titled else 1.0)) + 12)
+
+    def minimumSizeHint(self) -> QSize:
+        """The scale needs some width."""
+        return QSize(110, self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paints label, bar, peak line and scale."""
+        look = Look.of(self.palette())
+        ground = self.palette().color(QPalette.ColorRole.Window)
+        ink = self.palette().color(QPalette.ColorRole.WindowText)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        line = self.fontMetrics().height()
+        remark = self.tr("muted") if self.muted else self.tr("too loud") if self.clipped else ""
+        if self._titled:
+            painter.setPen(ink)
+            painter.drawText(0, 0, self.width(), line, Qt.AlignmentFlag.AlignLeft, self._label)
+            painter.setPen(look.bad)
+            painter.drawText(0, 0, self.width(), line, Qt.AlignmentFlag.AlignRight, remark)
+        # Inset, so that the scale's outer numbers are centred under the bar's ends.
+        small = self.font()
+        small.setPointSizeF(small.pointSizeF() * 0.8)
+        inset = max(10.0, QFontMetricsF(small).horizontalAdvance("\u221260") / 2 + 1)
+        track = QRectF(inset, line + 3 if self._titled else 2, self.width() - 2 * inset, 9)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(blend(ground, ink, 0.16))
+        painter.drawRoundedRect(track, 3, 3)
+        if self.muted:
+            painter.setPen(QPen(look.bad, 2))
+            painter.drawLine(track.topLeft(), track.bottomRight())
+            painter.setPen(Qt.PenStyle.NoPen)
+        filled = QRectF(track)
+        filled.setWidth(track.width() * _share(self.level_db))
+        if filled.width() > 0.5:
+            painter.setBrush(self._colour(look, self.level_db))
+            painter.drawRoundedRect(filled, 3, 3)
+        if self.peak_db > LOWEST_DB:
+            x = track.left() + track.width() * _share(self.peak_db)
+            painter.setPen(QPen(self._colour(look, self.peak_db), 2))
+            painter.drawLine(round(x), round(track.top()) - 1, round(x), round(track.bottom()) + 1)
+        painter.setFont(small)
+        painter.setPen(blend(ink, ground, 0.36))
+        if remark and not self._titled:
+            # In the place of the scale, which nobody needs then.
+            painter.setPen(look.bad)
+            below = QRectF(track.left(), track.bottom() + 1, track.width(), line)
+            painter.drawText(below, Qt.AlignmentFlag.AlignHCenter, remark)
+            painter.end()
+            return
+        for mark in MARKS_DB:
+            x = track.left() + track.width() * _share(mark)
+            rect = QRectF(x - 20, track.bottom() + 1, 40, line)
+            painter.drawText(rect, Qt.AlignmentFlag.AlignHCenter, f"{mark}".replace("-", "\u2212"))
+        painter.end()
+
+    @staticmethod
+    def _colour(look: Look, level_db: float) -> QColor:
+        if level_db > -3:
+            return look.bad
+        return look.warn if level_db > -12 else look.good
+
+
+def _share(level_db: float) -> float:
+    return (level_db - LOWEST_DB) / -LOWEST_DB

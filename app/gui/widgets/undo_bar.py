@@ -1,0 +1,214 @@
+"""Boxes with a sentence and buttons at the foot of a pane: something can be undone for a while, or is asked first.
+
+They stand beside what one does and block nothing. Know nothing of what was removed but titles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleEvent,
+    QEnterEvent,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QToolButton, QWidget
+
+from app.gui.widgets.palette import Look, blend
+
+UNDO_MS = 10_000
+"""So long something can be undone, from when it was done; longer while the mouse or the focus is on the bar."""
+
+LONGEST_TITLE = 48
+
+
+class NoteBox(QWidget):
+    """A sentence that wraps, with its buttons below it or, `beside` and where there is room for its longest word, at
+    its right; `urgent`: in a warning colour.
+    """
+
+    def __init__(self, parent: QWidget | None = None, *, beside: bool = False, urgent: bool = False) -> None:
+        super().__init__(parent)
+        self._urgent = urgent
+        self._beside = beside
+        self.label = QLabel(self)
+        self.label.setTextFormat(Qt.TextFormat.PlainText)
+        self.label.setWordWrap(True)
+        self._parts = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
+        self._parts.setContentsMargins(9, 6, 6, 6)
+        self._parts.setSpacing(6)
+        self._parts.addWidget(self.label, 1)
+        self._buttons = QHBoxLayout()
+        self._buttons.setSpacing(4)
+        self._buttons.addStretch(1)
+        self._parts.addLayout(self._buttons)
+        self.hide()
+
+    @property
+    def sentence(self) -> str:
+        """What it says; empty while it isn't there."""
+        return self.label.text() if not self.isHidden() else ""
+
+    def say(self, sentence: str) -> None:
+        """Shows a sentence, and tells screen readers; hides without one."""
+        news = bool(sentence) and sentence != self.sentence
+        self.label.setText(sentence)
+        self.setAccessibleName(sentence)
+        self._arrange()
+        self.setVisible(bool(sentence))
+        if news:
+            QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+
+    def add_button(self, text: str, name: str) -> QToolButton:
+        """Adds a button."""
+        # Not a push button, which many styles make wider than a narrow pane has room for.
+        button = QToolButton(self)
+        button.setText(text)
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        button.setAccessibleName(name)
+        self._buttons.addWidget(button)
+        return button
+
+    def _arrange(self) -> None:
+        metrics, ways = self.label.fontMetrics(), QBoxLayout.Direction
+        word = max((metrics.horizontalAdvance(word) for word in self.label.text().split()), default=0)
+        edges = self._parts.contentsMargins()
+        room = self.width() - edges.left() - edges.right()
+        buttons = self.findChildren(QToolButton)
+        wide = sum(button.sizeHint().width() + self._buttons.spacing() for button in buttons)
+        beside = self._beside and word + self._parts.spacing() + wide <= room
+        self._parts.setDirection(ways.LeftToRight if beside else ways.TopToBottom)
+        self._buttons.setDirection(ways.LeftToRight if wide <= room else ways.TopToBottom)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Finds the buttons a place."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paints the box, mixed from the palette of now."""
+        look, ground = Look.of(self.palette()), self.palette().color(QPalette.ColorRole.Window)
+        colour = look.warn if self._urgent else look.accent
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(blend(ground, colour, 0.6), 1))
+        painter.setBrush(blend(ground, colour, 0.18 if self._urgent else 0.12))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+        painter.end()
+
+
+class UndoBar(NoteBox):
+    """`undone` when the user wants back what was removed; `expired` when the time for that is over."""
+
+    undone = Signal()
+    expired = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, beside=True)
+        self.button = self.add_button(self.tr("Undo"), self.tr("Undo the removal"))
+        self.button.clicked.connect(self.undone)
+        self.button.installEventFilter(self)
+        self.timer = QTimer(self, singleShot=True, interval=UNDO_MS)
+        self.timer.timeout.connect(self._expire)
+        self._hovered = False
+
+    def show_removed(self, titles: Sequence[str]) -> None:
+        """Says what was removed, and begins to wait anew; hides when that is nothing."""
+        if not titles:
+            self.timer.stop()
+            self.say("")
+            return
+        if len(titles) == 1:
+            title = titles[0] if len(titles[0]) <= LONGEST_TITLE else titles[0][: LONGEST_TITLE - 1].rstrip() + "…"
+            self.say(self.tr("“{0}” removed.").format(title))
+        else:
+            self.say(self.tr("{0} conversations removed.").format(len(titles)))
+        self._wait()
+
+    def _wait(self) -> None:
+        """Nobody is to be too late who is about to press."""
+        if self._hovered or self.button.hasFocus():
+            self.timer.stop()
+        else:
+            self.timer.start()
+
+    def _waits(self) -> bool:
+        return not self.isHidden() and not self._hovered
+
+    def _expire(self) -> None:
+        self.say("")
+        self.expired.emit()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Waits while the mouse is on it."""
+        self._hovered = True
+        self.timer.stop()
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Begins to wait anew."""
+        self._leave()
+        super().leaveEvent(event)
+
+    def hideEvent(self, event: QEvent) -> None:
+        """A bar that goes away under the mouse, alone or with its window, is told of no leaving."""
+        super().hideEvent(event)
+        self._leave()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Waits while its button has the focus."""
+        if watched is self.button and event.type() == QEvent.Type.FocusIn:
+            self.timer.stop()
+        elif watched is self.button and event.type() == QEvent.Type.FocusOut and self._waits():
+            self.timer.start()
+        return super().eventFilter(watched, event)
+
+    def _leave(self) -> None:
+        self._hovered = False
+        if not self.isHidden():
+            self._wait()
+
+
+class AskBar(NoteBox):
+    """Asks before something is done; `agreed`, or nothing. Escape declines."""
+
+    agreed = Signal()
+    left = Signal()
+    """It was answered, in whichever way."""
+
+    def __init__(self, yes: str, no: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent, urgent=True)
+        self.no_button = self.add_button(no, no)
+        self.yes_button = self.add_button(yes, yes)
+        self.no_button.clicked.connect(self.decline)
+        self.yes_button.clicked.connect(self._agree)
+
+    def ask(self, sentence: str) -> None:
+        """Asks; the focus is where nothing is lost."""
+        self.say(sentence)
+        self.no_button.setFocus()
+
+    def decline(self) -> None:
+        """Takes the question back."""
+        if not self.isHidden():
+            self.say("")
+            self.left.emit()
+
+    def _agree(self) -> None:
+        self.say("")
+        self.left.emit()
+        self.agreed.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape declines."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.decline()
+        else:
+            super().keyPressEvent(event)

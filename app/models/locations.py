@@ -1,0 +1,135 @@
+"""Where each model is on this machine: in a folder of the user's, or inside a package that was installed with the app.
+
+Nothing of such a package is imported, only its files are used. What is fetched lies in `models_folder()/KEY`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from pathlib import Path
+from typing import Literal
+
+import platformdirs
+
+from app.models.catalogue import DEFAULTS, find_model
+from app.models.entry import Hub, Kind, Model, Packages
+from app.models.errors import ModelError
+from app.models.layout import read_layout
+from app.models.pool import MODELS
+from app.platform.atomic_files import delete_file
+
+State = Literal["here", "installed", "incomplete", "absent"]
+"""`here`: in the user's folder; `installed`: in a package of the app's environment; `incomplete`: some of it came."""
+
+
+def models_folder() -> Path:
+    """Return the folder of fetched models, one folder in it for each."""
+    return platformdirs.user_data_path("kame-desktop", appauthor=False) / "models"
+
+
+def weights_folder(root: str | Path = "") -> Path:
+    """Return the folder of the weights of KAME and Moshi; `root`: where the user wants it."""
+    return Path(root) if root else platformdirs.user_data_path("kame-desktop", appauthor=False) / "weights"
+
+
+def repository_folder(repository: str, root: str | Path = "") -> Path:
+    """Return the folder of the weights of a hub's repository, `owner/name`."""
+    return weights_folder(root) / repository.replace("/", "--")
+
+
+def folder_of(model: Model) -> Path:
+    """Return the folder that a download of `model` fills."""
+    if isinstance(model.source, Hub) and not model.source.revision:
+        return repository_folder(model.source.repository)
+    return models_folder() / model.key
+
+
+def default_model(kind: Kind) -> Path:
+    """Return the place of what a kind uses until the user chooses; it may not be there."""
+    return model_path(DEFAULTS[kind])
+
+
+def model_path(key: str) -> Path:
+    """Return the file or folder that the engine of model `key` is given; it may not be there. Raise ModelError."""
+    model = find_model(key)
+    fetched = folder_of(model)
+    inside = None if _complete(fetched, model) else installed_folder(model)
+    return (inside or fetched) / model.main
+
+
+def state_of(model: Model) -> State:
+    """Tell whether a model is here, by the sizes of its files."""
+    folder = folder_of(model)
+    if _complete(folder, model):
+        return "here"
+    if installed_folder(model) is not None:
+        return "installed"
+    return "incomplete" if folder.is_dir() or partial_folder(model).is_dir() else "absent"
+
+
+def is_here(key: str) -> bool:
+    """Tell whether a model can be used now."""
+    return state_of(find_model(key)) in ("here", "installed")
+
+
+def partial_folder(model: Model) -> Path:
+    """Return the folder in which a model's pieces are gathered until it is whole."""
+    return models_folder() / f".{model.key}.part"
+
+
+def installed_folder(model: Model) -> Path | None:
+    """Return the folder inside an installed package that holds a model as it is; None if there is none."""
+    if not isinstance(model.source, Packages) or not model.files or any(len(f.source) > 1 for f in model.files):
+        return None
+    file = installed_file(model.files[0].source[0])
+    return file.parent if file is not None and _complete(file.parent, model) else None
+
+
+def installed_file(source: str) -> Path | None:
+    """Return the file PACKAGE/PATH of an installed package; None if it is not there."""
+    package, _, inside = source.partition("/")
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    file = Path(spec.submodule_search_locations[0]) / inside
+    return file if file.is_file() else None
+
+
+def remove_model(key: str) -> int:
+    """Delete what was fetched of a model and return how many bytes that freed. Raise ModelError."""
+    model = find_model(key)
+    folders = [folder for folder in (folder_of(model), partial_folder(model)) if folder.is_dir()]
+    if not folders:
+        if installed_folder(model) is not None:
+            raise ModelError(f"{model.label} came with the app and stays as long as the app does.")
+        raise ModelError(f"{model.label} is not on this machine, so there is nothing to remove.")
+    MODELS.forget(folder_of(model))
+    freed = sum(file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file())
+    try:
+        for folder in folders:
+            if model.main and (folder / model.main).is_file():
+                delete_file(folder / model.main)  # first: on Windows this fails while it is in use, and all stays
+            shutil.rmtree(folder)
+    except OSError as error:
+        raise ModelError(
+            f"{model.label} can't be removed from {error.filename or folders[0]} ({error.strerror or error}). If a "
+            "talk uses it or has used it just now, end the talk and close the window, then remove it again."
+        ) from error
+    return freed
+
+
+def _complete(folder: Path, model: Model) -> bool:
+    """Whether `folder` holds all files of `model`, by name and size."""
+    if model.kind == "frontend":
+        try:
+            read_layout(folder, quickly=True)
+        except (ModelError, OSError):
+            return False
+        return True
+    if not model.files:
+        return folder.is_dir() and any(folder.iterdir())
+    try:
+        return all((folder / file.name).stat().st_size == file.bytes for file in model.files)
+    except OSError:
+        return False

@@ -1,0 +1,1 @@
+"""Deals with the machine under the app: processes, files, paths, hardware, and the single running instance."""

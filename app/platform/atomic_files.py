@@ -1,0 +1,97 @@
+"""Writes files whole or not at all, and moves files that another process may be looking at."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+BUSY_SECONDS = 1.0
+"""How long to wait for a file that another process has open: virus scanners and search indexers look at a new file for
+some milliseconds, and meanwhile Windows neither moves nor deletes it."""
+
+
+def move_file(source: Path | str, target: Path | str) -> None:
+    """Moves a file, in place of what may be at `target`; waits where somebody else has one of them open.
+
+    Raises OSError.
+    """
+    _while_busy(lambda: os.replace(source, target))
+
+
+def delete_file(path: Path | str, *, missing_ok: bool = False) -> None:
+    """Deletes a file; waits where somebody else has it open. Raises OSError."""
+    _while_busy(lambda: Path(path).unlink(missing_ok=missing_ok))
+
+
+def put_folder(new: Path, place: Path) -> None:
+    """Moves the folder `new` to `place`, in place of the one there, which stays if that fails. Raises OSError."""
+    old = place.with_name(f".{place.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    had = place.exists()
+    if had:
+        _while_busy(lambda: os.replace(place, old))
+    try:
+        _while_busy(lambda: os.replace(new, place))
+    except OSError:
+        if had:
+            _while_busy(lambda: os.replace(old, place))
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _while_busy(act: Callable[[], None]) -> None:
+    """Does `act` again while Windows says that a file is in use. Elsewhere no file is."""
+    wait, give_up = 0.005, time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return act()
+        except PermissionError:
+            if sys.platform != "win32" or time.monotonic() > give_up:
+                raise
+        time.sleep(wait)
+        wait = min(2 * wait, 0.1)
+
+
+@contextmanager
+def whole_file(path: Path, *, backup: Path | None = None) -> Iterator[BinaryIO]:
+    """A file that becomes `path` when all has been written; `backup`: where the file of before goes.
+
+    A link stays one, and a file's mode is kept. Raises OSError, and what is raised meanwhile; then `path` is as it was
+    before.
+    """
+    path = Path(os.path.realpath(path))
+    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".draft")
+    try:
+        with os.fdopen(handle, "w+b") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            shutil.copymode(path, draft)
+        if backup is not None:
+            move_file(path, backup)
+        move_file(draft, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            delete_file(draft)
+        raise
+
+
+def write_json(path: Path, value: Any, *, indent: int = 2, backup: Path | None = None) -> None:
+    """Writes `value` to `path` as JSON, likewise; makes its folder if it is missing. Raises OSError."""
+    try:
+        text = json.dumps(value, indent=indent, ensure_ascii=False).encode()
+    except UnicodeEncodeError:  # half a surrogate pair, which JSON can hold and UTF-8 can't
+        text = json.dumps(value, indent=indent).encode()
+    Path(os.path.realpath(path)).parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path, backup=backup) as file:
+        file.write(text + b"\n")

@@ -1,0 +1,55 @@
+"""Tell what the operating system knows of this machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from pathlib import Path
+
+
+def memory_bytes() -> int:
+    """The machine's memory; 0 when it can't be told."""
+    if sys.platform == "win32":
+        import ctypes
+
+        kilobytes = ctypes.c_ulonglong()
+        known = ctypes.windll.kernel32.GetPhysicallyInstalledSystemMemory(ctypes.byref(kilobytes))
+        return kilobytes.value * 1024 if known else 0
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError):
+        return 0
+
+
+def processor_name() -> str:
+    """The processor's name as its maker gives it; empty when it can't be told."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+
+
+def resident_bytes() -> int:
+    """What this process holds of the machine's memory now; 0 where that can't be told."""
+    if sys.platform == "linux":
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    if sys.platform == "win32":
+        import ctypes
+        from ctypes import wintypes
+
+        class Counters(ctypes.Structure):
+            _fields_ = [
+                ("size", wintypes.DWORD),
+                ("faults", wintypes.DWORD),
+                ("peak", ctypes.c_size_t),
+                ("resident", ctypes.c_size_t),
+                ("rest", ctypes.c_size_t * 6),
+            ]
+
+        counters = Counters(size=ctypes.sizeof(Counters))
+        process = ctypes.c_void_p(ctypes.windll.kernel32.GetCurrentProcess())
+        if ctypes.windll.psapi.GetProcessMemoryInfo(process, ctypes.byref(counters), counters.size):
+            return counters.resident
+    return 0

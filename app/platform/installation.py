@@ -1,0 +1,69 @@
+"""Tell how this copy of the app was installed, in which version, and which command completes it."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+CHECKOUT, WHEEL = "checkout", "wheel"
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """`kind`: "checkout", "wheel", or what the installer wrote down ("deb", "run", ...). Empty strings: not known."""
+
+    kind: str
+    version: str
+    commit: str = ""
+
+
+@cache
+def installed() -> Installed:
+    """Read what the installer wrote into `installed.json` beside `app`; without it this is a checkout or a wheel."""
+    root = Path(__file__).resolve().parents[2]
+    try:
+        written = json.loads((root / "installed.json").read_text("utf-8"))
+        return Installed(str(written["kind"]), str(written["version"]), str(written.get("commit", "")))
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    try:
+        project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+        return Installed(CHECKOUT, str(project["version"]))
+    except (OSError, ValueError, KeyError):
+        pass
+    try:
+        return Installed(WHEEL, metadata.version("kame-desktop"))
+    except metadata.PackageNotFoundError:
+        return Installed(WHEEL, "")
+
+
+def completing_command() -> str:
+    """Return the command that installs what is missing of the app's packages and models."""
+    commands = {CHECKOUT: "python3 packaging/bootstrap.py setup", WHEEL: "kame-desktop models get default"}
+    return commands.get(installed().kind, "kame-desktop repair")
+
+
+def packages_command() -> str:
+    """Return the command that installs the app's Python packages anew."""
+    commands = {
+        CHECKOUT: "python3 packaging/bootstrap.py setup",
+        WHEEL: 'uv tool install --force "kame-desktop[embedded] @ FILE.whl"',
+    }
+    return commands.get(installed().kind, "kame-desktop repair")
+
+
+def card_command() -> str:
+    """Return the command that installs what a graphics card needs."""
+    commands = {
+        CHECKOUT: "python3 packaging/bootstrap.py setup",
+        # The package registry's torch for Windows has no CUDA.
+        WHEEL: "uv tool install --force"
+        + (" --torch-backend auto" if sys.platform == "win32" else "")
+        + ' "kame-desktop[embedded,gpu] @ FILE.whl"',
+    }
+    return commands.get(installed().kind, "kame-desktop card install")

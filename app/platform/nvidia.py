@@ -1,0 +1,276 @@
+"""Find NVIDIA graphics cards and ask their driver what they can do, without torch.
+
+The driver's own library (NVML) is asked in a child process, which this file is run as: a driver that has to wake its
+card takes seconds, and one that is stuck takes for ever. Where the library is missing, the tool nvidia-smi is asked.
+
+The app, its `doctor` and the set-up tell the same because they all use this module. The set-up runs before anything
+is installed and loads this file by its path: standard library only, Python 3.8, and no other module of the app.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+OLDEST_CUDA = (12, 0)
+"""Programs for any CUDA 12 run on drivers of the first CUDA 12 and later."""
+OLDEST_CAPABILITY = (7, 5)
+"""Turing: the packages' code for older cards ends there, and so does ours."""
+LEAST_BYTES = 8 * 10**9
+"""What an 8 GB card has, a little of which the driver keeps."""
+SECONDS = 10.0
+
+NO_ANSWER = "The NVIDIA driver does not answer. Restart the machine, then look again."
+NOT_LOADED = (
+    "The NVIDIA driver is installed but does not run. If this machine has an NVIDIA card, restart it, then look again."
+)
+HALF_UPDATED = "The NVIDIA driver was updated and works again after a restart of the machine. Restart it."
+NO_DRIVER = (
+    "There is an NVIDIA card, but its driver is not installed. Install NVIDIA's driver with your system's tool for "
+    "drivers, restart the machine, then look again."
+)
+OLD_DRIVER = (
+    "The NVIDIA driver {0} is too old: KAME needs version " + ("528" if os.name == "nt" else "525.60") + " or newer "
+    "(CUDA 12). Install a newer driver, then look again."
+)
+OLD_CARD = "The card {0} is too old: KAME needs one of the year 2018 (Turing) or later."
+SMALL_CARD = "The card {0} has {1:.0f} GB of memory: KAME needs 8 GB or more."
+
+_TROUBLES = {9: NOT_LOADED, 18: HALF_UPDATED}
+"""Sentences for NVML's error codes; all others mean that the driver does not answer."""
+
+
+class Card(NamedTuple):
+    """One card: its memory in bytes, and its compute capability, which is empty where it isn't known.
+
+    `uuid` is the driver's name for it, by which CUDA can be told to use this one.
+    """
+
+    name: str
+    total: int
+    free: int
+    capability: tuple = ()
+    uuid: str = ""
+
+
+class Driver(NamedTuple):
+    """What a driver tells. `cuda`: the newest CUDA version that it runs, empty where it isn't known.
+
+    `trouble` says why nothing is known; then the rest is empty.
+    """
+
+    version: str = ""
+    cuda: tuple = ()
+    cards: tuple = ()
+    trouble: str = ""
+
+
+def look(
+    seconds: float = SECONDS, libraries: Sequence[str] | None = None, devices: str = "/sys/bus/pci/devices"
+) -> Driver | None:
+    """Ask the driver, for `seconds` at most; None where there is neither a driver nor a card without one.
+
+    `libraries` are the places where the driver's library may be, `devices` is where Linux lists the PCI devices.
+    """
+    found = _ask_child(library_places() if libraries is None else libraries, seconds)
+    if found is None:
+        found = _ask_tool(seconds)
+    if found is None and _has_device(devices):
+        return Driver(trouble=NO_DRIVER)
+    return found if found is None or found.cards or found.trouble else None
+
+
+def best_card(driver: Driver) -> Card | None:
+    """Return the card with the most memory of those that KAME can run on, or of all if there is none."""
+    fitting = [card for card in driver.cards if not _obstacle_of(card)]
+    return max(fitting or driver.cards, key=lambda card: card.total, default=None)
+
+
+def obstacle(driver: Driver) -> str:
+    """Say why KAME can't run on the driver's best card; empty if it can."""
+    card = best_card(driver)
+    if driver.trouble or card is None:
+        return driver.trouble or NO_ANSWER
+    if driver.cuda and driver.cuda < OLDEST_CUDA:
+        return OLD_DRIVER.format(driver.version)
+    return _obstacle_of(card)
+
+
+def _obstacle_of(card: Card) -> str:
+    if card.capability and card.capability < OLDEST_CAPABILITY:
+        return OLD_CARD.format(card.name)
+    if card.total < LEAST_BYTES:
+        return SMALL_CARD.format(card.name, gigabytes(card.total))
+    return ""
+
+
+def gigabytes(size: int) -> float:
+    """Return a card's memory as its maker writes it, of which the driver keeps a part."""
+    return round(size / 2**30)
+
+
+def has_driver() -> bool:
+    """Tell whether a driver is installed, without asking it."""
+    known = ("/proc/driver/nvidia/version", *(place for place in library_places() if os.path.isabs(place)))
+    return any(map(os.path.exists, known)) or shutil.which("nvidia-smi") is not None
+
+
+def library_places() -> list[str]:
+    """Name the files that may be the driver's library."""
+    if os.name != "nt":
+        return ["libnvidia-ml.so.1"]
+    system = os.environ.get("SYSTEMROOT", "C:\\Windows")
+    programs = os.environ.get("PROGRAMW6432") or os.environ.get("PROGRAMFILES", "C:\\Program Files")
+    return [
+        os.path.join(system, "System32", "nvml.dll"),
+        os.path.join(programs, "NVIDIA Corporation", "NVSMI", "nvml.dll"),
+    ]
+
+
+# -- asking the library, in a child
+
+
+def _ask_child(libraries: Sequence[str], seconds: float) -> Driver | None:
+    command = [sys.executable, "-I", "-S", os.path.abspath(__file__), *libraries]
+    try:
+        printed = _output_of(command, seconds)
+        told = json.loads(printed)
+        if told is None:
+            return None
+        if "code" in told:
+            return Driver(trouble=_TROUBLES.get(told["code"], NO_ANSWER))
+        cards = tuple(
+            Card(name, total, free, tuple(capability), uuid) for name, total, free, capability, uuid in told["cards"]
+        )
+        return Driver(told["driver"], tuple(told["cuda"]), cards)
+    except (OSError, ValueError, KeyError, TypeError):
+        return Driver(trouble=NO_ANSWER)
+
+
+def _output_of(command: Sequence[str], seconds: float) -> str:
+    """Return what a program prints. Raise OSError if it fails or takes too long."""
+    child = subprocess.Popen(
+        list(command),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+    )
+    try:
+        printed, _ = child.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        try:
+            child.communicate(timeout=1.0)
+        except subprocess.TimeoutExpired:
+            # Stuck in its driver: nobody can wait for it, nor on Windows close the output that a thread still reads.
+            child.returncode = -9
+        raise OSError(f"{command[0]} does not answer") from None
+    if child.returncode:
+        raise OSError(f"{command[0]} ended with exit code {child.returncode}")
+    return printed.decode("utf-8", "replace")
+
+
+class _Refused(Exception):
+    """The library has answered with an error code."""
+
+
+class _Memory(ctypes.Structure):
+    _fields_ = (("total", ctypes.c_ulonglong), ("free", ctypes.c_ulonglong), ("used", ctypes.c_ulonglong))
+
+
+def _ask_library(libraries: Sequence[str]) -> dict | None:
+    """Ask the first of these libraries that loads; None if none does."""
+    for place in libraries:
+        try:
+            library = ctypes.CDLL(place)
+            break
+        except OSError:
+            continue
+    else:
+        return None
+
+    def call(function: str, *arguments: object) -> None:
+        code = getattr(library, function)(*arguments)
+        if code:
+            raise _Refused(code)
+
+    text = ctypes.create_string_buffer(96)
+    number, major, minor = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+    cards = []
+    try:
+        call("nvmlInit_v2")
+        call("nvmlSystemGetDriverVersion", text, ctypes.c_uint(len(text)))
+        version = text.value.decode("utf-8", "replace")
+        call("nvmlSystemGetCudaDriverVersion_v2", ctypes.byref(number))
+        cuda = divmod(number.value, 1000)
+        call("nvmlDeviceGetCount_v2", ctypes.byref(number))
+        for index in range(number.value):
+            card, memory = ctypes.c_void_p(), _Memory()
+            call("nvmlDeviceGetHandleByIndex_v2", ctypes.c_uint(index), ctypes.byref(card))
+            call("nvmlDeviceGetName", card, text, ctypes.c_uint(len(text)))
+            call("nvmlDeviceGetMemoryInfo", card, ctypes.byref(memory))
+            call("nvmlDeviceGetCudaComputeCapability", card, ctypes.byref(major), ctypes.byref(minor))
+            name = text.value.decode("utf-8", "replace")
+            call("nvmlDeviceGetUUID", card, text, ctypes.c_uint(len(text)))
+            uuid = text.value.decode("ascii", "replace")
+            cards.append([name, memory.total, memory.free, [major.value, minor.value], uuid])
+    except _Refused as refusal:
+        return {"code": refusal.args[0]}
+    except AttributeError:  # a driver of before CUDA 10 lacks some functions
+        return {"driver": "from before 2018", "cuda": [0, 0], "cards": [["NVIDIA", 0, 0, [], ""]]}
+    return {"driver": version, "cuda": [cuda[0], cuda[1] // 10], "cards": cards}
+
+
+# -- asking the tool
+
+
+def _ask_tool(seconds: float) -> Driver | None:
+    tool = shutil.which("nvidia-smi")
+    if tool is None:
+        return None
+    fields = "driver_version,memory.total,memory.free,compute_cap,uuid,name"
+    try:
+        rows = _output_of([tool, "--query-gpu=" + fields, "--format=csv,noheader,nounits"], seconds)
+        lines = [line.split(", ", 5) for line in rows.splitlines() if line.strip()]
+        cards = tuple(
+            Card(name.strip(), int(total) << 20, int(free) << 20, _version(capability), uuid)
+            for _, total, free, capability, uuid, name in lines
+        )
+        if not cards:
+            return None
+        cuda = re.search(r"CUDA Version:\s*([\d.]+)", _output_of([tool], seconds))
+    except (OSError, ValueError):  # also for a card that does not tell its memory
+        return Driver(trouble=NO_ANSWER)
+    return Driver(lines[0][0].strip(), _version(cuda.group(1)) if cuda else (), cards)
+
+
+def _version(text: str) -> tuple:
+    return tuple(int(part) for part in re.findall(r"\d+", text)[:2])
+
+
+def _has_device(devices: str) -> bool:
+    """Tell whether Linux has an NVIDIA display device, with or without a driver."""
+    for folder in glob.glob(os.path.join(devices, "*")):
+        try:
+            with open(os.path.join(folder, "vendor"), encoding="ascii") as vendor:
+                if vendor.read().strip() != "0x10de":
+                    continue
+            with open(os.path.join(folder, "class"), encoding="ascii") as kind:
+                if kind.read().startswith("0x03"):
+                    return True
+        except OSError:
+            continue
+    return False
+
+
+if __name__ == "__main__":
+    print(json.dumps(_ask_library(sys.argv[1:])))

@@ -1,0 +1,39 @@
+"""Read the bill of materials that a build puts beside the app: its parts with versions and licences."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.platform.resources import resource
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A package, a model or a data set. `version` is empty for what has none."""
+
+    name: str
+    version: str
+    licence: str
+    optional: bool
+
+
+def read_bill(path: Path | None = None) -> list[Part]:
+    """Return all parts by name; none where there is no bill, as in a checkout. Raise ValueError for a broken one."""
+    try:
+        text = (path or resource("bom.json")).read_text("utf-8")
+    except OSError:
+        return []
+    try:
+        parts = [_part(component) for component in json.loads(text)["components"]]
+    except (KeyError, TypeError, IndexError, json.JSONDecodeError) as error:
+        raise ValueError(f"The bill of materials can't be read: {error!r}") from error
+    return sorted(parts, key=lambda part: (part.name.lower(), part.version))
+
+
+def _part(component: dict) -> Part:
+    licence = component["licenses"][0]
+    told = licence.get("expression") or licence["license"]["name"]
+    optional = component.get("scope") == "optional"
+    return Part(component["name"], component.get("version", ""), told, optional)

@@ -1,0 +1,100 @@
+"""Notices an interruption while its frame is still under way, and hushes the loudspeaker at once.
+
+The turn tracker decides at the ends of frames, and half a frame is long where 300 ms are all there is. This decides by
+the same windows with the same rule as they come, so that what the tracker says at the frame's end bears it out: then
+the front-end holds, and what the hush kept back is flushed. Where it doesn't, the loudspeaker plays on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from app.audio.io.base import AudioSink, AudioSource, Hushes, TellsAhead
+from app.conversation.frame import Frame
+from app.conversation.voice import VoiceRun, VoiceSettings, VoiceWindow
+from app.stt.base import VoiceActivity
+
+SUSPECTED = 0.1
+"""Probability of voice in a frame from which the next one is listened to ahead. Listening costs 3 ms of a core's time a
+frame, and what nobody has begun in the frame before is decided within 0.1 s anyway."""
+
+HUSHED_FRAMES = 2
+"""A hush that nothing has borne out by then was a mistake."""
+
+
+class EarlyBargeIn:
+    """A `VoiceActivity` around `voice`, which is given a frame's sound in parts as they come. All on the frame thread.
+
+    `hear` returns the windows of the whole frame. `source` tells its parts if it is a `TellsAhead`, and `sink` is
+    hushed if it is one that `Hushes`; otherwise `voice` hears whole frames and nobody is hushed, and as long as nothing
+    sounds like a voice. `settings`: the tracker's own.
+    """
+
+    def __init__(
+        self, voice: VoiceActivity, settings: VoiceSettings, source: AudioSource | None, sink: AudioSink
+    ) -> None:
+        self._voice = voice
+        self._source = source if isinstance(source, TellsAhead) else None
+        self._sink = sink if isinstance(sink, Hushes) else None
+        self._run = VoiceRun(settings)
+        self._goes_on = False
+        self._next = 0
+        self._heard = 0  # samples of the frame under way, and the windows that they have brought
+        self._windows: list[VoiceWindow] = []
+        self._armed = self._suspects = False
+        self._hushed_frames: int | None = None
+
+    def listen(self, armed: bool, own_level: float | None = None, *, goes_on: bool = False) -> None:
+        """Whether the next frame may be listened to ahead, and somebody who speaks in it hushes the loudspeaker.
+
+        `own_level`: the user's own, as the tracker knows it. `goes_on`: who speaks goes on with the turn just ended, so
+        that as much as begins a turn hushes the loudspeaker, and nothing need have been suspected before.
+        """
+        self._run.own_level, self._goes_on = own_level, goes_on
+        suspects = self._suspects or goes_on
+        self._armed = armed and suspects and self._sink is not None and self._hushed_frames is None
+        if self._source is not None:
+            self._source.on_ahead = self.ahead if self._armed else None
+
+    def ahead(self, samples: np.ndarray) -> None:
+        """What comes next of the frame under way: float32 (n,)."""
+        self._heard += len(samples)
+        for window in self._voice.hear(Frame(self._next, samples)):
+            self._windows.append(window)
+            self._run.hear(window)
+            stops = self._run.begins if self._goes_on else self._run.interrupts
+            if self._armed and stops and self._hushed_frames is None:
+                assert self._sink is not None
+                self._sink.hush()
+                self._hushed_frames = 0
+
+    def hear(self, frame: Frame) -> list[VoiceWindow]:
+        """See `VoiceActivity.hear`. What `ahead` was given is taken as the frame's beginning."""
+        rest = list(self._voice.hear(Frame(frame.index, frame.samples[self._heard :])))
+        for window in rest:
+            self._run.hear(window)
+        windows = [*self._windows, *rest]
+        self._suspects = any(window.probability >= SUSPECTED for window in windows)
+        self._windows, self._heard, self._next = [], 0, frame.index + 1
+        return windows
+
+    def dropped(self) -> None:
+        """The frame under way won't come, but a later one."""
+        self._heard = 0
+
+    def settled(self) -> None:
+        """The tracker has done with what was heard so far: its run has begun anew."""
+        self._run.begin()
+
+    def stepped(self, *, flushed: bool, in_vain: bool) -> None:
+        """A frame was stepped: whether the sink was flushed; `in_vain`: the front-end goes on though it was told."""
+        if self._hushed_frames is None:
+            return
+        self._hushed_frames += 1
+        if flushed:
+            self._hushed_frames = None
+        elif in_vain or self._hushed_frames >= HUSHED_FRAMES:
+            assert self._sink is not None
+            self._sink.unhush()
+            self._hushed_frames = None
+            self._run.begin()  # or the same voice would hush it again

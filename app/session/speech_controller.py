@@ -1,0 +1,267 @@
+"""Changes what hears and what speaks in a running talk: loads the new one beside the old one, then goes over to it.
+
+What can't be had is told of, and the old one goes on. Of several changes in a row the last one holds; one at a time is
+loaded. Knows no concrete recogniser or voice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Generic, TypeVar
+
+from app.conversation import events as e
+from app.conversation.languages import AUTOMATIC, ENGLISH
+from app.frontend.base import SetVoice
+from app.session.control import SpeechChoice
+from app.session.loading import enter
+from app.session.mailbox import Message
+from app.session.parts import SessionParts
+from app.session.transcriber_swap import SwappableTranscriber
+from app.stt.base import Transcriber, TranscriberError
+from app.tts.base import Voice, VoiceError
+
+_T = TypeVar("_T", Transcriber, Voice)
+_Key = TypeVar("_Key")
+_log = logging.getLogger(__name__)
+
+
+class _Change(Generic[_Key, _T]):
+    """Brings in the model that was asked for last, by its key: `load` gives it entered, `take` has it used, `leave`
+    lets go one that is not wanted any more, `failed` gets the key of one that could not be had, and why. `has` is in
+    use.
+    """
+
+    def __init__(
+        self,
+        has: _Key,
+        load: Callable[[_Key], Awaitable[_T]],
+        take: Callable[[_T], None],
+        leave: Callable[[_T], None],
+        failed: Callable[[_Key, Exception], None],
+    ) -> None:
+        self.has = self.wanted = has
+        self._load, self._take, self._leave, self._failed = load, take, leave, failed
+        self._task: asyncio.Task[None] | None = None
+
+    def want(self, key: _Key) -> None:
+        """Have this model in use as soon as it has loaded, unless another one is asked for meanwhile."""
+        self.wanted = key
+        if key != self.has and (self._task is None or self._task.done()):
+            self._task = asyncio.get_running_loop().create_task(self._run(), name="change the speech")
+
+    async def stop(self) -> None:
+        """Give up what is under way; what is being loaded is left again as soon as it has."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def _run(self) -> None:
+        while (wanted := self.wanted) != self.has:
+            try:
+                loaded = await self._load(wanted)
+            except Exception as error:  # the talk goes on, whatever it is
+                if wanted == self.wanted:
+                    self.wanted = self.has
+                    self._failed(wanted, error)
+                continue
+            if wanted == self.wanted:
+                self.has = wanted
+                self._take(loaded)
+            else:
+                self._leave(loaded)
+
+
+class SpeechController:
+    """How a talk is heard and spoken: `choice`, as asked for last, but in the conversation's own voice if it has one.
+
+    `own_voice` is that; `has_voice` the one that the front-end begins with. `spoken`: the language of the talk, or
+    where that is automatic the one that was heard last. `ears` are the transcriber that can change; `post` reaches the
+    front-end, `emit` everyone; `now` is the session's time. `simulated`: without threads.
+    """
+
+    def __init__(
+        self,
+        parts: SessionParts,
+        ears: SwappableTranscriber,
+        choice: SpeechChoice,
+        own_voice: str,
+        has_voice: str,
+        *,
+        simulated: bool,
+        post: Callable[[Message], None],
+        emit: Callable[[e.Event], None],
+        now: Callable[[], float],
+    ) -> None:
+        self.choice = choice
+        self.own_voice = self._asked_own = own_voice
+        self._own_worked = own_voice if own_voice == has_voice else ""
+        self._parts = parts
+        self._ears = ears
+        self._simulated = simulated
+        self._post, self._emit, self._now = post, emit, now
+        self._voices: list[Voice] = []  # the front-end has the first one, and takes the others one after the other
+        self._leaving: set[asyncio.Task[None]] = set()
+        self._over = False
+        self.spoken = ENGLISH if choice.language == AUTOMATIC else choice.language
+        self._unspoken: set[str] = set()  # heard, but no voice of it could be had
+        self._recogniser = _Change[str, Transcriber](
+            choice.recogniser, self._load_recogniser, ears.take, self._let_go, self._recogniser_failed
+        )
+        self._voice = _Change[tuple[str, str], Voice](  # by its key, or by the language where that is empty
+            (has_voice, "" if has_voice else self.spoken),
+            self._load_voice,
+            self._take_voice,
+            self._let_go,
+            self._voice_failed,
+        )
+        ears.on_changed = self._tell
+        ears.on_retired = self._let_go
+
+    def begin(self) -> None:
+        """Have the conversation's own voice speak, if the front-end did not begin with it."""
+        self._want_voice()
+
+    def change_own_voice(self, voice: str) -> None:
+        """Speak in this voice in this conversation; empty: in the one of `choice`. One that could not be had is not
+        tried again before another one was asked for.
+        """
+        if not self._over and voice != self._asked_own:
+            self.own_voice = self._asked_own = voice
+            self._want_voice()
+
+    def change(self, choice: SpeechChoice) -> None:
+        """Be heard and spoken so from now on, but for the language, which stays."""
+        if self._over:
+            return
+        before, self.choice = self.choice, replace(choice, language=self.choice.language)
+        self._recogniser.want(choice.recogniser)
+        if choice.voice != before.voice:
+            self._unspoken.clear()
+            self._want_voice()
+        voice = self._newest_voice()
+        if voice is not None and (voice.rate, voice.volume) != (choice.rate, choice.volume):
+            self._tune(voice)
+            self._post(SetVoice(voice))
+
+    def heard(self, language: str) -> None:
+        """Take in the language of the user's last words, by its two letters: where the app finds out the language and
+        chooses the voice, that goes over to it. Where no voice speaks it, that is told of once.
+        """
+        if self._over or not language or self.choice.language != AUTOMATIC or language == self.spoken:
+            return
+        self.spoken = language
+        self._want_voice()
+
+    def taken(self, voices: Sequence[Voice]) -> None:
+        """Take in that the front-end speaks with these since its last step, one after the other."""
+        for voice in voices:
+            place = next(place for place, known in enumerate(self._voices) if known is voice)
+            gone, self._voices = self._voices[:place], self._voices[place:]
+            for old in gone:
+                self._let_go(old)
+        self._tell()
+
+    async def close(self) -> None:
+        """Give up what is under way, and leave what the front-end does not have. Nothing steps any more."""
+        self._over = True
+        await self._recogniser.stop()
+        await self._voice.stop()
+        while len(self._voices) > 1:
+            self._let_go(self._voices.pop())
+        if self._leaving:
+            await asyncio.wait(self._leaving)
+
+    # -- loading
+
+    async def _load_recogniser(self, key: str) -> Transcriber:
+        if self._parts.make_transcriber is None:
+            raise TranscriberError("This talk can't change it. Begin a new one.")
+        transcriber = await self._parts.make_transcriber(replace(self.choice, recogniser=key))
+        await enter(transcriber, simulated=self._simulated)
+        return transcriber
+
+    async def _load_voice(self, key: tuple[str, str]) -> Voice:
+        if self._parts.make_voice is None:
+            raise VoiceError("This talk can't change it. Begin a new one.")
+        choice = replace(self.choice, voice=key[0], language=key[1] or self.choice.language)
+        voice = await self._parts.make_voice(choice)
+        await enter(voice, simulated=self._simulated)
+        return voice
+
+    def _recogniser_failed(self, key: str, error: Exception) -> None:
+        self.choice = replace(self.choice, recogniser=self._recogniser.has)
+        self._emit(e.Failure(self._now(), "stt", _refusal("speech recognition", self._ears.name, error)))
+
+    def _voice_failed(self, key: tuple[str, str], error: Exception) -> None:
+        had = self._voice.has[0]
+        if self.own_voice:
+            self.own_voice = self._own_worked if had == self._own_worked else ""
+        elif self.choice.voice:
+            self.choice = replace(self.choice, voice=had)
+        else:
+            self._unspoken.add(key[1])
+        voice = self._newest_voice()
+        name = voice.name if voice is not None else self._parts.frontend.name
+        self._emit(e.Failure(self._now(), "tts", _refusal("voice", name, error)))
+        if self._voice_key() != key:
+            self._want_voice()  # what is left may not be what speaks now
+
+    # -- voices
+
+    def _newest_voice(self) -> Voice | None:
+        """The one that speaks, or will once the front-end has taken it; None where that has a voice of its own."""
+        if not self._voices and self._parts.frontend.voice is not None:
+            self._voices.append(self._parts.frontend.voice)
+        return self._voices[-1] if self._voices else None
+
+    def _voice_key(self) -> tuple[str, str]:
+        voice = self.own_voice or self.choice.voice
+        return voice, "" if voice else self.spoken
+
+    def _want_voice(self) -> None:
+        if self._newest_voice() is None:  # the front-end has one of its own: this is for what may take its place
+            self._voice.has = self._voice.wanted = self._voice_key()
+        elif self._voice_key()[1] not in self._unspoken:
+            self._voice.want(self._voice_key())
+
+    def _take_voice(self, voice: Voice) -> None:
+        self._own_worked = self.own_voice
+        self._tune(voice)  # the user may have turned them while it loaded
+        self._voices.append(voice)
+        self._post(SetVoice(voice))
+
+    def _tune(self, voice: Voice) -> None:
+        voice.rate, voice.volume = self.choice.rate, self.choice.volume
+
+    # -- small parts
+
+    def _tell(self) -> None:
+        voice = self._voices[0] if self._voices else self._parts.frontend.voice
+        name = voice.name if voice is not None else ""
+        self._emit(e.SpeechChanged(self._now(), self._ears.name, name, self.choice.rate, self.choice.volume))
+
+    def _let_go(self, part: Transcriber | Voice) -> None:
+        """Leave a part that is not needed any more; in real time on a thread, for its child takes a moment to end."""
+        if self._simulated:
+            part.__exit__(None, None, None)
+            return
+        task = asyncio.get_running_loop().create_task(_leave(part), name="let speech go")
+        self._leaving.add(task)
+        task.add_done_callback(self._leaving.discard)
+
+
+async def _leave(part: Transcriber | Voice) -> None:
+    try:
+        await asyncio.to_thread(part.__exit__, None, None, None)
+    except Exception:
+        _log.exception("%s could not be closed", part.name)
+
+
+def _refusal(what: str, old: str, error: Exception) -> str:
+    """What is told of a change that failed."""
+    known = isinstance(error, TranscriberError | VoiceError)
+    why = str(error) if known else f"{type(error).__name__}: {error}. Choose another one, or try again."
+    return f"The {what} could not be changed, and the talk goes on with {old}. The reason: {why}"

@@ -1,0 +1,1 @@
+"""Declares every setting once, and loads and saves them."""

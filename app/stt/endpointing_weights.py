@@ -1,0 +1,28 @@
+"""The fitted weights that tell when a turn is over, read from `resources/turn_ends.json`."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+from app.conversation.endpointing import EndWeights
+from app.platform.resources import resource
+
+
+@cache
+def word_weights(kind: str) -> dict[str, float]:
+    """Weights of what words and sound tell, by name. `kind`: "words"; "words alone" without a language model;
+    "sound alone" where the words aren't judged.
+    """
+    return _weights()[kind]
+
+
+@cache
+def end_weights() -> EndWeights:
+    """Weights of the silence, the speaker's pauses, and what words and sound told."""
+    return EndWeights(**_weights()["silence"])
+
+
+@cache
+def _weights() -> dict[str, dict[str, float]]:
+    return json.loads(resource("turn_ends.json").read_text(encoding="utf-8"))

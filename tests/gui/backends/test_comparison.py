@@ -1,0 +1,355 @@
+"""Two brains: one drives, the other is shown calmly, and the voice is handed over in mid-talk."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from app.conversation import events as e
+from app.gui.shell.window import MainWindow
+from app.session.control import BackendChoice
+from app.session.errors import UserError
+from app.settings.declarations import Settings
+from tests.gui.backends.test_picker import enter
+from tests.gui.fakes import FakeBackendService, FakeFactory
+from tests.gui.helpers import oracle, say, shown, transcript, until
+from tests.gui.pictures.window import side_by_side, talk
+from tests.gui.shell.test_window_session import pick
+
+CLAUDE, GPT = ("Anthropic", "claude"), ("OpenAI", "gpt")
+SECONDARY = BackendChoice("openai", "gpt")
+
+
+async def beside(window: MainWindow, factory: FakeFactory) -> None:
+    """Puts a brain at the side, as the user does it."""
+    window.oracle.header.switch.click()
+    dialog = window.dialogs.secondary
+    assert dialog is not None and dialog.isVisible()
+    pick(dialog.picker.backend, "openai")
+    dialog.picker.model.setEditText("gpt")
+    dialog.show_button.click()
+    await until(lambda: ("set_secondary", SECONDARY) in factory.session.calls)
+    await until(lambda: window.settings.secondary_provider == "openai")
+    say(window, factory, e.SessionStarted(0, "c", "w", *CLAUDE, "thinking"), e.SecondaryChanged(1, *GPT))
+
+
+async def test_a_second_backend_is_asked_for_shown_and_ended(tmp_path: Path) -> None:
+    factory = FakeFactory()
+    async with shown(factory, Settings(path=tmp_path / "settings.json"), service=FakeBackendService()) as window:
+        header = window.oracle.header
+        assert header.switch.text() == "Side by side…"
+        assert not header.hand_button.isVisible() and not window.menu.hand_action.isEnabled()
+        await beside(window, factory)
+        assert header.who.text() == "claude (Anthropic) drives; gpt (OpenAI) is at the side."
+        assert header.hand_button.isVisible() and window.menu.hand_action.isEnabled()
+        assert header.switch.text() == "One brain alone"
+        header.switch.click()
+        await until(lambda: factory.session.calls[-1] == ("set_secondary", None))
+        say(window, factory, e.SecondaryChanged(2, "", ""))
+        assert header.switch.text() == "Side by side…" and not header.who.isVisible()
+        header.switch.click()  # the last one is proposed again
+        assert window.dialogs.secondary is not None and window.dialogs.secondary.picker.choice == SECONDARY
+
+
+async def test_the_voice_is_handed_over_by_button_and_by_key(tmp_path: Path) -> None:
+    factory, path = FakeFactory(), tmp_path / "settings.json"
+    async with shown(factory, Settings(path=path), service=FakeBackendService()) as window:
+        await until(window.isActiveWindow)
+        await beside(window, factory)
+        window.oracle.header.hand_button.click()
+        assert factory.session.calls[-1] == ("hand_over",)
+        assert window.setup.backend.currentData() == "embedded"  # it isn't so before the session says so
+        say(window, factory, e.BackendChanged(3, *GPT, "handed"), e.SecondaryChanged(3, *CLAUDE))
+        assert window.oracle.header.who.text() == "gpt (OpenAI) drives; claude (Anthropic) is at the side."
+        assert (window.setup.backend.currentData(), window.setup.model.currentText()) == ("openai", "gpt")
+        assert window.manager.wanted.backend == SECONDARY and window.manager.wanted.secondary == BackendChoice(
+            "embedded"
+        )
+        window.activateWindow()
+        await until(window.isActiveWindow)
+        QTest.keyClick(window, Qt.Key.Key_H, Qt.KeyboardModifier.ControlModifier)
+        assert factory.session.calls.count(("hand_over",)) == 2
+        # A new talk begins with both.
+        window.setup.new_button.click()
+        await until(lambda: len(factory.sessions) == 2)
+        assert (factory.choices[1].backend, factory.choices[1].secondary) == (SECONDARY, BackendChoice("embedded"))
+    kept = Settings.load(path)
+    assert (kept.provider, kept.openai_model, kept.secondary_provider) == ("openai", "gpt", "embedded")
+
+
+async def test_a_second_backend_that_is_refused_is_told() -> None:
+    factory = FakeFactory()
+    async with shown(factory, service=FakeBackendService()) as window:
+        factory.session.refusal = UserError("There is no key for OpenAI.")
+        window.oracle.header.switch.click()
+        assert window.dialogs.secondary is not None
+        window.dialogs.secondary.show_button.click()
+        await until(lambda: window.messages.sentences() == ["The brain at the side: There is no key for OpenAI."])
+        assert window.manager.wanted.secondary is None and window.settings.secondary_provider == ""
+        assert window.oracle.header.switch.text() == "Side by side…"
+
+
+async def test_a_refusal_at_the_side_leads_to_the_backend_that_refused_and_back_to_the_side() -> None:
+    factory = FakeFactory()
+    async with shown(factory, service=FakeBackendService()) as window:
+        factory.session.refusal = UserError("There is no key for Anthropic.")
+        pick(window.setup.backend, "anthropic")
+        await until(lambda: len(window.messages.rows) == 1)
+        factory.session.refusal = UserError("There is no key for OpenAI.")
+        window.oracle.header.switch.click()
+        assert window.dialogs.secondary is not None
+        pick(window.dialogs.secondary.picker.backend, "openai")
+        window.dialogs.secondary.show_button.click()
+        await until(lambda: len(window.messages.rows) == 2)
+        driver, secondary = window.messages.rows
+        assert secondary.backend_button.isVisible() and not secondary.retry_button.isVisible()
+        assert secondary.backend_button.accessibleName() == "Key and connection of the brain at the side"
+        secondary.backend_button.click()
+        dialog = window.dialogs.backend
+        assert dialog is not None and dialog.isVisible() and dialog.key.isVisible()
+        assert dialog.picker.choice == BackendChoice("openai")
+        assert dialog.use_button.text().replace("&", "") == "Use it at the side"
+        factory.session.refusal = None
+        dialog.use_button.click()
+        await until(lambda: window.settings.secondary_provider == "openai")
+        assert factory.session.calls[-1] == ("set_secondary", BackendChoice("openai"))
+        assert window.setup.backend.currentData() == "embedded", "who drives has not changed"
+        assert window.messages.rows == [driver], "the other refusal stands"
+        driver.backend_button.click()
+        assert dialog.picker.choice == BackendChoice("anthropic")
+        assert dialog.use_button.text().replace("&", "") == "Use this brain"
+        pick(window.setup.backend, "google")
+        await until(lambda: window.messages.rows == [])
+
+
+async def test_the_backend_that_was_asked_for_last_is_proposed_even_if_it_was_refused(tmp_path: Path) -> None:
+    factory, theirs = FakeFactory(), BackendChoice("compatible", "qwen", "http://127.0.0.1:8080/v1")
+    async with shown(factory, Settings(path=tmp_path / "settings.json"), service=FakeBackendService()) as window:
+        switch = window.oracle.header.switch
+        switch.click()
+        dialog = window.dialogs.secondary
+        assert dialog is not None
+        await until(dialog.isActiveWindow)
+        pick(dialog.picker.backend, "compatible")
+        dialog.picker.model.setEditText(theirs.model)
+        enter(dialog.picker.url, theirs.base_url)
+        factory.session.refusal = UserError("127.0.0.1:8080 did not answer.")
+        dialog.show_button.click()
+        await until(lambda: window.messages.rows)
+        assert window.settings.secondary_provider == ""
+        pick(dialog.picker.backend, "google")  # looked at, and not asked for
+        switch.click()
+        assert dialog.isVisible() and dialog.picker.choice == theirs
+        factory.session.refusal = None
+        dialog.show_button.click()
+        await until(lambda: window.settings.secondary_provider == "compatible")
+        say(window, factory, e.SecondaryChanged(2, "127.0.0.1:8080", "qwen"))
+        window.oracle.header.hand_button.click()
+        say(window, factory, e.BackendChanged(3, "127.0.0.1:8080", "qwen", "handed"), e.SecondaryChanged(3, *CLAUDE))
+        switch.click()
+        say(window, factory, e.SecondaryChanged(4, "", ""))
+        switch.click()  # what was at the side last, now that it was taken
+        assert dialog.picker.choice == BackendChoice("embedded")
+
+
+async def test_a_driver_that_is_taken_leaves_the_refusal_at_the_side_standing() -> None:
+    factory = FakeFactory()
+    async with shown(factory, service=FakeBackendService()) as window:
+        say(window, factory, e.Failure(1, "backend", "No key.", provider="openai", secondary=True))
+        pick(window.setup.backend, "google")
+        await until(lambda: window.settings.provider == "google")
+        assert window.messages.sentences() == ["No key."]
+
+
+@pytest.mark.parametrize("secondary", [False, True])
+async def test_a_backend_that_fails_in_mid_talk_is_led_to_as_the_user_chose_it(secondary: bool) -> None:
+    chosen = BackendChoice("compatible", "qwen", "https://ann:secret@server.example/v1")
+    factory = FakeFactory()
+    settings = Settings(provider="compatible", compatible_model=chosen.model, compatible_url=chosen.base_url)
+    async with shown(factory, Settings() if secondary else settings, service=FakeBackendService()) as window:
+        if secondary:
+            window.manager.set_secondary(chosen)
+            await until(lambda: window.settings.secondary_provider == "compatible")
+        told = e.Failure(
+            2, "backend", "It refuses the key.", False, "compatible", "qwen", "https://server.example/v1", secondary
+        )
+        say(window, factory, told)
+        (row,) = window.messages.rows
+        assert row.backend_button.isVisible()
+        row.backend_button.click()
+        dialog = window.dialogs.backend
+        assert dialog is not None and dialog.picker.choice == chosen
+        factory.session.calls.clear()
+        dialog.use_button.click()  # the same brain, with what was put right meanwhile
+        await until(lambda: factory.session.calls == [("set_secondary" if secondary else "set_backend", chosen)])
+        await until(lambda: window.messages.rows == [])
+
+
+async def test_a_failure_that_no_key_mends_leads_nowhere() -> None:
+    factory = FakeFactory()
+    async with shown(factory, service=FakeBackendService()) as window:
+        say(
+            window,
+            factory,
+            e.Failure(1, "backend", "It was silent."),
+            e.Failure(1, "backend", "It was silent, too.", secondary=True),
+            e.Failure(1, "backend", "The model is damaged.", provider="embedded"),
+        )
+        assert len(window.messages.rows) == 3
+        assert not [row for row in window.messages.rows if row.backend_button.isVisible()]
+
+
+async def test_a_backend_of_the_routers_table_is_led_to() -> None:
+    factory = FakeFactory()
+    stem = {"provider": "compatible", "model": "qwen", "base_url": "http://ann:secret@127.0.0.1:8080/v1"}
+    async with shown(
+        factory, Settings(provider="router", routes=json.dumps({"stem": stem})), service=FakeBackendService()
+    ) as window:
+        say(
+            window, factory, e.Failure(1, "backend", "No key.", False, "compatible", "qwen", "http://127.0.0.1:8080/v1")
+        )
+        window.messages.rows[0].backend_button.click()
+        assert window.dialogs.backend is not None
+        assert window.dialogs.backend.picker.choice == BackendChoice("compatible", "qwen", stem["base_url"])
+
+
+STEM = BackendChoice("compatible", "qwen", "http://127.0.0.1:8080/v1")
+ROUTES = json.dumps({"stem": {"provider": STEM.provider, "model": STEM.model, "base_url": STEM.base_url}})
+NO_KEY = e.Failure(1, "backend", "No key.", False, STEM.provider, STEM.model, STEM.base_url)
+
+
+@pytest.mark.parametrize("fallen_back", [False, True])
+async def test_a_backend_of_the_routers_table_is_put_right_for_the_router(fallen_back: bool) -> None:
+    factory, router = FakeFactory(), BackendChoice("router")
+    async with shown(factory, Settings(routes=ROUTES), service=FakeBackendService()) as window:
+        for choice in (STEM, router):
+            window.manager.set_backend(choice)
+            await until(lambda choice=choice: window.setup.choice == choice)
+        say(window, factory, NO_KEY)
+        if fallen_back:
+            say(window, factory, e.BackendChanged(1, "Embedded", "small", "fallback", "embedded"))
+            await until(lambda: window.setup.choice == BackendChoice("embedded"))
+        window.messages.rows[0].backend_button.click()
+        dialog = window.dialogs.backend
+        assert dialog is not None and dialog.picker.choice == STEM
+        await until(dialog.isActiveWindow)
+        assert dialog.use_button.text().replace("&", "") == dialog.use_button.accessibleName() == "Use the router again"
+        assert dialog.use_button.toolTip() == "The router begins anew, with what you put right."
+        pick(dialog.picker.backend, "google")
+        assert dialog.use_button.accessibleName() == "Use this brain"
+        assert dialog.use_button.toolTip() == "The talk goes on with it, and not with the router."
+        pick(dialog.picker.backend, "compatible")
+        dialog.picker.show_choice(STEM)
+        factory.session.calls.clear()
+        dialog.use_button.click()
+        await until(lambda: factory.session.calls == [("set_backend", router)])
+        await until(lambda: window.messages.rows == [] and window.setup.choice == router)
+        assert json.loads(window.settings.routes) == json.loads(ROUTES)
+
+
+async def test_a_router_at_the_side_stays_at_the_side() -> None:
+    factory, router = FakeFactory(), BackendChoice("router")
+    async with shown(factory, Settings(routes=ROUTES), service=FakeBackendService()) as window:
+        window.manager.set_secondary(router)
+        await until(lambda: window.settings.secondary_provider == "router")
+        say(window, factory, replace(NO_KEY, secondary=True))
+        window.messages.rows[0].backend_button.click()
+        dialog = window.dialogs.backend
+        assert dialog is not None and dialog.use_button.accessibleName() == "Use the router again"
+        factory.session.calls.clear()
+        dialog.use_button.click()
+        await until(lambda: factory.session.calls == [("set_secondary", router)])
+
+
+async def test_a_backend_that_was_wanted_itself_is_used_itself_though_the_table_has_it_too() -> None:
+    factory = FakeFactory()
+    async with shown(factory, Settings(provider="router", routes=ROUTES), service=FakeBackendService()) as window:
+        factory.session.refusal = UserError("No key.")
+        window.dialogs.backend_chosen.emit(STEM)
+        await until(lambda: window.messages.rows)
+        window.messages.rows[0].backend_button.click()
+        dialog = window.dialogs.backend
+        assert dialog is not None and dialog.use_button.accessibleName() == "Use this brain"
+        factory.session.refusal = None
+        dialog.use_button.click()
+        await until(lambda: window.settings.provider == STEM.provider and window.messages.rows == [])
+        say(window, factory, NO_KEY)
+        window.messages.rows[0].backend_button.click()
+        assert dialog.use_button.accessibleName() == "Use this brain", "it drives itself"
+
+
+async def test_a_second_backend_that_failed_is_not_there_in_the_next_talk() -> None:
+    factory = FakeFactory()
+    async with shown(factory, service=FakeBackendService()) as window:
+        await beside(window, factory)
+        say(window, factory, e.SecondaryChanged(2, "", ""))
+        assert window.manager.wanted.secondary is None
+
+
+async def test_its_revisions_are_marked_calm_and_never_struck_through() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        view = window.oracle.view
+        say(
+            window,
+            factory,
+            e.OracleRequested(1, 1, 1, *CLAUDE, "what is", False),
+            e.OracleRequested(1, 2, 1, *GPT, "what is", False, True),
+            e.OracleDelta(1.3, 1, "Mine."),
+            e.OracleDelta(1.4, 2, "Its own."),
+            e.OracleRequested(2, 3, 1, *CLAUDE, "what is the time", True),
+            e.OracleSuperseded(2.2, 1, 3),
+            e.OracleEnded(2.2, 2, "superseded", 2),
+        )
+        newest, secondary, old = oracle(window)
+        assert secondary.startswith("2   at the side   older   gpt (OpenAI) · on 2 words")
+        assert old.startswith("1   superseded by 3") and newest.startswith("3   asked")
+        assert [card.style for card in view.cards] == ["plain", "beside", "plain"]
+        assert [view.card_formats(place)[0][1].fontStrikeOut() for place in (1, 2)] == [False, True]
+
+
+async def test_what_is_handed_over_is_told_at_both_ends() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        say(window, factory, *talk(), *side_by_side(12.0))
+        taken, given = oracle(window)[:2]
+        assert taken.startswith("10   handed over from 9   speaking   gpt-4.1-mini (OpenAI)")
+        assert given.startswith("9   at the side   handed over as 10")
+        assert window.oracle.view.cards[0].style == "live"
+        dividers = [text for text in transcript(window) if text.endswith("\n")]
+        assert dividers == ["Now thinking: claude-opus-4-1 (Anthropic)\n", "Handed over to gpt-4.1-mini (OpenAI)\n"]
+        assert transcript(window)[-2] == (
+            "KAME   claude-opus-4-1 → gpt-4.1-mini\nOne hundred days, and no: this is not a leap year."
+        )
+
+
+async def test_a_second_backend_needs_its_address() -> None:
+    factory = FakeFactory()
+    async with shown(factory, service=FakeBackendService()) as window:
+        window.oracle.header.switch.click()
+        dialog = window.dialogs.secondary
+        assert dialog is not None and not dialog.answer.isVisible()
+        await until(dialog.isActiveWindow)
+        pick(dialog.picker.backend, "compatible")
+        dialog.show_button.click()
+        assert dialog.isVisible() and dialog.answer.isVisible() and factory.session.calls == []
+        assert dialog.answer.text() == "Say first where the server is."
+        enter(dialog.picker.url, "http://127.0.0.1:8080/v1")
+        dialog.show_button.click()
+        secondary = BackendChoice("compatible", "", "http://127.0.0.1:8080/v1")
+        await until(lambda: factory.session.calls == [("set_secondary", secondary)])
+        assert not dialog.isVisible()
+
+
+@pytest.mark.parametrize("last", ["openai", "router"])
+async def test_neither_the_driver_nor_the_router_is_proposed(last: str) -> None:
+    settings = Settings(provider="openai", secondary_provider=last)
+    async with shown(FakeFactory(), settings, service=FakeBackendService()) as window:
+        window.oracle.header.switch.click()
+        assert window.dialogs.secondary is not None
+        assert window.dialogs.secondary.picker.choice == BackendChoice("embedded")

@@ -1,0 +1,112 @@
+"""Favourite brains: kept and dropped in their menu, swapped in by a key while a talk runs, kept in the settings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtTest import QTest
+
+from app.gui.backends.favourites import MOST, from_text, to_text
+from app.gui.shell.window import MainWindow
+from app.gui.state.choice import WindowChoices
+from app.session.control import BackendChoice
+from app.session.errors import UserError
+from app.settings.declarations import Settings
+from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory
+from tests.gui.helpers import shown, until
+
+CHOICES = WindowChoices(backends=PROVIDERS)
+GPT, GEMMA = BackendChoice("openai", "gpt-5"), BackendChoice("ollama", "gemma3:4b", "http://127.0.0.1:11434")
+BUILT_IN = BackendChoice("embedded")
+
+
+def keep(window: MainWindow) -> str:
+    """Takes the menu's last entry by keyboard; returns what it said."""
+    button = window.setup.favourites
+    action = button.menu().actions()[-1]
+    text = action.text()
+    button.menu().popup(button.mapToGlobal(button.rect().bottomLeft()))
+    QTest.keyClick(button.menu(), Qt.Key.Key_Up)
+    QTest.keyClick(button.menu(), Qt.Key.Key_Return)
+    return text
+
+
+async def test_the_backend_of_now_is_kept_and_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    async with shown(FakeFactory(), Settings(path=path), choices=CHOICES, service=FakeBackendService()) as window:
+        await until(window.isActiveWindow)
+        button = window.setup.favourites
+        assert button.text() == "☆" and keep(window) == "Keep Embedded (this machine)"
+        assert button.text() == "★" and [action.text() for action in button.picks] == ["Embedded (this machine)"]
+        window.live.pick_backend(GPT)
+        await until(lambda: window.manager.wanted.backend == GPT and button.text() == "☆")
+        assert keep(window) == "Keep gpt-5 (OpenAI)"
+        assert from_text(window.settings.favourite_backends, ("embedded", "openai")) == (BUILT_IN, GPT)
+        assert keep(window) == "Drop gpt-5 (OpenAI)" and button.text() == "☆"
+        keep(window)
+    assert [row["provider"] for row in json.loads(json.loads(path.read_text())["favourite_backends"])] == [
+        "embedded",
+        "openai",
+    ]
+    async with shown(FakeFactory(), Settings.load(path), choices=CHOICES, service=FakeBackendService()) as window:
+        assert [action.text() for action in window.setup.favourites.picks] == [
+            "Embedded (this machine)",
+            "gpt-5 (OpenAI)",
+        ]
+
+
+async def test_a_key_swaps_the_backend_in_the_running_talk_wherever_the_focus_is() -> None:
+    factory = FakeFactory()
+    settings = Settings(favourite_backends=to_text((GPT, GEMMA, BUILT_IN)))
+    async with shown(factory, settings, choices=CHOICES, service=FakeBackendService()) as window:
+        await until(window.isActiveWindow)
+        window.transcript.type_box.field.setFocus()
+        for keys, backend in (("Alt+1", GPT), ("Alt+2", GEMMA), ("Alt+3", BUILT_IN)):
+            QTest.keySequence(window.transcript.type_box.field, QKeySequence(keys))
+            await until(lambda backend=backend: ("set_backend", backend) in factory.session.calls)
+            await until(lambda backend=backend: settings.provider == backend.provider)
+            checked = [action.isChecked() for action in window.setup.favourites.picks]
+            assert checked == [backend == other for other in (GPT, GEMMA, BUILT_IN)]
+            assert window.setup.backend.currentData() == backend.provider
+        swaps = [call for call in factory.session.calls if call[0] == "set_backend"]
+        QTest.keySequence(window, QKeySequence("Alt+3"))
+        assert swaps == [call for call in factory.session.calls if call[0] == "set_backend"], "it is in force already"
+        QTest.keySequence(window, QKeySequence("Alt+4"))
+        assert len(factory.sessions) == 1 and window.transcript.type_box.field.text() == ""
+
+
+async def test_a_backend_that_refuses_leaves_the_one_before() -> None:
+    factory = FakeFactory()
+    settings = Settings(favourite_backends=to_text((GPT,)))
+    async with shown(factory, settings, choices=CHOICES, service=FakeBackendService()) as window:
+        await until(window.isActiveWindow)
+        factory.session.refusal = UserError("There is no key for OpenAI.")
+        QTest.keySequence(window, QKeySequence("Alt+1"))
+        await until(lambda: "There is no key for OpenAI." in window.messages.sentences())
+        assert not window.setup.favourites.picks[0].isChecked() and window.setup.choice == BUILT_IN
+
+
+async def test_no_more_than_there_are_keys_for_and_nothing_that_is_not_understood() -> None:
+    many = [BackendChoice("openai", f"model-{number}") for number in range(12)]
+    assert from_text(to_text(many), ("openai",)) == tuple(many[:MOST])
+    assert from_text(to_text((GPT, GEMMA)), ("ollama",)) == (GEMMA,)
+    assert from_text('[{"provider": "embedded", "model": "x"}, 4, {}]', ("embedded",)) == ()
+    assert from_text("{", ("openai",)) == from_text("{}", ("openai",)) == from_text("", ("openai",)) == ()
+    settings = Settings(favourite_backends=to_text(many))
+    async with shown(FakeFactory(), settings, choices=CHOICES, service=FakeBackendService()) as window:
+        actions = window.setup.favourites.menu().actions()
+        assert len(window.setup.favourites.picks) == MOST and not actions[-1].isEnabled()
+
+
+async def test_swaps_leave_no_actions_behind() -> None:
+    settings = Settings(favourite_backends=to_text((GPT, GEMMA)))
+    async with shown(FakeFactory(), settings, choices=CHOICES, service=FakeBackendService()) as window:
+        await until(window.isActiveWindow)
+        for keys in ("Alt+1", "Alt+2") * 5:
+            QTest.keySequence(window, QKeySequence(keys))
+            await until(lambda: window.manager.wanted.backend == window.setup.choice)
+        await until(lambda: len(window.setup.favourites.findChildren(QAction)) <= 6)
+        assert len([a for a in window.actions() if a.shortcut().toString().startswith("Alt+")]) == 2

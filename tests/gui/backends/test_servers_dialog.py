@@ -1,0 +1,317 @@
+"""The servers of tools: listed, added, changed and taken out in the file, tried for real, and offered as switches."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from app.gui.backends.servers_dialog import ServersDialog
+from app.gui.backends.style_dialog import StyleDialog
+from app.gui.backends.tools_box import with_servers_moved
+from app.gui.shell.window import MainWindow
+from app.gui.state.choice import WindowChoices
+from app.services.protocols import ToolServerService
+from app.services.user_lists import ToolServers
+from app.session.control import ToolChoice
+from app.settings.declarations import Settings
+from tests.gui.fakes import FakeBackendService, FakeFactory, FakeServers
+from tests.gui.helpers import shown, until
+
+PEER = Path(__file__).parents[2] / "support" / "mcp_peer.py"
+FILES = {"command": "npx", "args": ["-y", "server"], "env": {"KEY": "hush"}, "timeout": 5}
+WEB = {"url": "https://example.org/mcp", "disabled": True}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "mcp.json"
+
+
+def given(path: Path, **entries: Any) -> None:
+    path.write_text(json.dumps({"mcpServers": entries, "theme": "dark"}))
+
+
+def held(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text())["mcpServers"]
+
+
+@asynccontextmanager
+async def opened(
+    service: ToolServerService, *names: str, factory: FakeFactory | None = None, settings: Settings | None = None
+) -> AsyncIterator[tuple[MainWindow, StyleDialog, ServersDialog]]:
+    """The dialog, by the button below the tools' switches, with its list read."""
+    choices = WindowChoices(mcp_servers=names)
+    async with shown(
+        factory or FakeFactory(), settings, choices=choices, service=FakeBackendService(tool_servers=service)
+    ) as window:
+        window.transcript.header.button.click()
+        conversation = window.dialogs.conversation
+        assert conversation is not None
+        conversation.tools.servers_button.click()
+        dialog = window.dialogs.servers
+        assert dialog is not None and dialog.isVisible() and not dialog.isModal()
+        await until(lambda: dialog.add_button.isEnabled() or dialog.trouble.text())
+        yield window, conversation, dialog
+
+
+def rows(dialog: ServersDialog) -> list[str]:
+    return [dialog.servers.item(row).text() for row in range(dialog.servers.count())]
+
+
+def fill(dialog: ServersDialog, name: str, command: str, *arguments: str) -> None:
+    """Types a new server."""
+    dialog.add_button.click()
+    QTest.keyClicks(dialog.name, name)
+    QTest.keyClicks(dialog.command, command)
+    dialog.arguments.setPlainText("\n".join(arguments))
+
+
+async def test_servers_are_added_changed_and_taken_out_and_the_rest_is_kept(path: Path) -> None:
+    given(path, files=FILES, web=WEB, gone={"command": "x"}, odd=3)
+    async with opened(ToolServers(path)) as (_, _, dialog):
+        assert rows(dialog) == ["files", "web · switched off", "gone", "odd · not used"]
+        assert (dialog.name.text(), dialog.command.text()) == ("files", "npx")
+        assert dialog.arguments.toPlainText() == "-y\nserver" and not dialog.url.isVisible()
+        assert "KEY" in dialog.note.text() and "hush" not in dialog.note.text()
+        dialog.servers.setCurrentRow(1)
+        assert dialog.url.text() == "https://example.org/mcp" and not dialog.command.isVisible()
+        assert "“disabled”" in dialog.note.text()
+        QTest.keyClicks(dialog.url, "/v2")
+        dialog.servers.setCurrentRow(3)
+        assert "“odd” is no object" in dialog.note.text()
+        dialog.servers.setCurrentRow(2)
+        dialog.remove_button.click()
+        fill(dialog, "sums", '"C:\\Program Files\\sums.exe"', "--at", "", "  C:\\a b\\ ", 'it\'s "so"')
+        assert held(path)["gone"] == {"command": "x"}
+        dialog.save_button.click()
+        await until(lambda: not dialog.isVisible())
+    assert json.loads(path.read_text())["theme"] == "dark"
+    assert held(path) == {
+        "files": FILES,
+        "web": {"url": "https://example.org/mcp/v2", "disabled": True},
+        "odd": 3,
+        "sums": {"command": "C:\\Program Files\\sums.exe", "args": ["--at", "C:\\a b\\", 'it\'s "so"']},
+    }
+
+
+async def test_what_cannot_be_saved_is_said_below_the_form_and_nothing_is_lost(path: Path) -> None:
+    given(path, files=FILES, odd=3)
+    async with opened(ToolServers(path)) as (_, _, dialog):
+        fill(dialog, "", "x")
+        dialog.servers.setCurrentRow(0)
+        dialog.save_button.click()
+        assert dialog.servers.currentRow() == 2 and "no name yet" in dialog.answer.text()
+        QTest.keyClicks(dialog.name, "files")
+        assert dialog.answer.text() == ""
+        QTest.keyClick(dialog.name, Qt.Key.Key_Return)
+        assert "Two servers are called “files”" in dialog.answer.text()
+        QTest.keyClicks(dialog.name, "2")
+        dialog.command.clear()
+        QTest.keyClick(dialog.command, Qt.Key.Key_Backspace)
+        dialog.command.textEdited.emit("")
+        dialog.save_button.click()
+        assert "“files2” has no command yet" in dialog.answer.text()
+        dialog.address.click()
+        QTest.keyClicks(dialog.url, "ftp://example.org")
+        dialog.test_button.click()
+        assert "http:// or https://" in dialog.answer.text()
+        dialog.save_button.click()
+        assert "http:// or https://" in dialog.answer.text() and dialog.isVisible()
+        assert held(path) == {"files": FILES, "odd": 3}
+        dialog.url.clear()
+        QTest.keyClicks(dialog.url, "http://example.org/mcp")
+        dialog.save_button.click()
+        await until(lambda: not dialog.isVisible())
+    assert held(path) == {"files": FILES, "odd": 3, "files2": {"url": "http://example.org/mcp"}}
+
+
+async def test_a_broken_list_is_told_and_cannot_be_saved_over(path: Path) -> None:
+    path.write_text('{"mcpServers": {')
+    async with opened(ToolServers(path), "weather") as (_, conversation, dialog):
+        assert "no valid JSON" in dialog.trouble.text() and str(path) in dialog.trouble.text()
+        assert dialog.trouble.isVisible() and not dialog.form.isVisible()
+        assert not dialog.add_button.isEnabled() and not dialog.save_button.isEnabled()
+        assert "mcp:weather" in conversation.tools.switches
+        dialog.close_button.click()
+        assert path.read_text() == '{"mcpServers": {'
+        given(path, files=FILES)
+        conversation.tools.servers_button.click()
+        await until(dialog.save_button.isEnabled)
+        assert rows(dialog) == ["files"] and not dialog.trouble.isVisible()
+        path.write_text("{")
+        QTest.keyClicks(dialog.name, "2")
+        dialog.save_button.click()
+        await until(lambda: "nothing was saved" in dialog.answer.text())
+        assert dialog.isVisible() and dialog.save_button.isEnabled() and dialog.name.text() == "files2"
+    assert path.read_text() == "{"
+
+
+async def test_a_new_server_can_be_chosen_at_once_with_all_else_as_it_was(path: Path) -> None:
+    factory = FakeFactory()
+    given(path, files=FILES, weather={"command": "x"})
+    async with opened(ToolServers(path), "weather", factory=factory) as (_, conversation, dialog):
+        conversation.persona.setPlainText("A cook.")
+        tools = conversation.tools
+        tools.switches["clock"].click()
+        tools.switches["mcp:weather"].click()
+        assert list(tools.switches)[3:] == ["mcp:files", "mcp:weather"]  # as the list is now, not as at the start
+        fill(dialog, "sums", "sums")
+        dialog.save_button.click()
+        await until(lambda: "mcp:sums" in tools.switches)
+        assert tools.choice == ToolChoice(("clock", "mcp:weather")) and tools.switches["mcp:sums"].isVisible()
+        tools.switches["mcp:sums"].click()
+        conversation.use_button.click()
+        chosen = ("set_tools", ToolChoice(("clock", "mcp:weather", "mcp:sums")))
+        await until(lambda: chosen in factory.session.calls)
+        assert conversation.style_choice.persona == "A cook."
+
+
+async def test_a_renamed_server_stays_chosen_and_a_removed_one_does_not(path: Path) -> None:
+    factory, settings = FakeFactory(), Settings(tools="clock mcp:a mcp:b", path=path.with_name("settings.json"))
+    given(path, a=FILES, b={"command": "x"})
+    async with opened(ToolServers(path), "a", "b", factory=factory, settings=settings) as (
+        window,
+        conversation,
+        dialog,
+    ):
+        assert conversation.tools.choice.names == ("clock", "mcp:a", "mcp:b")
+        conversation.tools.switches["calculator"].click()
+        QTest.keyClicks(dialog.name, "2")
+        dialog.servers.setCurrentRow(1)
+        dialog.remove_button.click()
+        dialog.save_button.click()
+        await until(lambda: ("set_tools", ToolChoice(("clock", "mcp:a2"))) in factory.session.calls)
+        assert conversation.tools.choice.names == ("calculator", "clock", "mcp:a2")
+        assert list(conversation.tools.switches)[3:] == ["mcp:a2"]
+        assert settings.tools == "clock mcp:a2" and window.manager.wanted.tools.names == ("clock", "mcp:a2")
+    assert held(path) == {"a2": FILES}
+
+
+async def test_a_server_that_is_changed_in_use_is_chosen_anew(path: Path) -> None:
+    factory = FakeFactory()
+    given(path, a=FILES, b={"command": "x"})
+    async with opened(ToolServers(path), "a", "b", factory=factory, settings=Settings(tools="mcp:a")) as (_, _, dialog):
+        QTest.keyClicks(dialog.command, "2")
+        dialog.save_button.click()
+        await until(lambda: ("set_tools", ToolChoice(("mcp:a",))) in factory.session.calls)
+        factory.session.calls.clear()
+        await until(lambda: not dialog.isVisible())
+        dialog.open_afresh()
+        await until(dialog.save_button.isEnabled)
+        dialog.servers.setCurrentRow(1)
+        QTest.keyClicks(dialog.command, "2")
+        dialog.save_button.click()
+        await until(lambda: held(path)["b"]["command"] == "x2")
+        await until(lambda: not dialog.isVisible())
+        assert not factory.session.calls, "the other one is not in use"
+
+
+async def test_a_server_that_is_not_listed_any_more_can_be_switched_off(path: Path) -> None:
+    async with opened(ToolServers(path), settings=Settings(tools="mcp:gone")) as (_, conversation, _):
+        switch = conversation.tools.switches["mcp:gone"]
+        assert switch.isChecked() and "not listed" in switch.text()
+        switch.click()
+        assert conversation.tools.choice.names == ()
+
+
+def test_names_move_all_at_once() -> None:
+    choice = ToolChoice(("clock", "mcp:a", "mcp:b", "mcp:c", "a"), ("/x",))
+    moved = with_servers_moved(choice, {"a": "b", "b": "a", "c": ""})
+    assert moved == ToolChoice(("clock", "mcp:b", "mcp:a", "a"), ("/x",))
+
+
+async def test_arguments_that_are_no_lines_are_shown_and_left_alone(path: Path) -> None:
+    code = {"command": "python", "args": ["-c", "a = 1\nprint(a)", ""]}
+    given(path, code=code)
+    async with opened(ToolServers(path)) as (_, _, dialog):
+        assert dialog.arguments.isReadOnly() and "line breaks" in dialog.note.text()
+        QTest.keyClicks(dialog.command, "3")
+        dialog.save_button.click()
+        await until(lambda: not dialog.isVisible())
+    assert held(path) == {"code": {**code, "command": "python3"}}
+
+
+async def test_a_real_server_is_tried_before_it_is_saved(path: Path) -> None:
+    given(path, peer={"command": "nothing-of-the-kind", "env": {"PEER_SECRET": "hush"}})
+    async with opened(ToolServers(path)) as (_, _, dialog):
+        dialog.test_button.click()
+        assert "Asking “peer”" in dialog.answer.text() and dialog.stop_button.isVisible()
+        await until(lambda: "there is no program “nothing-of-the-kind”" in dialog.answer.text(), 20)
+        assert dialog.test_button.isVisible() and not dialog.stop_button.isVisible()
+        dialog.command.clear()
+        QTest.keyClicks(dialog.command, sys.executable)
+        dialog.arguments.setPlainText(str(PEER))
+        assert dialog.answer.text() == ""
+        dialog.test_button.click()
+        offer = "“peer” works. It offers 6 tools: add, fail, wait, die, näme with spaces, pid."
+        await until(lambda: dialog.answer.text() == offer, 20)
+        assert held(path)["peer"]["command"] == "nothing-of-the-kind"
+
+
+async def test_a_real_server_that_never_gets_ready_is_given_up_when_the_dialog_is_closed(
+    path: Path, tmp_path: Path
+) -> None:
+    started = tmp_path / "started"
+    code = f"import pathlib, sys; pathlib.Path({str(started)!r}).touch(); sys.stdin.buffer.read()"
+    given(path, mute={"command": sys.executable, "args": ["-c", code]})
+    async with opened(ToolServers(path)) as (_, _, dialog):
+        dialog.test_button.click()
+        await until(started.exists, 20)
+        dialog.close_button.click()
+        await until(lambda: not any(task.get_name() == "mcp mute" for task in asyncio.all_tasks()))
+
+
+async def test_a_server_under_test_does_not_outlive_the_window(path: Path, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    code = (
+        "import os, pathlib, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+        f"pathlib.Path({str(started)!r}).write_text(str(os.getpid())); time.sleep(300)"
+    )
+    given(path, deaf={"command": sys.executable, "args": ["-c", code]})  # heeds neither silence nor a polite end
+    async with opened(ToolServers(path)) as (window, _, dialog):
+        dialog.test_button.click()
+        await until(lambda: started.exists() and started.read_text(), 20)
+        window.close()
+        await window.finish()
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(started.read_text()), 0)
+
+
+@pytest.mark.parametrize("how", ["stop", "close", "turn", "edit", "window"])
+async def test_a_test_is_broken_off(how: str) -> None:
+    service = FakeServers()
+    async with opened(service) as (window, _, dialog):
+        dialog.test_button.click()
+        await until(lambda: dialog.stop_button.isVisible())
+        await asyncio.sleep(0)
+        match how:
+            case "stop":
+                dialog.stop_button.click()
+                assert dialog.answer.text() == "Stopped." and dialog.test_button.hasFocus()
+            case "close":
+                QTest.keyClick(dialog, Qt.Key.Key_Escape)
+            case "turn":
+                dialog.servers.setCurrentRow(1)
+            case "edit":
+                QTest.keyClicks(dialog.name, "x")
+            case "window":
+                window.close()
+        await until(lambda: service.cancelled == 1)
+        assert "Asking" not in dialog.answer.text() or not dialog.isVisible()
+
+
+async def test_without_a_list_there_is_no_button() -> None:
+    async with shown(FakeFactory(), service=FakeBackendService()) as window:
+        window.transcript.header.button.click()
+        assert window.dialogs.conversation is not None
+        assert not window.dialogs.conversation.tools.servers_button.isVisible()

@@ -1,0 +1,153 @@
+"""The demo in the whole window: its talks are shown in the panes, kept as one conversation, and the user's is back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.conversation import events as e
+from app.gui.shell.window import MainWindow
+from app.session.control import BackendChoice
+from app.settings.declarations import Settings
+from tests.gui.conversations.test_talk import GEMMA, click, kept, listed
+from tests.gui.fake_history import FakeHistory
+from tests.gui.fakes import FakeFactory
+from tests.gui.helpers import say, shown, spoken, transcript, until
+from tests.gui.shell.test_window_session import pick
+from tests.gui.transcript.test_typing import menu_at, offered
+from tests.support.demo_talk import QUICK_ANSWER_MODE, ScriptedDemoService
+
+
+@asynccontextmanager
+async def touring(
+    qtbot, service: ScriptedDemoService, factory: FakeFactory, history: FakeHistory
+) -> AsyncIterator[MainWindow]:
+    """A window whose user has said something, and has then begun the quick demo."""
+    async with shown(factory, Settings(answer_mode="after"), history=history, demo=service) as window:
+        say(window, factory, *spoken(1, "Who are you?", "KAME."))
+        assert window.menu.demo_action.isVisible()
+        window.menu.demo_action.trigger()
+        demo = window.demo
+        await until(lambda: demo.panel and demo.panel.start_button.isEnabled())
+        demo.panel.quick.setChecked(True)
+        qtbot.mouseClick(demo.panel.start_button, Qt.MouseButton.LeftButton)
+        await until(lambda: demo.running and not window.talk_bar.duplex.isEnabled())  # its microphone needs no button
+        yield window
+
+
+def begun(history: FakeHistory) -> list[str]:
+    """The conversations in which talks have begun, in order."""
+    return [call[1] for call in history.calls if call[0] == "begin"]
+
+
+async def test_from_the_menu_to_the_chart_and_back_to_the_users_talk(qtbot) -> None:
+    factory, history, service = FakeFactory(), FakeHistory(), ScriptedDemoService(ways=(QUICK_ANSWER_MODE,))
+    async with touring(qtbot, service, factory, history) as window:
+        demo, users = window.demo, begun(history)[0]
+        await until(lambda: service.talks)
+        assert not window.transcript.type_box.isEnabled()
+        await until(lambda: demo.panel.page.isVisible(), 20)
+        await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
+        window.pump.flush()
+        assert window.talk_bar.duplex.isEnabled() and not window.talk_bar.duplex.isChecked()
+        assert window.transcript.type_box.isEnabled()
+        before, *demos, after = begun(history)
+        assert before == after == users == window.talks.key, "the user is back where they were"
+        assert len(demos) == 2 and len(set(demos)) == 1 and demos[0] != users, "one conversation of its own"
+        assert all(any(isinstance(event, e.AssistantSaid) for event in log.events) for log in history.logs[demos[0]])
+        assert [card.split("\n")[1] for card in transcript(window)][1:3] == ["Who are you?", "KAME."]
+        assert [message.content for message in factory.choices[1].earlier] == ["Who are you?", "KAME."]
+        settings = window.settings
+        assert (settings.provider, settings.answer_mode, settings.duplex) == ("embedded", "after", False)
+        assert window.setup.choice == BackendChoice() == factory.choices[1].backend
+        assert factory.choices[1].answer_mode == "after"
+
+
+async def test_a_backend_that_is_picked_meanwhile_counts_afterwards(qtbot) -> None:
+    factory, history, service = (
+        FakeFactory(),
+        FakeHistory(),
+        ScriptedDemoService(ways=(QUICK_ANSWER_MODE,), hold_from=1),
+    )
+    async with touring(qtbot, service, factory, history) as window:
+        await until(lambda: service.talks and service.talks[0].asked)
+        pick(window.setup.backend, "openai")
+        window.talk_bar.mute.click()
+        assert any("once it is over" in sentence for sentence in window.messages.sentences())
+        assert service.talks[0].backend.provider == "embedded" and service.talks[0].calls == []
+        qtbot.mouseClick(window.demo.panel.stop_button, Qt.MouseButton.LeftButton)
+        await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
+        assert factory.choices[1].backend.provider == "openai" == window.settings.provider
+        assert window.setup.backend.currentData() == "openai"
+        assert factory.choices[1].muted and window.talk_bar.mute.isChecked(), "nobody is heard who does not want to be"
+        assert not any("once it is over" in sentence for sentence in window.messages.sentences())
+
+
+async def test_the_demo_is_asked_nothing_but_its_own_questions(qtbot) -> None:
+    factory, history, service = (
+        FakeFactory(),
+        FakeHistory(),
+        ScriptedDemoService(ways=(QUICK_ANSWER_MODE,), hold_from=2),
+    )
+    async with touring(qtbot, service, factory, history) as window:
+        await until(lambda: service.asked >= 2)
+        window.pump.flush()
+        card = next(place for place, text in enumerate(transcript(window)) if "Why is it so?" in text)
+        await until(lambda: any(place == card for place, _ in window.transcript.view._in_view()))
+        menu_at(window, card)
+        assert not offered(window, "Ask this again")
+        window.transcript.menu.close()
+        window.transcript.type_box.setEnabled(True)
+        menu_at(window, card)
+        assert offered(window, "Ask this again"), "which it would be of any other talk"
+        window.transcript.menu.close()
+
+
+@pytest.mark.parametrize("way", ["new", "stop", "open", "voice"])
+async def test_who_goes_elsewhere_ends_it(qtbot, way: str) -> None:
+    factory, history, service = (
+        FakeFactory(),
+        FakeHistory(now=100.0),
+        ScriptedDemoService(ways=(QUICK_ANSWER_MODE,), hold_from=1),
+    )
+    kept(history, "old", "Old", spoken(1, "An old question?", "An old answer."))
+    async with touring(qtbot, service, factory, history) as window:
+        await until(lambda: service.talks and service.talks[0].asked)
+        users, demos = begun(history)
+        if way == "new":
+            window.setup.new_button.click()
+            await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
+            assert window.talks.key not in (users, demos) and not factory.choices[1].earlier
+        elif way == "stop":
+            window.setup.stop_button.click()
+            await until(lambda: not window.demo.running)
+            assert window.manager.phase == "stopped" and len(factory.sessions) == 1
+            assert window.talks.key == demos, "what there was of it can be looked at"
+            window.talk_bar.button.click()
+            await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
+            assert window.talks.key == users, "but the user's own talk is elsewhere"
+        elif way == "open":
+            await listed(window, "old")
+            click(window, "old")
+            await until(lambda: window.talks.key == "old")
+            assert window.manager.phase == "stopped", "who only wants to read is not listened to"
+        else:
+            window.live.change("frontend", "kame")
+            await asyncio.sleep(0.05)
+            assert window.demo.running, "that can wait for the user's own talk"
+            window.demo.stop()
+            await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
+            assert factory.choices[1].frontend == "kame" and window.talks.key == users
+        await until(lambda: not window.demo.running)
+        await until(lambda: service.talks[0].stopped)
+        assert window.setup.choice == (GEMMA.backend if way == "open" else BackendChoice()) and len(service.talks) == 1
+        assert set(begun(history)[2:]) <= {window.talks.key}, "the demo says nothing into another conversation"
+
+
+async def test_without_a_demo_there_is_no_way_to_it() -> None:
+    async with shown(FakeFactory()) as window:
+        assert not window.menu.demo_action.isVisible() and window.demo is None

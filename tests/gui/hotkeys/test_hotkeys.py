@@ -1,0 +1,613 @@
+"""Hotkeys without a screen: what can be one, the front, Windows by a stand-in, Wayland by a real message bus."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import queue
+import shutil
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.gui.hotkeys.hotkey import Grabber, Hotkey, HotkeyRefused, read_hotkey
+from app.gui.hotkeys.manager import Hotkeys, grabber_here, platform_kind
+from app.gui.hotkeys.windows import ALREADY_REGISTERED, NO_REPEAT, User32, WindowsHotkeys
+
+on_linux = pytest.mark.skipif(
+    not sys.platform.startswith("linux") or not shutil.which("dbus-daemon"), reason="needs dbus-daemon"
+)
+
+
+class Heard:
+    """What the signals of `hotkeys` said, in order."""
+
+    def __init__(self, hotkeys: Hotkeys) -> None:
+        self.words: list[str] = []
+        self.failures: list[str] = []
+        self.granted: dict[str, str] = {}
+        hotkeys.talk_pressed.connect(lambda: self.words.append("talk"))
+        hotkeys.talk_released.connect(lambda: self.words.append("let go"))
+        hotkeys.mute_pressed.connect(lambda: self.words.append("mute"))
+        hotkeys.failed.connect(self.failures.append)
+        hotkeys.granted.connect(lambda name, words: self.granted.update({name: words}))
+
+
+class FakeGrabber(Grabber):
+    """Notes what it is to bind."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bound: list[dict[str, str]] = []
+        self.closed = 0
+
+    def bind(self, keys: Mapping[str, Hotkey]) -> None:
+        self.bound.append({name: key.text for name, key in keys.items()})
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+# -- what can be a hotkey
+
+
+@pytest.mark.parametrize(
+    ("text", "modifiers", "name", "character"),
+    [
+        ("Ctrl+Alt+Space", {"ctrl", "alt"}, "space", ""),
+        ("Ctrl+M", {"ctrl"}, "", "m"),
+        ("Meta+Shift+1", {"meta", "shift"}, "", "1"),
+        ("Ctrl+ä", {"ctrl"}, "", "ä"),
+        ("F9", set(), "F9", ""),
+        ("Shift+F24", {"shift"}, "F24", ""),
+        ("Pause", set(), "Pause", ""),
+        ("Media Play", set(), "XF86AudioPlay", ""),
+        ("Ctrl+Shift+C", {"ctrl", "shift"}, "", "c"),
+    ],
+)
+def test_keys_that_can_be_hotkeys(text: str, modifiers: set[str], name: str, character: str) -> None:
+    key = read_hotkey(text)
+    assert key is not None
+    assert (key.modifiers, key.name, key.character) == (modifiers, name, character)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("A", "every program"),
+        ("Space", "every program"),
+        ("Shift+A", "every program"),
+        ("Return", "every program"),
+        ("Ctrl+K, Ctrl+C", "not one key"),
+        ("Ctrl+Alt", "can't be a hotkey"),
+        ("nonsense", "can't be a hotkey"),
+        ("Ctrl+Num+5", "number pad"),
+        ("Ctrl+Ж", "can't be a hotkey"),
+        *((f"Ctrl+{key}", "needed in every program") for key in ("C", "X", "V", "Z", "A", "S", "Q", "W", "Tab")),
+        *((text, "needed in every program") for text in ("Alt+F4", "Alt+Tab", "Ctrl+Alt+Del")),
+    ],
+)
+def test_keys_that_can_not(text: str, why: str) -> None:
+    with pytest.raises(HotkeyRefused, match=why):
+        read_hotkey(text)
+
+
+def test_no_text_is_no_hotkey() -> None:
+    assert read_hotkey("") is None and read_hotkey("  ") is None
+
+
+# -- the front
+
+
+@pytest.mark.parametrize(
+    ("system", "qt", "environment", "kind"),
+    [
+        ("win32", "windows", {}, "windows"),
+        ("win32", "offscreen", {}, ""),
+        ("linux", "offscreen", {"DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"}, ""),
+        ("linux", "minimal", {}, ""),
+        ("linux", "xcb", {}, "x11"),
+        ("linux", "xcb", {"XDG_SESSION_TYPE": "x11", "WAYLAND_DISPLAY": "wayland-0"}, "x11"),
+        ("linux", "xcb", {"XDG_SESSION_TYPE": "wayland"}, "portal"),
+        ("linux", "xcb", {"WAYLAND_DISPLAY": "wayland-0"}, "portal"),
+        ("linux", "wayland", {"XDG_SESSION_TYPE": "x11"}, "portal"),
+        ("linux", "wayland-egl", {}, "portal"),
+        ("darwin", "cocoa", {}, ""),
+    ],
+)
+def test_the_platform(system: str, qt: str, environment: dict[str, str], kind: str) -> None:
+    assert platform_kind(system, qt, environment) == kind
+
+
+def test_offscreen_there_are_no_hotkeys_and_nothing_fails() -> None:
+    assert grabber_here() is None
+    hotkeys = Hotkeys()
+    heard = Heard(hotkeys)
+    hotkeys.set_keys("Ctrl+Alt+Space", "Ctrl+Alt+M")
+    hotkeys.close()
+    assert (heard.words, heard.failures) == ([], [])
+
+
+def test_the_front_passes_on_one_press_and_one_release() -> None:
+    grabber = FakeGrabber()
+    hotkeys = Hotkeys(make=lambda: grabber)
+    heard = Heard(hotkeys)
+    hotkeys.set_keys("Ctrl+Alt+Space", "Ctrl+Alt+M")
+    assert grabber.bound == [{"talk": "Ctrl+Alt+Space", "mute": "Ctrl+Alt+M"}]
+    for name in ("talk", "talk", "mute", "mute"):
+        grabber.pressed.emit(name)
+    for name in ("talk", "talk", "mute"):
+        grabber.released.emit(name)
+    grabber.pressed.emit("mute")
+    assert heard.words == ["talk", "mute", "let go", "mute"]
+
+
+def test_the_same_keys_are_bound_again_only_if_they_failed() -> None:
+    grabber = FakeGrabber()
+    hotkeys = Hotkeys(make=lambda: grabber)
+    heard = Heard(hotkeys)
+    hotkeys.set_keys("Ctrl+K", "")
+    hotkeys.set_keys("Ctrl+K", "")
+    assert len(grabber.bound) == 1
+    grabber.failed.emit("talk", "It is taken.")
+    hotkeys.set_keys("Ctrl+K", "")
+    assert len(grabber.bound) == 2 and heard.failures == ["It is taken."]
+
+
+def test_new_keys_let_go_of_the_old_one() -> None:
+    grabber = FakeGrabber()
+    hotkeys = Hotkeys(make=lambda: grabber)
+    heard = Heard(hotkeys)
+    hotkeys.set_keys("Ctrl+K", "Ctrl+L")
+    grabber.pressed.emit("talk")
+    hotkeys.set_keys("Ctrl+J", "Ctrl+L")
+    assert heard.words == ["talk", "let go"]
+    hotkeys.set_keys("", "")
+    assert grabber.bound[-1] == {}
+
+
+def test_a_refused_key_is_told_and_the_other_still_bound() -> None:
+    grabber = FakeGrabber()
+    hotkeys = Hotkeys(make=lambda: grabber)
+    heard = Heard(hotkeys)
+    hotkeys.set_keys("A", "Ctrl+L")
+    assert grabber.bound == [{"mute": "Ctrl+L"}]
+    assert len(heard.failures) == 1 and "every program" in heard.failures[0]
+    hotkeys.set_keys("Ctrl+L", "Ctrl+L")
+    assert grabber.bound[-1] == {"talk": "Ctrl+L"} and "both" in heard.failures[-1]
+
+
+def test_it_is_known_whether_none_of_the_keys_work() -> None:
+    grabber = FakeGrabber()
+    hotkeys = Hotkeys(make=lambda: grabber)
+    assert not hotkeys.none_work
+    hotkeys.set_keys("Ctrl+K", "Ctrl+L")
+    grabber.failed.emit("talk", "It is taken.")
+    assert not hotkeys.none_work
+    grabber.failed.emit("mute", "It is taken.")
+    assert hotkeys.none_work
+    hotkeys.set_keys("Ctrl+J", "Ctrl+L")
+    assert not hotkeys.none_work
+    grabber.failed.emit("", "All are gone.")
+    assert hotkeys.none_work
+    hotkeys.set_keys("A", "Ctrl+L")
+    assert not hotkeys.none_work
+    hotkeys.set_keys("A", "")
+    assert hotkeys.none_work
+    hotkeys.set_keys("", "")
+    assert not hotkeys.none_work
+
+
+def test_what_the_desktop_granted_is_forgotten_with_the_keys() -> None:
+    grabber = FakeGrabber()
+    hotkeys = Hotkeys(make=lambda: grabber)
+    heard = Heard(hotkeys)
+    hotkeys.set_keys("Ctrl+K", "Ctrl+L")
+    grabber.granted.emit("talk", "Super+T")
+    grabber.granted.emit("mute", "Super+M")
+    hotkeys.set_keys("Ctrl+K", "Ctrl+L")
+    assert heard.granted == {"talk": "Super+T", "mute": "Super+M"}
+    grabber.failed.emit("mute", "It is taken.")
+    assert heard.granted == {"talk": "Super+T", "mute": ""}
+    hotkeys.set_keys("Ctrl+K", "")
+    assert heard.granted == {"talk": "", "mute": ""}
+
+
+def test_what_failed_before_the_keyboard_changed_counts_no_more() -> None:
+    grabber = FakeGrabber()
+    hotkeys = Hotkeys(make=lambda: grabber)
+    heard = Heard(hotkeys)
+    hotkeys.set_keys("Ctrl+K", "")
+    grabber.failed.emit("talk", "It is not there.")
+    assert hotkeys.none_work
+    grabber.anew.emit()
+    assert not hotkeys.none_work and heard.failures == ["It is not there."]
+    hotkeys.set_keys("Ctrl+K", "")
+    assert len(grabber.bound) == 1  # it works
+    hotkeys.set_keys("Ctrl+K", "A")
+    grabber.anew.emit()
+    assert len(heard.failures) == 3 and heard.failures[1] == heard.failures[2]
+    hotkeys.close()
+    grabber.anew.emit()
+    assert len(heard.failures) == 3
+
+
+def test_closing_lets_go_and_hears_no_more() -> None:
+    grabber = FakeGrabber()
+    hotkeys = Hotkeys(make=lambda: grabber)
+    heard = Heard(hotkeys)
+    hotkeys.set_keys("Ctrl+K", "Ctrl+L")
+    grabber.pressed.emit("talk")
+    hotkeys.close()
+    grabber.pressed.emit("talk")
+    grabber.failed.emit("", "Gone.")
+    hotkeys.set_keys("Ctrl+J", "")
+    assert heard.words == ["talk", "let go"] and heard.failures == []
+    assert grabber.closed == 1 and len(grabber.bound) == 1
+
+
+# -- Windows, by a stand-in
+
+
+class FakeWindows:
+    """Keys are registered as Windows does it: by thread, and each once."""
+
+    def __init__(self) -> None:
+        self.registered: dict[int, tuple[int, int]] = {}
+        self.errors: dict[int, int] = {}
+        self.held: set[int] = set()
+        self.strange: list[str] = []
+        self.altgr: set[tuple[int, bool]] = set()
+        self._owner = 0
+        self._messages: queue.Queue[int | None] = queue.Queue()
+
+    def prepare(self) -> None:
+        self._owner = threading.get_native_id()
+        self._messages = queue.Queue()
+
+    def register(self, number: int, modifiers: int, virtual_key: int) -> int:
+        self._check_thread()
+        if virtual_key in self.errors:
+            return self.errors[virtual_key]
+        self.registered[number] = (modifiers, virtual_key)
+        return 0
+
+    def unregister(self, number: int) -> None:
+        self._check_thread()
+        del self.registered[number]
+
+    def wait(self) -> int | None:
+        self._check_thread()
+        return self._messages.get(timeout=10)
+
+    def quit(self, thread: int) -> None:
+        if thread != self._owner:
+            self.strange.append("told another thread to end")
+        self._messages.put(None)
+
+    def down(self, virtual_key: int) -> bool:
+        return virtual_key in self.held
+
+    def key_of(self, character: str) -> tuple[int, bool]:
+        plain = {character: (ord(character.upper()), False) for character in "mq17"}
+        return {**plain, "!": (0x31, True), "/": (0x37, True)}.get(character, (0, False))
+
+    def writes(self, virtual_key: int, shifted: bool) -> bool:
+        return (virtual_key, shifted) in self.altgr
+
+    def press(self, number: int) -> None:
+        """The user presses a key that was registered."""
+        self.held.add(self.registered[number][1])
+        self._messages.put(number)
+
+    def _check_thread(self) -> None:
+        if threading.get_native_id() != self._owner:
+            self.strange.append("called from another thread")
+
+
+def test_on_windows_a_key_is_pressed_until_it_is_up(qtbot: QtBot) -> None:
+    windows = FakeWindows()
+    hotkeys = Hotkeys(make=lambda: WindowsHotkeys(system=windows))
+    heard = Heard(hotkeys)
+    hotkeys.set_keys("Ctrl+Alt+Space", "Ctrl+M")
+    qtbot.waitUntil(lambda: len(windows.registered) == 2)
+    assert windows.registered == {1: (NO_REPEAT | 0x1 | 0x2, 0x20), 2: (NO_REPEAT | 0x2, 0x4D)}
+    windows.press(1)
+    qtbot.waitUntil(lambda: heard.words == ["talk"])
+    windows.press(2)
+    windows.press(2)  # a repeat, if there were one
+    qtbot.waitUntil(lambda: heard.words == ["talk", "mute"])
+    windows.held.discard(0x20)
+    qtbot.waitUntil(lambda: heard.words == ["talk", "mute", "let go"])
+    windows.held.clear()
+    hotkeys.close()
+    assert windows.registered == {} and windows.strange == [] and heard.failures == []
+
+
+def test_on_windows_new_keys_free_the_old_ones(qtbot: QtBot) -> None:
+    windows = FakeWindows()
+    hotkeys = Hotkeys(make=lambda: WindowsHotkeys(system=windows))
+    heard = Heard(hotkeys)
+    hotkeys.set_keys("Ctrl+Alt+Space", "")
+    qtbot.waitUntil(lambda: len(windows.registered) == 1)
+    windows.press(1)
+    qtbot.waitUntil(lambda: heard.words == ["talk"])
+    hotkeys.set_keys("Ctrl+!", "")
+    qtbot.waitUntil(lambda: windows.registered == {1: (NO_REPEAT | 0x2 | 0x4, 0x31)})
+    assert heard.words == ["talk", "let go"]
+    hotkeys.close()
+    assert windows.registered == {} and windows.strange == []
+
+
+def test_on_windows_a_key_that_is_taken_is_told_and_the_other_works(qtbot: QtBot) -> None:
+    windows = FakeWindows()
+    windows.errors = {0x20: ALREADY_REGISTERED, 0x70: 5}
+    hotkeys = Hotkeys(make=lambda: WindowsHotkeys(system=windows))
+    heard = Heard(hotkeys)
+    hotkeys.set_keys("Ctrl+Space", "Ctrl+M")
+    qtbot.waitUntil(lambda: heard.failures != [] and len(windows.registered) == 1)
+    assert heard.failures == ["“Ctrl+Space” is another program's hotkey already, so it can't be had. Choose another."]
+    windows.press(2)
+    qtbot.waitUntil(lambda: heard.words == ["mute"])
+    hotkeys.set_keys("F1", "Ctrl+ü")
+    qtbot.waitUntil(lambda: len(heard.failures) == 3)
+    assert "layout" in heard.failures[1] and "error 5" in heard.failures[2]
+    hotkeys.close()
+
+
+def test_on_windows_what_altgr_writes_is_left_to_writing(qtbot: QtBot) -> None:
+    windows = FakeWindows()
+    windows.altgr = {(ord("Q"), False), (ord("7"), True)}  # “@”, as on a German keyboard; one that takes Shift, too
+    hotkeys = Hotkeys(make=lambda: WindowsHotkeys(system=windows))
+    heard = Heard(hotkeys)
+    hotkeys.set_keys("Ctrl+Alt+Space", "Ctrl+Alt+Q")
+    qtbot.waitUntil(lambda: windows.registered == {1: (NO_REPEAT | 0x1 | 0x2, 0x20)})
+    assert heard.failures == ["“Ctrl+Alt+Q” writes a character on your keyboard (AltGr). Choose other keys."]
+    for keys, refused in (
+        ("Ctrl+Alt+Shift+Q", False),
+        ("Ctrl+Alt+Meta+Q", False),
+        ("Alt+Q", False),
+        ("Ctrl+Alt+7", False),
+        ("Ctrl+Alt+Shift+7", True),
+        ("Ctrl+Alt+/", True),
+    ):
+        heard.failures.clear()
+        hotkeys.set_keys(keys, "")
+        qtbot.waitUntil(lambda refused=refused: len(windows.registered) == (not refused))
+        assert bool(heard.failures) == refused, keys
+    hotkeys.close()
+    assert windows.strange == []
+
+
+def test_on_windows_two_names_of_one_key_are_told_and_the_first_works(qtbot: QtBot) -> None:
+    windows = FakeWindows()
+    hotkeys = Hotkeys(make=lambda: WindowsHotkeys(system=windows))
+    heard = Heard(hotkeys)
+    hotkeys.set_keys("Ctrl+!", "Ctrl+Shift+1")
+    qtbot.waitUntil(lambda: windows.registered == {1: (NO_REPEAT | 0x2 | 0x4, 0x31)})
+    [sentence] = heard.failures
+    assert sentence.startswith("“Ctrl+Shift+1” is the same as “Ctrl+!” on your keyboard")
+    hotkeys.set_keys("Media Play", "Toggle Media Play/Pause")
+    qtbot.waitUntil(lambda: windows.registered == {1: (NO_REPEAT, 0xB3)})
+    assert len(heard.failures) == 2 and "is the same as" in heard.failures[1]
+    hotkeys.close()
+
+
+class FakeUser32:
+    """The part of Windows that tells what a key writes; `written` is what it finds, `asked` what it was asked."""
+
+    def __init__(self) -> None:
+        self.written = ""
+        self.accent = False
+        self.asked: list[tuple[int, list[int], int]] = []
+
+    def GetKeyboardLayout(self, thread: int) -> int:
+        return 0x4070407
+
+    def ToUnicodeEx(
+        self, key: int, scan: int, held: bytes, out: ctypes.Array[ctypes.c_wchar], size: int, flags: int, layout: int
+    ) -> int:
+        assert size == len(out) and len(held) == 256 and layout == 0x4070407
+        self.asked.append((key, [code for code, state in enumerate(held) if state & 0x80], flags))
+        for place, character in enumerate(self.written):
+            out[place] = character
+        return -1 if self.accent else len(self.written)
+
+
+@pytest.mark.parametrize(
+    ("written", "accent", "writes"),
+    [
+        ("@", False, True),
+        ("", False, False),
+        (" ", False, False),
+        ("\x11", False, False),
+        ("\x7f", False, False),
+        ("\xa0", False, True),
+        ("`", True, True),
+    ],
+)
+def test_windows_is_asked_what_a_key_writes_and_nothing_is_changed(written: str, accent: bool, writes: bool) -> None:
+    system = User32.__new__(User32)
+    system._user32 = fake = FakeUser32()
+    fake.written, fake.accent = written, accent
+    assert system.writes(0x51, False) is writes and system.writes(0x51, True) is writes
+    control, alt, shift, no_trace = 0x11, 0x12, 0x10, 0x4
+    assert [(key, held) for key, held, _ in fake.asked] == [(0x51, [control, alt]), (0x51, [shift, control, alt])]
+    assert all(flags & no_trace for _, _, flags in fake.asked)
+
+
+# -- X11, without a screen (with one: tests/live/test_hotkey.py)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs python-xlib")
+@pytest.mark.parametrize("display", [":9999", "nonsense"])
+def test_on_x11_without_a_server_it_is_told(display: str) -> None:
+    from app.gui.hotkeys.x11 import X11Hotkeys
+
+    hotkeys = Hotkeys(make=lambda: X11Hotkeys(display=display))
+    heard = Heard(hotkeys)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # python-xlib forgets a socket that it could not connect
+        hotkeys.set_keys("Ctrl+Alt+Space", "Ctrl+Alt+M")
+        gc.collect()
+    assert len(heard.failures) == 1 and heard.failures[0].endswith("so they don't work.") and hotkeys.none_work
+    hotkeys.close()
+
+
+# -- Wayland, with a portal on a real message bus
+
+
+@pytest.fixture(scope="module")
+def bus() -> Iterator[str]:
+    from tests.support.keyring import secret_service
+
+    with tempfile.TemporaryDirectory(prefix="hk") as folder, secret_service(Path(folder), keyring=False) as service:
+        yield service.environment["DBUS_SESSION_BUS_ADDRESS"]
+
+
+@contextlib.contextmanager
+def on_portal(address: str, there: bool = True, **behaviour: Any) -> Iterator[tuple[Any, Hotkeys, Heard]]:
+    """A portal that behaves in this way, or none where it isn't `there`, and what asks it for keys."""
+    from app.gui.hotkeys.portal import PortalHotkeys
+    from tests.support.portal import Portal
+
+    portal = Portal(address, **behaviour) if there else None
+    hotkeys = Hotkeys(make=lambda: PortalHotkeys(address=address))
+    try:
+        yield portal, hotkeys, Heard(hotkeys)
+    finally:
+        hotkeys.close()
+        if portal is not None and portal._thread.is_alive():  # else it has gone already
+            portal.close()
+    assert not [thread for thread in threading.enumerate() if thread.name == "hotkeys"]
+
+
+@on_linux
+def test_on_wayland_the_portal_tells_presses_and_releases(bus: str, qtbot: QtBot) -> None:
+    with on_portal(bus, wants_id=True) as (portal, hotkeys, heard):
+        hotkeys.set_keys("Ctrl+Alt+Space", "Meta+,")
+        qtbot.waitUntil(lambda: any(portal.sessions.values()))
+        [shortcuts] = portal.sessions.values()
+        assert {name: about["preferred_trigger"] for name, about in shortcuts.items()} == {
+            "talk": "CTRL+ALT+space",
+            "mute": "LOGO+comma",
+        }
+        assert all(about["description"] for about in shortcuts.values())
+        portal.activate("mute", session="/org/freedesktop/portal/desktop/session/1_1/another")
+        portal.activate("unknown")
+        portal.activate("talk")
+        portal.activate("talk")  # some desktops repeat
+        portal.activate("mute")
+        qtbot.waitUntil(lambda: heard.words == ["talk", "mute"])
+        portal.deactivate("mute")
+        portal.deactivate("talk")
+        qtbot.waitUntil(lambda: heard.words == ["talk", "mute", "let go"])
+        assert heard.failures == []
+        hotkeys.close()
+        qtbot.waitUntil(lambda: bool(portal.closed) and not portal.sessions)
+
+
+@on_linux
+def test_on_wayland_the_desktop_tells_which_keys_it_uses(bus: str, qtbot: QtBot) -> None:
+    from tests.support.portal import PATH, SHORTCUTS
+
+    with on_portal(bus) as (portal, hotkeys, heard):
+
+        def change(session: str, name: str, about: dict) -> None:
+            body = (session, [(name, about)])
+            portal._emit(PATH, SHORTCUTS, "ShortcutsChanged", "oa(sa{sv})", body, portal._owners[session])
+
+        hotkeys.set_keys("Ctrl+Alt+Space", "Ctrl+Alt+J")
+        qtbot.waitUntil(lambda: heard.granted == {"talk": "a key", "mute": "a key"})
+        [session] = portal.sessions
+        change(session, "another", {"trigger_description": ("s", "Super+A")})
+        change(session, "talk", {"description": ("s", "Talk")})
+        change(session, "talk", {"trigger_description": ("s", "Super+T")})
+        qtbot.waitUntil(lambda: heard.granted == {"talk": "Super+T", "mute": "a key"})
+        portal.close_session()
+        qtbot.waitUntil(lambda: heard.granted == {"talk": "", "mute": ""})
+
+
+@on_linux
+def test_on_wayland_new_keys_are_a_new_session(bus: str, qtbot: QtBot) -> None:
+    with on_portal(bus, has_registry=False) as (portal, hotkeys, heard):
+        hotkeys.set_keys("Ctrl+K", "")
+        qtbot.waitUntil(lambda: any(portal.sessions.values()))
+        [old] = portal.sessions
+        portal.activate("talk")
+        qtbot.waitUntil(lambda: heard.words == ["talk"])
+        hotkeys.set_keys("Ctrl+J", "")
+        assert heard.words == ["talk", "let go"]
+        qtbot.waitUntil(lambda: portal.closed == [old] and any(portal.sessions.values()))
+        [shortcuts] = portal.sessions.values()
+        assert shortcuts["talk"]["preferred_trigger"] == "CTRL+j"
+        portal.activate("talk")
+        qtbot.waitUntil(lambda: heard.words == ["talk", "let go", "talk"])
+    assert heard.words == ["talk", "let go", "talk", "let go"] and heard.failures == []
+
+
+@on_linux
+@pytest.mark.parametrize(
+    ("behaviour", "why"),
+    [
+        ({"response": 1}, "cancelled"),
+        ({"response": 2}, "refuses"),
+        ({"wants_id": True, "has_registry": False}, "An app id is required"),
+        ({"shortcuts": False}, "offers programs no hotkeys"),
+        ({"there": False}, "offers programs no hotkeys"),
+        ({"bound": False}, "no key"),
+    ],
+)
+def test_on_wayland_a_refusal_is_told(bus: str, qtbot: QtBot, behaviour: dict, why: str) -> None:
+    with on_portal(bus, **behaviour) as (_, hotkeys, heard):
+        hotkeys.set_keys("Ctrl+Alt+Space", "")
+        qtbot.waitUntil(lambda: heard.failures != [])
+        [sentence] = heard.failures
+        assert why in sentence and "ptt" not in sentence and hotkeys.none_work
+
+
+@on_linux
+def test_on_wayland_without_a_bus_it_is_told(qtbot: QtBot) -> None:
+    with on_portal("unix:path=/nowhere/bus", there=False) as (_, hotkeys, heard):
+        hotkeys.set_keys("Ctrl+Alt+Space", "")
+        qtbot.waitUntil(lambda: heard.failures != [])
+        assert "offers programs no hotkeys" in heard.failures[0]
+
+
+@on_linux
+@pytest.mark.parametrize("how", ["session closed", "portal gone"])
+def test_on_wayland_the_desktop_ends_it(bus: str, qtbot: QtBot, how: str) -> None:
+    with on_portal(bus) as (portal, hotkeys, heard):
+        hotkeys.set_keys("Ctrl+Alt+Space", "")
+        qtbot.waitUntil(lambda: any(portal.sessions.values()))
+        portal.activate("talk")
+        qtbot.waitUntil(lambda: heard.words == ["talk"])
+        if how == "session closed":
+            portal.close_session()
+        else:
+            portal.close()
+        qtbot.waitUntil(lambda: heard.failures != [])
+        assert heard.words == ["talk", "let go"] and "ended" in heard.failures[0]
+
+
+@on_linux
+def test_on_wayland_closing_does_not_wait_for_an_open_dialog(bus: str, qtbot: QtBot) -> None:
+    from app.gui.hotkeys.portal import CLOSE_SECONDS
+
+    with on_portal(bus, response=None) as (portal, hotkeys, heard):
+        hotkeys.set_keys("Ctrl+Alt+Space", "")
+        qtbot.waitUntil(lambda: any(portal.sessions.values()))
+        before = time.monotonic()
+        hotkeys.close()
+        assert time.monotonic() - before < CLOSE_SECONDS
+        qtbot.waitUntil(lambda: len(portal.closed) == 1)
+        assert heard.failures == []

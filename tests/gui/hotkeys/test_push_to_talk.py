@@ -1,0 +1,333 @@
+"""The talk button by mouse, space bar, hotkey and command: one press, one release, whatever happens in between."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.gui.hotkeys import push_to_talk
+from app.gui.hotkeys.push_to_talk import PushToTalk
+from app.settings.declarations import Settings
+from tests.gui.fakes import FakeFactory
+from tests.gui.helpers import key, shown, until
+
+SPACE = Qt.Key.Key_Space
+
+
+async def test_holding_space_presses_once_and_letting_go_releases_once() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        assert window.talk_bar.button.text() == "Hold to talk"
+        key(window, SPACE, down=True)
+        assert factory.session.calls == [("press",)]
+        assert window.talk_bar.button.text() == "Listening"
+        for _ in range(5):
+            key(window, SPACE, down=False, repeat=True)  # as X11 repeats a key
+            key(window, SPACE, down=True, repeat=True)
+            key(window, SPACE, down=False)  # as some X servers do, without a mark
+            key(window, SPACE, down=True)
+        await asyncio.sleep(0.1)
+        assert factory.session.calls == [("press",)]
+        key(window, SPACE, down=False)
+        await until(lambda: factory.session.calls == [("press",), ("release",)])
+        assert window.talk_bar.button.text() == "Hold to talk"
+
+
+async def test_space_talks_even_with_the_focus_on_a_button_and_clicks_nothing() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        await until(window.isActiveWindow)
+        window.setup.stop_button.setFocus()
+        assert QApplication.focusWidget() is window.setup.stop_button
+        key(window, SPACE, down=True)
+        key(window, SPACE, down=False)
+        await until(lambda: factory.session.calls == [("press",), ("release",)])
+        assert window.manager.phase == "running"
+
+
+async def test_enter_clicks_the_focused_button_instead() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        await until(window.isActiveWindow)
+        window.talk_bar.duplex.setFocus()
+        key(window, Qt.Key.Key_Return, down=True)
+        assert window.talk_bar.duplex.isChecked()
+        assert ("set_duplex", True) in factory.session.calls
+
+
+async def test_space_in_a_text_field_is_a_space() -> None:
+    factory = FakeFactory()
+    async with shown(factory, Settings(provider="ollama")) as window:
+        await until(window.isActiveWindow)
+        window.setup.model.setFocus()
+        window.setup.model.setEditText("a")
+        key(window, SPACE, down=True)
+        key(window, SPACE, down=False)
+        assert factory.session.calls == []
+        assert window.setup.model.currentText() == "a "
+
+
+async def test_space_with_the_focus_in_the_transcript_talks() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        await until(window.isActiveWindow)
+        window.transcript.view.setFocus()
+        key(window, SPACE, down=True)
+        assert factory.session.calls == [("press",)]
+
+
+async def test_losing_the_focus_lets_go() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window, shown(FakeFactory()) as other:
+        window.activateWindow()
+        await until(window.isActiveWindow)
+        key(window, SPACE, down=True)
+        other.activateWindow()
+        await until(lambda: not window.isActiveWindow())
+        assert factory.session.calls == [("press",), ("release",)]
+        key(window, SPACE, down=False)
+        assert factory.session.calls == [("press",), ("release",)]
+
+
+async def test_the_mouse_holds_and_both_together_count_once() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        button = window.talk_bar.button
+        QTest.mousePress(button, Qt.MouseButton.LeftButton)
+        key(window, SPACE, down=True)
+        QTest.mouseRelease(button, Qt.MouseButton.LeftButton)
+        assert factory.session.calls == [("press",)]
+        key(window, SPACE, down=False)
+        await until(lambda: factory.session.calls == [("press",), ("release",)])
+
+
+async def test_nothing_is_pressed_while_loading_or_in_full_duplex() -> None:
+    factory = FakeFactory()
+    async with shown(factory, running=False) as window:
+        key(window, SPACE, down=True)
+        key(window, SPACE, down=False)
+        await until(lambda: window.manager.session)
+        assert factory.session.calls == []
+        window.talk_bar.duplex.click()
+        key(window, SPACE, down=True)
+        key(window, SPACE, down=False)
+        assert not window.talk_bar.button.isEnabled()
+        assert factory.session.calls == [("set_duplex", True)]
+
+
+async def test_switching_to_full_duplex_while_held_lets_go_first() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        key(window, SPACE, down=True)
+        window.talk_bar.duplex.setChecked(True)
+        assert factory.session.calls == [("press",), ("release",), ("set_duplex", True)]
+
+
+async def test_closing_while_held_lets_go() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        key(window, SPACE, down=True)
+        window.close()
+        assert factory.session.calls == [("press",), ("release",)]
+
+
+# -- the button alone: held or toggled, from inside the window and from outside
+
+
+class Button:
+    """A talk button that notes what it does, in `words`."""
+
+    def __init__(self, mode: push_to_talk.Mode = "hold") -> None:
+        self.push = PushToTalk()
+        self.words: list[str] = []
+        self.push.pressed.connect(lambda: self.words.append("pressed"))
+        self.push.released.connect(lambda: self.words.append("released"))
+        self.push.set_enabled(True)
+        self.push.set_mode(mode)
+
+
+HOLDERS = ("mouse", "space", "hotkey", "ptt")
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_held_it_is_pressed_as_long_as_it_is_held(holder: str) -> None:
+    button = Button()
+    button.push.hold(holder)
+    button.push.hold(holder)  # it repeats
+    assert button.words == ["pressed"] and button.push.held
+    button.push.let_go(holder)
+    button.push.let_go(holder)
+    assert button.words == ["pressed", "released"] and not button.push.held
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_toggled_the_first_press_begins_and_the_second_ends(holder: str) -> None:
+    button = Button("toggle")
+    button.push.hold(holder)
+    button.push.hold(holder)  # it repeats
+    button.push.let_go(holder)
+    assert button.words == ["pressed"] and button.push.held
+    button.push.hold(holder)
+    assert button.words == ["pressed", "released"] and not button.push.held
+    button.push.let_go(holder)
+    assert button.words == ["pressed", "released"]
+
+
+def test_toggled_whoever_presses_second_ends() -> None:
+    button = Button("toggle")
+    for begins, ends in (("mouse", "hotkey"), ("hotkey", "space"), ("ptt", "mouse")):
+        button.words.clear()
+        button.push.hold(begins)
+        button.push.let_go(begins)
+        button.push.hold(ends)
+        button.push.let_go(ends)
+        assert button.words == ["pressed", "released"]
+
+
+@pytest.mark.parametrize(("before", "after"), [("hold", "toggle"), ("toggle", "hold")])
+def test_another_mode_lets_go(before: push_to_talk.Mode, after: push_to_talk.Mode) -> None:
+    button = Button(before)
+    button.push.hold("hotkey")
+    button.push.set_mode(before)
+    assert button.words == ["pressed"]
+    button.push.set_mode(after)
+    assert button.words == ["pressed", "released"] and button.push.mode == after
+    button.push.let_go("hotkey")
+    assert button.words == ["pressed", "released"]
+    button.push.hold("hotkey")
+    assert button.words == ["pressed", "released", "pressed"]
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_losing_the_focus_lets_go_only_of_the_windows_own(holder: str) -> None:
+    button = Button()
+    button.push.hold(holder)
+    button.push.let_go_own()
+    assert button.push.held == (holder in ("hotkey", "ptt"))
+    button.push.let_go(holder)
+    assert button.words == ["pressed", "released"]
+
+
+def test_losing_the_focus_a_toggled_talk_goes_on_and_the_next_press_ends_it() -> None:
+    button = Button("toggle")
+    button.push.hold("space")
+    button.push.let_go_own()  # so nobody hears the space bar go up
+    assert button.words == ["pressed"]
+    button.push.hold("space")
+    assert button.words == ["pressed", "released"]
+
+
+@pytest.mark.parametrize("mode", ["hold", "toggle"])
+def test_when_nothing_can_be_held_all_is_let_go(mode: push_to_talk.Mode) -> None:
+    button = Button(mode)
+    button.push.hold("hotkey")
+    button.push.set_enabled(False)
+    assert button.words == ["pressed", "released"]
+    button.push.hold("mouse")
+    assert not any(button.push.command(word) for word in ("press", "toggle", "release"))
+    assert button.words == ["pressed", "released"]
+    button.push.set_enabled(True)
+    button.push.hold("hotkey")
+    assert button.words == ["pressed", "released", "pressed"]
+
+
+def test_commands_hold() -> None:
+    button = Button()
+    for word in ("press", "press", "release", "release"):
+        assert button.push.command(word)
+    assert button.words == ["pressed", "released"]
+    button.push.command("toggle")
+    button.push.command("toggle")
+    assert button.words == ["pressed", "released"] * 2
+    button.push.command("toggle")
+    button.push.command("release")
+    assert button.words == ["pressed", "released"] * 3
+    with pytest.raises(ValueError):
+        button.push.command("sing")
+
+
+def test_commands_toggle() -> None:
+    button = Button("toggle")
+    for word in ("press", "release"):
+        button.push.command(word)
+    assert button.words == ["pressed"]
+    for word in ("press", "press", "press", "release"):  # the desktop repeats the command of a key that is held
+        button.push.command(word)
+    assert button.words == ["pressed", "released"]
+    for _ in range(3):
+        button.push.command("toggle")
+    assert button.words == ["pressed", "released", "pressed", "released", "pressed"]
+
+
+@pytest.mark.parametrize("mode", ["hold", "toggle"])
+def test_a_press_that_its_release_has_overtaken(mode: push_to_talk.Mode) -> None:
+    button = Button(mode)
+    once = ["pressed"] if mode == "toggle" else []
+    for word, at in (("release", 2.0), ("press", 1.0), ("press", 1.5)):  # the last one is the first one repeated
+        assert button.push.command(word, at)
+    assert button.words == once and button.push.held == bool(once)
+    button.words.clear()
+    for word, at in (("press", 3.0), ("release", 4.0), ("press", 3.9)):
+        assert button.push.command(word, at)
+    assert button.words == (["released"] if once else ["pressed", "released"]) and not button.push.held
+
+
+def test_a_press_whose_release_came_while_nothing_could_be_held_holds_nothing() -> None:
+    button = Button()
+    button.push.set_enabled(False)
+    assert not button.push.command("release", 2.0)
+    button.push.set_enabled(True)
+    assert button.push.command("press", 1.0) and button.words == []
+
+
+async def test_toggled_by_a_key_that_only_presses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(push_to_talk, "COMMAND_REPEAT_MS", 50)
+    button = Button("toggle")
+    button.push.command("press")
+    button.push.command("press")
+    assert button.words == ["pressed"]
+    await asyncio.sleep(0.2)
+    assert button.words == ["pressed"]
+    button.push.command("press")
+    assert button.words == ["pressed", "released"]
+
+
+async def test_a_command_holds_for_as_long_as_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(push_to_talk, "COMMAND_REPEAT_MS", 20)
+    button = Button()
+    button.push.command("press")
+    await asyncio.sleep(0.1)
+    assert button.words == ["pressed"]
+    button.push.command("release")
+    assert button.words == ["pressed", "released"]
+
+
+async def test_toggled_the_space_bar_repeats_without_effect() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        window.push.set_mode("toggle")
+        key(window, SPACE, down=True)
+        for _ in range(5):
+            key(window, SPACE, down=False, repeat=True)
+            key(window, SPACE, down=True, repeat=True)
+            key(window, SPACE, down=False)
+            key(window, SPACE, down=True)
+        key(window, SPACE, down=False)
+        await asyncio.sleep(3 * push_to_talk.REPEAT_MS / 1000)
+        assert factory.session.calls == [("press",)]
+        key(window, SPACE, down=True)
+        assert factory.session.calls == [("press",), ("release",)]
+
+
+async def test_toggled_the_mouse_clicks() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        window.push.set_mode("toggle")
+        QTest.mouseClick(window.talk_bar.button, Qt.MouseButton.LeftButton)
+        assert factory.session.calls == [("press",)]
+        QTest.mouseClick(window.talk_bar.button, Qt.MouseButton.LeftButton)
+        assert factory.session.calls == [("press",), ("release",)]

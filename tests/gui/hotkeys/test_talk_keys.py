@@ -1,0 +1,266 @@
+"""Hotkeys and other processes' orders in the real window: what they press, and what they are answered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+import pytest
+from PySide6.QtGui import QKeySequence
+from pytestqt.qtbot import QtBot
+
+from app.gui.hotkeys import manager
+from app.gui.hotkeys.hotkey import Grabber, Hotkey
+from app.gui.shell import app as gui_app
+from app.gui.shell.instance import Instance, Order
+from app.gui.shell.window import MainWindow
+from app.platform import single_instance
+from app.session.errors import UserError
+from app.settings.declarations import Settings
+from tests.gui.fakes import FakeFactory, FakeSoundService
+from tests.gui.helpers import shown, until
+
+TAKEN = "Ctrl+Alt+J belongs to another program. Choose other keys to mute."
+
+
+class Keys(Grabber):
+    """Takes nothing; the test presses."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bound: Mapping[str, Hotkey] = {}
+        self.times = 0
+
+    def bind(self, keys: Mapping[str, Hotkey]) -> None:
+        self.bound = keys
+        self.times += 1
+
+    def close(self) -> None:
+        self.bound = {}
+
+
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> Keys:
+    """The desktop's keys, for the window that is shown next (the tests' own screen gives none)."""
+    made = Keys()
+    monkeypatch.setattr(manager, "grabber_here", lambda: made)
+    return made
+
+
+def ask(window: MainWindow, word: str, at: float = 1.0) -> str:
+    """What another process is answered; empty when its order was obeyed."""
+    answers: list[str] = []
+    window.keys.obey(Order(word, answers.append, at))
+    [answer] = answers
+    return answer
+
+
+async def test_a_hotkey_talks_while_another_window_has_the_focus_and_another_mutes(keys: Keys) -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        texts = {name: key.text for name, key in keys.bound.items()}
+        assert texts == {"talk": "Ctrl+Alt+Space", "mute": Settings().mute_hotkey}
+        keys.pressed.emit("talk")
+        assert factory.session.calls == [("press",)] and window.talk_bar.button.text() == "Listening"
+        window.push.let_go_own()  # the window loses the focus
+        assert factory.session.calls == [("press",)]
+        keys.released.emit("talk")
+        assert factory.session.calls == [("press",), ("release",)]
+        keys.pressed.emit("mute")
+        keys.released.emit("mute")
+        assert factory.session.calls[-1] == ("set_muted", True)
+        keys.pressed.emit("mute")
+        assert factory.session.calls[-1] == ("set_muted", False)
+
+
+async def test_keys_that_cannot_be_had_are_told_in_the_window_and_beside_their_fields(keys: Keys) -> None:
+    async with shown(FakeFactory(), sound_service=FakeSoundService()) as window:
+        window.talk_bar.sound.click()
+        dialog = window.sound.dialog
+        assert dialog is not None
+        keys.granted.emit("talk", "Super+T")
+        assert dialog.granted.text() == "Your desktop uses: Super+T to talk"
+        keys.failed.emit("mute", TAKEN)
+        assert window.messages.sentences() == [TAKEN]
+        assert dialog.trouble.text().startswith(TAKEN) and dialog.keys_words.isVisible()
+        keys.failed.emit("talk", TAKEN)
+        assert not dialog.keys_words.isVisible() and not dialog.granted.isVisible()
+        dialog.hotkeys_changed.emit("Ctrl+Alt+Space", "Ctrl+Alt+K")
+        assert keys.bound["mute"].text == "Ctrl+Alt+K" == window.settings.mute_hotkey
+        assert window.messages.sentences() == [] and not dialog.trouble.isVisible()
+
+
+async def test_why_a_key_cannot_be_had_goes_when_the_keyboard_has_it_again(keys: Keys) -> None:
+    lacks = "Your keyboard's layout has no “Ctrl+Alt+ü”, so it can't be a hotkey. Choose another."
+    never = "“A” would be taken from every program, so it can't be a hotkey. Add Ctrl, Alt or both."
+    async with shown(FakeFactory(), Settings(talk_hotkey="Ctrl+Alt+ü", mute_hotkey="A")) as window:
+        keys.failed.emit("talk", lacks)
+        for _ in range(3):  # as many changes of the keyboard's layout
+            keys.anew.emit()
+            keys.failed.emit("talk", lacks)
+            assert window.messages.sentences() == [f"{never} {lacks}"]
+        keys.anew.emit()
+        assert window.messages.sentences() == [never]
+
+
+async def test_pressed_once_to_talk_and_once_to_end(keys: Keys) -> None:
+    factory = FakeFactory()
+    async with shown(factory, Settings(talk_mode="toggle")) as window:
+        assert window.talk_bar.button.text() == "Press to talk"
+        keys.pressed.emit("talk")
+        keys.released.emit("talk")
+        assert factory.session.calls == [("press",)]
+        assert window.talk_bar.button.hint == "press again when you are done"
+        keys.pressed.emit("talk")
+        assert factory.session.calls == [("press",), ("release",)]
+
+
+async def test_how_the_button_is_pressed_is_chosen_in_the_dialog_and_holds_at_once(keys: Keys) -> None:
+    factory = FakeFactory()
+    async with shown(factory, sound_service=FakeSoundService()) as window:
+        window.talk_bar.sound.click()
+        dialog = window.sound.dialog
+        assert dialog is not None
+        dialog.toggle.click()
+        assert window.talk_bar.button.text() == "Press to talk" and window.settings.talk_mode == "toggle"
+        keys.pressed.emit("talk")
+        keys.released.emit("talk")
+        assert factory.session.calls == [("press",)]
+
+
+async def test_the_talk_ends_before_the_keys_are_given_back_and_hears_none_meanwhile(
+    keys: Keys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A desktop that does not answer is waited for, and the microphone must not stay open so long."""
+    factory = FakeFactory()
+    stopped: list[int] = []
+    monkeypatch.setattr(keys, "close", lambda: stopped.append(factory.session.stopped))
+    async with shown(factory) as window:
+        session = factory.session
+        session.stop_hangs = True
+        window.close()
+        ending = asyncio.create_task(window.finish(0.2))
+        await until(lambda: session.stopped)
+        for name in ("talk", "mute"):
+            keys.pressed.emit(name)
+        assert session.calls == [] and stopped == []
+        await ending
+        assert stopped == [1]
+
+
+async def test_orders_of_other_processes_are_obeyed_or_told_why_not() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        assert [ask(window, word) for word in ("press", "release", "toggle", "toggle", "mute", "unmute")] == [""] * 6
+        assert factory.session.calls == [
+            ("press",),
+            ("release",),
+            ("press",),
+            ("release",),
+            ("set_muted", True),
+            ("set_muted", False),
+        ]
+        for muted in (True, False):
+            assert ask(window, "mute-toggle") == "" and factory.session.calls[-1] == ("set_muted", muted)
+        window.talk_bar.duplex.click()
+        assert "just talk" in ask(window, "press")
+        window.setup.stop_button.click()
+        assert "No talk is running" in ask(window, "toggle")
+        assert ask(window, "mute") == "" and window.talk_bar.mute.isChecked()
+
+
+async def test_a_press_that_comes_after_its_own_release_leaves_nothing_pressed() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        assert ask(window, "release", at=10.08) == ""
+        assert ask(window, "press", at=10.0) == ""  # as another process, which the system let run later
+        assert factory.session.calls == [] and window.talk_bar.button.text() == "Hold to talk"
+        assert ask(window, "press", at=11.0) == ask(window, "release", at=11.5) == ""
+        assert factory.session.calls == [("press",), ("release",)]
+
+
+async def test_keys_are_given_back_while_some_are_typed_for_the_settings(keys: Keys) -> None:
+    async with shown(FakeFactory(), sound_service=FakeSoundService()) as window:
+        window.talk_bar.sound.click()
+        dialog = window.sound.dialog
+        assert dialog is not None
+        dialog.mute_keys.edit.setFocus()
+        await until(lambda: keys.bound == {})
+        dialog.mute_keys.edit.setKeySequence(QKeySequence("Ctrl+Alt+J"))
+        assert keys.bound == {} and window.settings.mute_hotkey == "Ctrl+Alt+J"
+        dialog.close_button.setFocus()
+        await until(lambda: len(keys.bound) == 2)
+        assert keys.bound["mute"].text == "Ctrl+Alt+J"
+
+
+async def test_keys_that_cannot_be_given_back_for_a_moment_are_kept_while_some_are_typed(keys: Keys) -> None:
+    async with shown(FakeFactory()) as window:
+        keys.takes_from_fields = False  # as the portal: its session would end, and the next might ask the user
+        keys.failed.emit("", "The desktop's dialog was cancelled.")
+        for typing in (True, False):
+            window.keys.let_type(typing)
+        assert keys.times == 1 and len(keys.bound) == 2
+        window.keys.let_type(True)
+        window.keys.set_keys("Ctrl+Alt+Space", "Ctrl+Alt+K")
+        assert keys.times == 1
+        window.keys.let_type(False)
+        assert keys.times == 2 and keys.bound["mute"].text == "Ctrl+Alt+K"
+
+
+class Door(Instance):
+    """Somebody listens already, the first `taken` times that this tries to."""
+
+    def __init__(self, taken: int) -> None:
+        super().__init__()
+        self.taken = taken
+
+    def listen(self) -> bool:
+        self.taken -= 1
+        return self.taken < 0
+
+
+@pytest.mark.parametrize(
+    ("taken", "failure", "mine", "silent"),
+    [
+        (0, None, True, False),
+        (1, None, False, False),
+        (1, single_instance.NotRunning, True, False),
+        (2, single_instance.NotRunning, False, True),
+        (1, single_instance.NoAnswer, False, True),
+        (1, PermissionError, False, True),
+    ],
+)
+def test_a_second_start_takes_the_place_of_one_that_was_just_closing(
+    taken: int, failure: type[Exception] | None, mine: bool, silent: bool, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    def tell(word: str) -> None:
+        if failure is not None:
+            raise failure
+
+    monkeypatch.setattr(single_instance, "tell", tell)
+    is_mine, sentence = gui_app._bring_forward_or_be(Door(taken))
+    assert (is_mine, "did not answer" in sentence) == (mine, silent)
+
+
+def test_a_second_start_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
+    def tell(word: str) -> None:
+        raise single_instance.NoAnswer
+
+    monkeypatch.setattr(single_instance, "tell", tell)
+    with pytest.raises(UserError, match="did not answer"):
+        gui_app.run_window(
+            FakeFactory(),
+            Settings(),
+            list_devices=lambda: ([], []),
+            choices=gui_app.WindowChoices(),
+            instance=Door(1),
+            argv=[],
+        )
+
+
+@pytest.mark.parametrize("minimised", [False, True])
+async def test_a_second_start_brings_the_window_forward(minimised: bool) -> None:
+    async with shown(FakeFactory()) as window:
+        (window.showMinimized if minimised else window.hide)()
+        window.come_forward()
+        assert window.isVisible() and not window.isMinimized()

@@ -1,0 +1,91 @@
+"""Why an answer was slow, in words: one sentence for each cause."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from app.conversation.latency import PIECES, Answer
+from app.conversation.latency_causes import Cause, Reason
+from app.gui.latency.descriptions import LatencyWords, seconds_words
+
+SLOW = Answer(1, 2.0, "words", {}, dict.fromkeys(PIECES, 0.4))
+
+SAID = [
+    (Reason(Cause.FELL_BEHIND, 2.0, count=1), "This machine fell behind: 1 frame was dropped. Close other programs"),
+    (Reason(Cause.FELL_BEHIND, 2.0, count=5), "This machine fell behind: 5 frames were dropped. Close other programs"),
+    (
+        Reason(Cause.UNFINISHED, 1.64, 0.2),
+        "KAME waited 1.64 s to be sure that you had finished, because your sentence sounded unfinished.",
+    ),
+    (
+        Reason(Cause.UNSURE, 1.4, 0.2),
+        "KAME waited 1.40 s to be sure that you had finished, because your sentence did not tell.",
+    ),
+    (Reason(Cause.BUTTON, 1.2), "You let the talk button go 1.20 s after your last sound."),
+    (Reason(Cause.NOTICED_LATE, 1.2, 0.2), "KAME noticed only after 1.20 s that you had finished (usually 0.20 s)."),
+    (
+        Reason(Cause.EARS_BEHIND, 1.2, None, count=3),
+        "This machine was too busy to write down what you said, which took 1.20 s. Close other programs.",
+    ),
+    (Reason(Cause.WRITING, 1.2, 0.3), "Writing down what you said took 1.20 s (usually 0.30 s)."),
+    (Reason(Cause.HANDED_LATE, 1.2), "For 1.20 s, one stage waited for another to hand over."),
+    (
+        Reason(Cause.ASKED_ANEW, 1.1, 0.3, "m"),
+        "m was asked anew, because your last words changed the question, and "
+        "took 1.10 s to its first words (usually 0.30 s).",
+    ),
+    (
+        Reason(Cause.FELL_BACK, 1.1, None, "m"),
+        "Another brain had failed, so m was asked instead, and took 1.10 s to its first words.",
+    ),
+    (Reason(Cause.SWAPPED, 1.1, None, "m"), "You had changed the brain, so m was asked anew, and that took 1.10 s."),
+    (Reason(Cause.TOOL, 1.2, None, "clock"), "The tool “clock” was at work for 1.20 s before the brain could answer."),
+    (Reason(Cause.FIRST, 2.5, None, "m"), "m took 2.50 s to its first words. It was its first answer in this talk:"),
+    (Reason(Cause.BACKEND, 1.9, 0.4, "gpt-4.1"), "gpt-4.1 took 1.90 s to its first words (usually 0.40 s)."),
+    (
+        Reason(Cause.BACKEND, 1.9, 1.7, "m"),
+        "m took 1.90 s to its first words (usually 1.70 s). If this stays so, choose a quicker brain.",
+    ),
+    (Reason(Cause.DELAY, 0.8), "You have asked for a pause of 0.80 s before each answer."),
+    (Reason(Cause.BY_ITSELF, 1.5), "The voice's own model began after 1.50 s; no brain was waited for."),
+    (
+        Reason(Cause.VOICE, 1.2, 0.16),
+        "The voice took 1.20 s from the brain's first words to its first sound (usually 0.16 s).",
+    ),
+]
+
+
+@pytest.mark.parametrize(("reason", "begins"), SAID, ids=[f"{r.cause.name}-{n}" for n, (r, _) in enumerate(SAID)])
+def test_each_cause_in_words(reason: Reason, begins: str) -> None:
+    said = LatencyWords().why(reason, SLOW, "backend")
+    assert said.startswith(begins)
+    assert said.endswith(".") and not re.search(r"[{}]|\s\s|\.\.", said)
+
+
+def test_no_cause_is_without_words() -> None:
+    assert {reason.cause for reason, _ in SAID} == set(Cause)
+
+
+def test_what_was_not_slow_is_said_to_be_so() -> None:
+    answer = Answer(1, 0.5, "words", {}, {**dict.fromkeys(PIECES, 0.0), "voice": 0.5})
+    assert LatencyWords().why(None, answer, "voice") == (
+        "It was not slow. The longest part of it was “The voice's first sound”, 0.50 s."
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0, "0.00 s"),
+        (-0.001, "0.00 s"),
+        (0.454, "0.45 s"),
+        (-0.1, "\u22120.10 s"),
+        (9.994, "9.99 s"),
+        (9.996, "10.0 s"),
+        (61.04, "61.0 s"),
+    ],
+)
+def test_times_in_few_letters(seconds: float, text: str) -> None:
+    assert seconds_words(seconds) == text

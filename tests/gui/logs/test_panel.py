@@ -1,0 +1,327 @@
+"""The panel “Log”: lines come in, are told apart, searched, read and copied; diagnostics go to the clipboard."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, QUrl, qCritical, qVersion, qWarning
+from PySide6.QtGui import QDesktopServices, QKeySequence
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.diagnostics.logs import Log
+from app.gui.logs import panel
+from app.gui.logs.panel import UPDATE_MS, LogPanel
+from app.gui.logs.qt_messages import qt_logged
+from app.gui.logs.table_model import LEVEL, MESSAGE, TIME, WHERE
+from app.gui.logs.window_facts import window_facts
+from app.gui.state.background_tasks import BackgroundTasks
+from app.session.errors import UserError
+from tests.gui.helpers import until
+from tests.gui.pictures.window import dark_palette
+from tests.gui.shell.test_accessibility import controls, cut_off, tabbed
+
+NOON = 1_700_000_000.25
+TRACE = 'Traceback (most recent call last):\n  File "x.py", line 3\nValueError: no such card'
+
+
+class Place:
+    """The panel with its log; `asked` is how diagnostics were asked for."""
+
+    def __init__(self, kept: int) -> None:
+        self.parent = QWidget()
+        self.log = Log(kept)
+        self.background = BackgroundTasks(self.parent)
+        self.asked: list[bool] = []
+        self.refusal: Exception | None = None
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.panel = LogPanel(self.log, self.diagnose, self.background, self.parent)
+
+    async def diagnose(self, with_words: bool) -> str:
+        self.asked.append(with_words)
+        await self.gate.wait()
+        if self.refusal is not None:
+            raise self.refusal
+        return f"diagnostics, words: {with_words}"
+
+    def note(
+        self, message: str, level: int = logging.INFO, where: str = "app.gui.shell.window", details: str = ""
+    ) -> None:
+        self.log.add(NOON, level, where, message, details, "MainThread")
+
+    def rows(self, column: int = MESSAGE) -> list[str]:
+        table = self.panel.table
+        return [table.index(row, column).data() for row in range(table.rowCount())]
+
+    def choose(self, row: int) -> None:
+        view = self.panel.view
+        QTest.mouseClick(
+            view.viewport(),
+            Qt.MouseButton.LeftButton,
+            pos=view.visualRect(self.panel.table.index(row, MESSAGE)).center(),
+        )
+
+
+@asynccontextmanager
+async def opened(kept: int = 2_000, *lines: str) -> AsyncIterator[Place]:
+    """The panel on screen. Checks that no task is left behind."""
+    before = asyncio.all_tasks()
+    place = Place(kept)
+    for line in lines:
+        place.note(line)
+    try:
+        place.panel.open_log()
+        await until(place.panel.isActiveWindow)
+        yield place
+    finally:
+        place.panel.close()
+        await place.background.close()
+        await asyncio.sleep(0)
+        left = {task for task in asyncio.all_tasks() - before if not task.done()}
+        place.parent.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    assert not left, f"tasks left behind: {left}"
+
+
+async def test_lines_come_in_while_it_is_seen_and_only_then() -> None:
+    async with opened(2_000, "first") as place:
+        panel = place.panel
+        assert place.rows() == ["first"] and panel.count.text() == "1 line"
+        place.note("second\nand more", logging.WARNING)
+        place.note("", logging.ERROR, "asyncio", TRACE)
+        assert place.rows() == ["first"], "gathered, not one by one"
+        await until(lambda: len(place.rows()) == 3)
+        assert place.rows() == ["first", "second …", "ValueError: no such card"]
+        assert place.rows(LEVEL) == ["Note", "Warning", "Error"]
+        assert place.rows(WHERE) == ["app.gui.shell.window", "app.gui.shell.window", "asyncio"]
+        local = time.strftime("%H:%M:%S", time.localtime(NOON))
+        assert place.rows(TIME) == [f"{local}.250"] * 3
+        assert UPDATE_MS >= 250, "at most four times a second"
+        panel.close_button.click()
+        assert not panel._update_timer.isActive()
+        place.note("unseen")
+        panel.open_log()
+        assert place.rows()[-1] == "unseen"
+
+
+async def test_levels_and_words_choose_what_is_shown() -> None:
+    async with opened() as place:
+        panel = place.panel
+        assert panel.empty.isVisible() and panel.empty.text() == "Nothing has been noted down yet."
+        place.note("The Card is here")
+        place.note("the card got hot", logging.WARNING)
+        place.note("it failed", logging.ERROR, "app.main", TRACE)
+        place.note("aborted", logging.CRITICAL, "qt")
+        panel.catch_up()
+        assert not panel.empty.isVisible()
+        QTest.keyClicks(panel.search, "CARD")
+        await until(lambda: len(place.rows()) == 3)
+        assert place.rows() == ["The Card is here", "the card got hot", "it failed"], "the traceback counts, too"
+        assert panel.count.text() == "3 of 4 lines"
+        QTest.keyClicks(panel.search, " hot")
+        QTest.keyClick(panel.search, Qt.Key.Key_Return)
+        assert place.rows() == ["the card got hot"] and panel.isVisible()
+        place.note("the card is hot again", logging.WARNING)
+        place.note("all is well")
+        panel.catch_up()
+        assert place.rows() == ["the card got hot", "the card is hot again"]
+        panel.search.clear()
+        await until(lambda: len(place.rows()) == 6)
+        panel.level.setFocus()
+        QTest.keyClick(panel.level, Qt.Key.Key_Down)
+        assert panel.level.currentText() == "Warnings and worse"
+        assert place.rows() == ["the card got hot", "it failed", "aborted", "the card is hot again"]
+        QTest.keyClick(panel.level, Qt.Key.Key_Down)
+        assert place.rows(LEVEL) == ["Error", "Fault"]
+        panel.search.setText("nowhere")
+        await until(lambda: panel.empty.isVisible())
+        assert panel.empty.text().startswith("No line fits.")
+
+
+async def test_a_line_is_read_whole_and_lines_are_copied() -> None:
+    async with opened() as place:
+        panel = place.panel
+        place.note("loaded")
+        place.note("it failed", logging.ERROR, "app.main", TRACE)
+        place.note("went on")
+        panel.catch_up()
+        assert not panel.copy_button.isEnabled() and panel.details.toPlainText() == ""
+        place.choose(1)
+        text = panel.details.toPlainText()
+        assert text.startswith(time.strftime("%Y-%m-%d", time.localtime(NOON))) and text.endswith(TRACE)
+        assert "Error  app.main  [MainThread]\nit failed" in text
+        QTest.keyClick(panel.view, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+        QTest.keySequence(panel.view, QKeySequence(QKeySequence.StandardKey.Copy))
+        copied = QApplication.clipboard().text()
+        assert TRACE in copied and copied.rstrip().endswith("went on") and "loaded" not in copied
+        assert panel.answer.text() == "Copied 2 lines."
+        place.choose(0)
+        panel.copy_button.click()
+        assert QApplication.clipboard().text().endswith("\nloaded\n") and panel.answer.text() == "Copied 1 line."
+        place.note("newer")
+        panel.catch_up()
+        assert panel.details.toPlainText().endswith("loaded"), "what is read stays"
+
+
+async def test_the_log_is_cleared_and_goes_on() -> None:
+    async with opened(2_000, "old", "older") as place:
+        place.choose(0)
+        place.panel.clear_button.click()
+        assert place.rows() == [] and place.log.entries() == () and place.panel.details.toPlainText() == ""
+        assert not place.panel.clear_button.isEnabled() and not place.panel.copy_button.isEnabled()
+        place.note("new")
+        place.panel.catch_up()
+        assert place.rows() == ["new"]
+
+
+async def test_the_newest_line_is_followed_until_one_scrolls_away() -> None:
+    async with opened(300, *(f"line {number}" for number in range(300))) as place:
+        panel, bar = place.panel, place.panel.view.verticalScrollBar()
+        await until(lambda: bar.maximum() > 100)
+        panel.catch_up()
+        assert bar.value() == bar.maximum() and not panel.newest_button.isEnabled()
+        for number in range(10):
+            place.note(f"later {number}")
+        panel.catch_up()
+        assert place.rows()[0] == "line 10" and place.rows()[-1] == "later 9" and len(place.rows()) == 300
+        assert bar.value() == bar.maximum()
+        bar.setValue(100)
+        top = place.rows()[100]
+        assert panel.newest_button.isEnabled()
+        for number in range(25):
+            place.note(f"last {number}")
+        panel.catch_up()
+        assert place.rows()[bar.value()] == top, "what is read does not move away"
+        panel.newest_button.click()
+        assert bar.value() == bar.maximum() and not panel.newest_button.isEnabled()
+        bar.setValue(5)
+        for number in range(1_000):  # more than it keeps
+            place.note(f"flood {number}")
+        panel.catch_up()
+        assert place.rows()[0] == "flood 700" and place.rows()[-1] == "flood 999"
+
+
+async def test_two_thousand_lines_are_kept_up_with() -> None:
+    async with opened() as place:
+        for number in range(2_000):
+            place.note(f"line {number}", logging.WARNING if number % 7 else logging.INFO, details=TRACE)
+        panel = place.panel
+
+        panel.catch_up()
+        panel.table.set_filter(logging.WARNING, "line 19")
+        assert place.rows()[0] == "line 19" and all("19" in row for row in place.rows())
+        panel.table.set_filter(0, "")
+        assert len(place.rows()) == 2_000
+        for number in range(50):
+            place.note(f"more {number}")
+        panel.catch_up()
+        assert len(place.rows()) == 2_000 and place.rows()[-1] == "more 49"
+
+
+async def test_diagnostics_are_copied_without_words_unless_asked() -> None:
+    async with opened() as place:
+        panel = place.panel
+        assert not panel.words.isChecked()
+        place.gate.clear()
+        panel.diagnostics_button.click()
+        assert not panel.diagnostics_button.isEnabled() and panel.answer.text() == "Writing …"
+        place.gate.set()
+        await until(panel.diagnostics_button.isEnabled)
+        assert QApplication.clipboard().text() == "diagnostics, words: False"
+        assert panel.answer.text() == "Copied, without keys and without what was said."
+        QTest.keyClick(panel.words, Qt.Key.Key_Space)
+        panel.diagnostics_button.click()
+        await until(lambda: "with what was said" in panel.answer.text())
+        assert place.asked == [False, True] and QApplication.clipboard().text() == "diagnostics, words: True"
+        place.refusal = UserError("The disk is gone.")
+        panel.diagnostics_button.click()
+        await until(lambda: panel.answer.text() == "The disk is gone.")
+        assert panel.diagnostics_button.isEnabled()
+
+
+async def test_the_folder_of_the_files_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[QUrl] = []
+    works = True
+
+    class Desktop(QDesktopServices):
+        @staticmethod
+        def openUrl(url: QUrl) -> bool:
+            shown.append(url)
+            return works
+
+    monkeypatch.setattr(panel, "QDesktopServices", Desktop)
+    async with opened() as place:
+        assert not place.panel.folder_button.isVisible(), "nothing is written"
+        place.log.folder = tmp_path
+        place.panel.open_log()
+        place.panel.folder_button.click()
+        assert shown == [QUrl.fromLocalFile(str(tmp_path))] and place.panel.answer.text() == ""
+        works = False
+        place.panel.folder_button.click()
+        assert str(tmp_path) in place.panel.answer.text()
+
+
+async def test_every_control_is_named_reached_and_whole(tmp_path: Path) -> None:
+    async with opened(2_000, "a line") as place:
+        panel = place.panel
+        place.log.folder = tmp_path
+        panel.open_log()
+        place.choose(0)
+        found = controls(panel)
+        names = [widget.accessibleName() for widget in found]
+        assert all(names) and len(set(names)) == len(names), names
+        panel.level.setFocus()
+        reached = tabbed()
+        assert reached[:4] == [panel.level, panel.search, panel.view, panel.details]
+        reached.append(panel.view.horizontalHeader())  # which only shows something
+        assert [one.accessibleName() for one in found if one.isEnabled() and one not in reached] == []
+        for size in ((620, 380), (860, 560), (1800, 1100)):
+            panel.resize(*size)
+            panel._say("Copied, without keys, and with what was said. Read it before you pass it on.")
+            await until(lambda: not cut_off(panel), 1.0)
+            assert (panel.width(), panel.height()) == size
+        QTest.keySequence(panel, QKeySequence(QKeySequence.StandardKey.Find))
+        assert panel.search.hasFocus()
+        QTest.keyClick(panel.search, Qt.Key.Key_Escape)
+        assert not panel.isVisible()
+
+
+async def test_from_a_fault_one_comes_to_what_was_noted_down_about_it() -> None:
+    async with opened(2_000, *(f"line {number}" for number in range(100))) as place:
+        panel = place.panel
+        panel.search.setText("nowhere")
+        place.note("it failed", logging.ERROR, "app.main", TRACE)
+        for number in range(100):
+            place.note(f"later {number}")
+        panel.open_log(fault=True)
+        assert TRACE in panel.details.toPlainText() and panel.search.text() == "" and len(place.rows()) == 201
+        assert panel.view.viewport().rect().contains(panel.view.visualRect(panel.table.index(100, TIME)))
+
+
+def test_the_window_tells_what_it_alone_knows(qtbot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    window.resize(900, 600)
+    facts = dict(window_facts(window))
+    assert facts["Window"] == "900 × 600" and facts["Platform"] == QApplication.platformName()
+    assert facts["Qt"].startswith(qVersion()) and "(this window's)" in facts["Screens"] and all(facts.values())
+    assert facts["Style"].endswith("light")
+    window.setPalette(dark_palette())
+    assert dict(window_facts(window))["Style"].endswith("dark")
+
+
+def test_what_qt_says_is_noted_down(caplog: pytest.LogCaptureFixture) -> None:
+    flushed: list[str] = []
+    with caplog.at_level("DEBUG"), qt_logged(lambda: flushed.append("now")):
+        qWarning("a style sheet is wrong")
+        qCritical("worse")
+    qWarning("no longer")
+    found = [(record.name, record.levelname, record.getMessage()) for record in caplog.records]
+    assert found == [("qt", "WARNING", "a style sheet is wrong"), ("qt", "ERROR", "worse")] and flushed == []

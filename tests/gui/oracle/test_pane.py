@@ -1,0 +1,393 @@
+"""The oracle as one sees it: where the voice is in a text, what was struck, the quiet mode, and two brains' columns."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.conversation import events as e
+from app.gui.oracle.pane import OraclePane
+from app.gui.widgets.card_view import CardView
+
+CLAUDE, GPT, LOCAL = ("Anthropic", "claude"), ("OpenAI", "gpt"), ("Embedded", "small")
+ANSWER = "The highest mountain in Europe is Mount Elbrus."
+
+
+def made(qtbot: QtBot, width: int = 700, *events: e.Event) -> OraclePane:
+    pane = OraclePane(clock=lambda: 100.0)
+    qtbot.addWidget(pane)
+    pane.resize(width, 600)
+    pane.header.set_running(True)
+    with qtbot.waitExposed(pane):
+        pane.show()
+    return say(pane, *events)
+
+
+def say(pane: OraclePane, *events: e.Event) -> OraclePane:
+    for event in events:
+        pane.apply(event)
+    pane.settle()
+    return pane
+
+
+def asked(
+    revision: int,
+    backend: tuple[str, str] = CLAUDE,
+    secondary: bool = False,
+    turn: int = 1,
+    words: str = "how high is it",
+) -> e.OracleRequested:
+    return e.OracleRequested(1, revision, turn, *backend, words, True, secondary)
+
+
+def said(revision: int, *words: str) -> list[e.Event]:
+    return [e.AssistantSaid(3, 1, word, revision) for word in words]
+
+
+def looks(view: CardView, place: int = 0) -> list[tuple[str, str]]:
+    """The pieces of a card's body by what they look like."""
+    return [(text, kind) for text, kind in view.cards[place].body if kind != "count"]
+
+
+def texts(view: CardView) -> list[str]:
+    return [view.card_text(place) for place in range(len(view.cards))]
+
+
+def numbers(view: CardView) -> list[str]:
+    return [text.split("   ")[0] for text in texts(view)]
+
+
+# -- the cursor
+
+
+def test_heard_sent_and_waiting_words_are_told_apart_and_the_caret_stands_behind_what_was_heard(qtbot: QtBot) -> None:
+    pane = made(
+        qtbot, 700, asked(1), e.OracleDelta(2, 1, ANSWER), e.OracleFed(2, 1, 5, 9.0), e.AssistantStarted(2, 1, 1)
+    )
+    view = pane.view
+    assert looks(view) == [("The highest mountain in Europe", "text"), (" is Mount Elbrus.", "still")]
+    assert view.cards[0].caret == 0 and view.cards[0].style == "live"
+    say(pane, *said(1, "The", "highest"))
+    assert looks(view) == [
+        ("The highest", "heard"),
+        (" mountain in Europe", "text"),
+        (" is Mount Elbrus.", "still"),
+    ]
+    assert view.cards[0].caret == len("The highest")
+    assert "2 words heard, 3 with the voice, 3 still waiting" in view.cards[0].tip
+    heard, sent, still = (form for _, form in view.card_formats(0))
+    assert heard.background().style() != Qt.BrushStyle.NoBrush == sent.background().style()
+    assert sent.foreground() != still.foreground()
+    assert view.card_text(0).split("\n")[1] == ANSWER, "the caret is no part of the text"
+    say(pane, e.OracleFed(4, 1, 3, 9.0), *said(1, *ANSWER.split()[2:]), e.AssistantEnded(5, 1, False))
+    assert (looks(view), view.cards[0].caret) == ([(ANSWER, "text")], -1)
+
+
+def test_the_caret_stands_behind_the_tools_lines(qtbot: QtBot) -> None:
+    pane = made(
+        qtbot,
+        700,
+        asked(1),
+        e.ToolCalled(1, 1, "clock", "{}"),
+        e.ToolReturned(1, 1, "clock", True, "noon", 0.1),
+        e.OracleDelta(2, 1, " It is noon."),
+        e.AssistantStarted(2, 1, 1),
+        *said(1, "It", "is"),
+    )
+    body = "".join(text for text, _ in pane.view.cards[0].body)
+    assert body[: pane.view.cards[0].caret] == "clock → noon (100 ms)\u2028It is"
+
+
+def test_of_a_superseded_answer_what_was_heard_stays_and_the_rest_is_struck(qtbot: QtBot) -> None:
+    pane = made(
+        qtbot,
+        700,
+        asked(1),
+        e.OracleDelta(2, 1, "The highest mountain in Europe is Mont Blanc."),
+        e.AssistantStarted(2, 1, 1),
+        *said(1, "The highest mountain in Europe is"),
+        asked(2),
+        e.OracleDelta(3, 2, ANSWER),
+        e.OracleSuperseded(3, 1, 2),
+    )
+    assert looks(pane.view, 1) == [("The highest mountain in Europe is ", "heard"), ("Mont Blanc.", "struck")]
+    assert texts(pane.view)[1].startswith("1   superseded by 2   speaking   claude")
+    say(pane, e.AssistantCorrected(4, 1, 2, "continued"))
+    assert looks(pane.view, 1) == [("The highest mountain in Europe is ", "said"), ("Mont Blanc.", "struck")]
+    assert [form.fontStrikeOut() for _, form in pane.view.card_formats(1)] == [False, True]
+    assert looks(pane.view) == [("The highest mountain in Europe is", "heard"), (" Mount Elbrus.", "text")]
+
+
+def test_an_interrupted_answer_shows_what_was_never_heard(qtbot: QtBot) -> None:
+    pane = made(
+        qtbot,
+        700,
+        asked(1),
+        e.OracleDelta(2, 1, ANSWER),
+        e.OracleEnded(2, 1, "complete", 8),
+        e.AssistantStarted(2, 1, 1),
+        *said(1, "The highest"),
+        e.AssistantEnded(4, 1, True),
+    )
+    assert looks(pane.view) == [("The highest", "text"), (" mountain in Europe is Mount Elbrus.", "still")]
+    assert texts(pane.view)[0].startswith("1   interrupted   claude")
+
+
+def test_a_selection_stays_while_the_voice_goes_over_it(qtbot: QtBot) -> None:
+    pane = made(qtbot, 700, asked(1), e.OracleDelta(2, 1, ANSWER), e.AssistantStarted(2, 1, 1))
+    cursor = pane.view.textCursor()
+    start = pane.view.document().findBlockByNumber(1).position()
+    cursor.setPosition(start + 4)
+    cursor.setPosition(start + 20, cursor.MoveMode.KeepAnchor)
+    pane.view.setTextCursor(cursor)
+    say(pane, *said(1, "The", "highest", "mountain"), e.OracleDelta(3, 1, " It is high."))
+    assert pane.view.textCursor().selectedText() == ANSWER[4:20]
+
+
+def test_a_card_tells_on_which_words_it_was_asked(qtbot: QtBot) -> None:
+    words = "I was wondering, since you know such things, what the weather is like in Paris in May"
+    pane = made(qtbot, 300, asked(1, words=words))
+    assert pane.view.cards[0].quote == words
+    assert pane.view.cards[0].tip == f"Asked on: “{words}”"
+    assert "wondering" not in texts(pane.view)[0]
+
+
+def test_a_word_that_is_heard_writes_its_own_card_alone(qtbot: QtBot) -> None:
+    pane = made(qtbot, 700, *(asked(number, turn=number) for number in range(1, 201)))
+    say(pane, e.OracleDelta(2, 200, ANSWER), e.AssistantStarted(2, 200, 200))
+    edits = pane.view.edits
+    say(pane, e.AssistantSaid(3, 200, "The", 200))
+    say(pane, e.AssistantSaid(3, 200, ",", 200, True), e.LevelMeasured(3, -20, -20))
+    assert pane.view.edits == edits + 1
+
+
+# -- the quiet mode
+
+
+def test_the_quiet_mode_shows_the_one_that_counts_and_nothing_is_lost(qtbot: QtBot) -> None:
+    pane = made(qtbot, 400, asked(1), e.OracleDelta(2, 1, "Noon."), asked(2))
+    before, told = texts(pane.view), []
+    pane.quiet_toggled.connect(told.append)
+    qtbot.mouseClick(pane.header.quiet, Qt.MouseButton.LeftButton)
+    assert told == [True] and pane.quiet
+    assert pane.quiet_view.isVisible() and not pane.view.isVisible()
+    assert texts(pane.quiet_view) == ["claude\nNoon."], "the newer one has said nothing yet"
+    say(pane, e.OracleDelta(3, 2, "One."), e.OracleSuperseded(3, 1, 2), e.AssistantStarted(3, 1, 2), *said(2, "One"))
+    assert texts(pane.quiet_view) == ["speaking   claude\nOne."]
+    assert pane.quiet_view.cards[0].caret > 0 and pane.quiet_view.cards[0].quote == "how high is it"
+    say(pane, asked(3, turn=2))
+    assert texts(pane.quiet_view) == ["asked   claude\nWaiting for claude … 2 s"]
+    assert texts(pane.view) == before, "what isn't seen costs nothing"
+    pane.set_quiet(False)
+    assert told == [True, False] and pane.view.isVisible() and not pane.quiet_view.isVisible()
+    assert numbers(pane.view) == ["3", "2", "1"] and texts(pane.view)[2].startswith("1   superseded by 2")
+
+
+def test_the_quiet_text_is_large_and_tells_how_long_is_waited(qtbot: QtBot) -> None:
+    pane = made(qtbot, 400)
+    pane.set_quiet(True)
+    assert pane.quiet_view.cards == []
+    say(pane, e.UserStarted(97.0, 1), asked(1))  # the session began at 3 by the clock, at the latest
+    pane.time.clock = lambda: 104.0
+    pane.wait_timer.timeout.emit()
+    assert texts(pane.quiet_view) == ["asked   claude\nWaiting for claude … 100 s"]
+    say(pane, e.ToolCalled(98, 1, "clock", "{}"))
+    assert texts(pane.quiet_view) == ["asked   claude\nclock …"]
+    say(pane, e.OracleDelta(99, 1, "Noon."))
+    ((_, form),) = pane.quiet_view.card_formats(0)
+    pane.set_quiet(False)
+    ((_, usual),) = [piece for piece in pane.view.card_formats(0) if piece[0].endswith("Noon.")]
+    assert form.fontPointSize() > 1.3 * usual.fontPointSize()
+
+
+def test_the_quiet_mode_is_reached_by_the_keyboard(qtbot: QtBot) -> None:
+    pane = made(qtbot)
+    pane.activateWindow()
+    qtbot.waitUntil(pane.isActiveWindow)
+    header = pane.header
+    header.switch.setFocus()
+    QTest.keyClick(header.switch, Qt.Key.Key_Left)
+    assert QApplication.focusWidget() is header.quiet
+    QTest.keyClick(header.quiet, Qt.Key.Key_Space)
+    assert pane.quiet
+    QTest.keyClick(header.quiet, Qt.Key.Key_Right)
+    assert QApplication.focusWidget() is header.switch
+    QTest.keyClick(pane, Qt.Key.Key_Q, Qt.KeyboardModifier.AltModifier)
+    qtbot.waitUntil(lambda: not pane.quiet)  # Qt shows the button pressed for a moment
+
+
+def test_a_long_quiet_talk_is_all_there_afterwards(qtbot: QtBot) -> None:
+    pane = made(qtbot, 700, asked(1))
+    pane.set_quiet(True)
+    for number in range(2, 700):
+        say(pane, asked(number, turn=number), e.OracleDelta(2, number, f"thought {number}"))
+    assert len(pane._changed) <= 2 * pane.log.limit
+    pane.set_quiet(False)
+    assert numbers(pane.view) == [str(number) for number in range(699, 699 - pane.log.limit, -1)]
+
+
+# -- side by side
+
+
+def pair(qtbot: QtBot, width: int = 700) -> OraclePane:
+    """Two brains, which have both answered."""
+    return made(
+        qtbot,
+        width,
+        e.SessionStarted(0, "c", "w", *CLAUDE, "thinking"),
+        asked(1),
+        e.OracleDelta(1, 1, "Mine."),
+        e.SecondaryChanged(1, *GPT),
+        asked(2, turn=2),
+        asked(3, GPT, True, 2),
+        e.OracleDelta(2, 2, "My second."),
+        e.OracleDelta(2, 3, "Its own."),
+    )
+
+
+def test_two_backends_have_a_column_each_and_the_driver_is_marked(qtbot: QtBot) -> None:
+    pane = pair(qtbot)
+    left, right = pane.columns
+    assert (numbers(left.view), numbers(right.view)) == (["2", "1"], ["3"])
+    assert (left.backend.text(), right.backend.text()) == ("claude (Anthropic)", "gpt (OpenAI)")
+    assert left.mark.isVisible() and not left.hand_button.isVisible()
+    assert right.hand_button.isVisible() and not right.mark.isVisible()
+    assert right.hand_button.accessibleName() == "Hand over to gpt (OpenAI)"
+    assert {left.view.accessibleName(), right.view.accessibleName()} == {
+        "Revisions of claude (Anthropic)",
+        "Revisions of gpt (OpenAI)",
+    }
+    assert not pane.header.who.isVisible() and not pane.header.hand_button.isVisible()
+    assert abs(left.width() - right.width()) <= 20
+    assert right.view.cards[0].style == "calm" and "at the side" not in texts(right.view)[0]
+
+
+def test_the_voice_is_handed_over_by_one_click_and_the_backends_stay_where_they_are(qtbot: QtBot) -> None:
+    pane = pair(qtbot)
+    left, right = pane.columns
+    with qtbot.waitSignal(pane.header.hand_over, timeout=0):
+        qtbot.mouseClick(right.hand_button, Qt.MouseButton.LeftButton)
+    assert left.mark.isVisible(), "it isn't so before the session says so"
+    say(
+        pane,
+        e.BackendChanged(3, *GPT, "handed"),
+        e.OracleHandedOver(3, 4, 3),
+        asked(4, GPT, turn=2),
+        e.OracleDelta(3, 4, "Its own."),
+        e.OracleSuperseded(3, 2, 4),
+        e.SecondaryChanged(3, *CLAUDE),
+        asked(5, CLAUDE, True, 3),
+    )
+    assert (left.backend.text(), right.backend.text()) == ("claude (Anthropic)", "gpt (OpenAI)")
+    assert right.mark.isVisible() and left.hand_button.isVisible()
+    assert not left.mark.isVisible() and not right.hand_button.isVisible()
+    assert (numbers(left.view), numbers(right.view)) == (["5", "2", "1"], ["4", "3"])
+    with qtbot.waitSignal(pane.header.hand_over, timeout=0):
+        qtbot.mouseClick(left.hand_button, Qt.MouseButton.LeftButton)
+    say(pane, e.BackendChanged(4, *CLAUDE, "handed"), e.SecondaryChanged(4, *GPT), asked(6, CLAUDE, turn=3))
+    assert left.mark.isVisible() and numbers(left.view) == ["6", "5", "2", "1"]
+
+
+def test_the_focus_follows_the_button_to_hand_over_and_back(qtbot: QtBot) -> None:
+    pane = pair(qtbot)
+    pane.activateWindow()
+    qtbot.waitUntil(pane.isActiveWindow)
+    left, right = pane.columns
+    right.hand_button.setFocus()
+    QTest.keyClick(right.hand_button, Qt.Key.Key_Space)
+    say(pane, e.BackendChanged(3, *GPT, "handed"), e.SecondaryChanged(3, *CLAUDE))
+    assert QApplication.focusWidget() is left.hand_button
+
+
+def test_tab_reaches_both_columns_and_the_button_between_them(qtbot: QtBot) -> None:
+    pane = pair(qtbot)
+    pane.activateWindow()
+    qtbot.waitUntil(pane.isActiveWindow)
+    left, right = pane.columns
+    pane.header.switch.setFocus()
+    seen = []
+    for _ in range(4):
+        seen.append(QApplication.focusWidget())
+        QTest.keyClick(seen[-1], Qt.Key.Key_Tab)
+    assert seen == [pane.header.switch, left.view, right.hand_button, right.view]
+    assert set(pane.views) == {left.view, right.view, pane.quiet_view}
+
+
+def test_when_nobody_is_at_the_side_any_more_all_is_in_one_column_in_its_order(qtbot: QtBot) -> None:
+    pane = pair(qtbot)
+    say(pane, e.BackendChanged(3, *GPT, "handed"), e.SecondaryChanged(3, *CLAUDE), e.SecondaryChanged(4, "", ""))
+    left, right = pane.columns
+    assert not right.isVisible() and not left.heading.isVisible()
+    assert numbers(left.view) == ["3", "2", "1"]
+    assert "at the side" in texts(left.view)[0]
+    say(pane, asked(4, GPT, turn=3), e.SecondaryChanged(5, *LOCAL))
+    assert (left.backend.text(), right.backend.text()) == ("gpt (OpenAI)", "small (Embedded)")
+    assert numbers(left.view) == ["4", "3", "2", "1"] and numbers(right.view) == []
+    say(pane, e.SecondaryChanged(6, "", ""), e.SecondaryChanged(7, *CLAUDE))
+    assert (numbers(left.view), numbers(right.view)) == (["4", "3"], ["2", "1"]), "each brain's own"
+
+
+def test_another_backend_that_is_chosen_to_drive_takes_the_drivers_column(qtbot: QtBot) -> None:
+    pane = pair(qtbot)
+    say(pane, e.BackendChanged(3, *LOCAL), asked(4, LOCAL, turn=3))
+    left, right = pane.columns
+    assert (left.backend.text(), left.mark.isVisible(), right.backend.text()) == (
+        "small (Embedded)",
+        True,
+        "gpt (OpenAI)",
+    )
+    assert numbers(left.view) == ["4", "2", "1"]
+
+
+def test_a_narrow_pane_shows_one_column_and_who_drives_in_words(qtbot: QtBot) -> None:
+    pane = pair(qtbot, 330)
+    assert numbers(pane.view) == ["3", "2", "1"] and not pane.columns[1].isVisible()
+    assert pane.header.who.text() == "claude (Anthropic) drives; gpt (OpenAI) is at the side."
+    assert pane.header.hand_button.isVisible() and pane.view.cards[0].style == "beside"
+    pane.resize(600, 600)
+    qtbot.waitUntil(lambda: pane.columns[1].isVisible())
+    assert (numbers(pane.view), numbers(pane.columns[1].view)) == (["2", "1"], ["3"])
+    pane.resize(330, 600)
+    qtbot.waitUntil(lambda: not pane.columns[1].isVisible())
+    assert numbers(pane.view) == ["3", "2", "1"]
+
+
+def test_a_new_talk_begins_with_one_column(qtbot: QtBot) -> None:
+    pane = pair(qtbot)
+    pane.begin()
+    assert not pane.columns[1].isVisible() and numbers(pane.view) == ["3", "2", "1"]
+    assert pane.header.switch.text() == "Side by side…"
+    say(pane, e.SessionStarted(0, "c", "w", *LOCAL, "thinking"), asked(1, LOCAL))
+    assert numbers(pane.view) == ["1", "3", "2", "1"]
+
+
+def test_the_quiet_mode_tells_who_drives_and_shows_no_column(qtbot: QtBot) -> None:
+    pane = pair(qtbot)
+    pane.set_quiet(True)
+    assert pane.header.hand_button.isVisible() and pane.header.who.isVisible()
+    assert texts(pane.quiet_view) == ["claude\nMy second."]
+    pane.set_quiet(False)
+    assert not pane.header.hand_button.isVisible() and pane.columns[1].hand_button.isVisible()
+
+
+def test_without_a_talk_nothing_is_handed_over(qtbot: QtBot) -> None:
+    pane = pair(qtbot)
+    pane.header.set_running(False)
+    assert not pane.columns[1].hand_button.isEnabled()
+    pane.header.set_running(True)
+    assert pane.columns[1].hand_button.isEnabled()
+
+
+@pytest.mark.parametrize("width", [300, 420, 700])
+def test_nothing_is_wider_than_the_pane(qtbot: QtBot, width: int) -> None:
+    pane = pair(qtbot, width)
+    pane.resize(width, 600)
+    qtbot.wait(1)
+    assert pane.minimumSizeHint().width() <= 300
+    views = [column.view for column in pane.columns if column.isVisible()]
+    assert len(views) == (1 if width < 420 else 2)
+    for view in views:
+        assert view.document().size().width() <= view.viewport().width()

@@ -1,0 +1,115 @@
+"""Remakes the README's pictures: `python -m tests.gui.pictures.screenshots [--only NAME] [--out FOLDER]`.
+
+Real widgets, on a virtual screen where there is one, tell written talks; the same command makes the same pictures. The
+one of the real app in the middle of a real talk is made by `python -m tests.live.screenshot`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import shutil
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import numpy as np
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtGui import QCursor, QImage, QImageWriter
+from PySide6.QtWidgets import QApplication
+from qasync import QEventLoop
+
+from app.gui.shell.daemon_executor import DaemonExecutor
+from tests.gui.pictures.scenes import SCENES, Scene
+from tests.support.screen import virtual_screen
+
+FOLDER = Path(__file__).resolve().parents[3] / "resources" / "screenshots"
+SCREEN = "2600x1500"
+COLOURS = 256
+AROUND = 6
+"""Pixels around a part of the window."""
+
+
+def main(arguments: list[str]) -> int:
+    """Takes all pictures, or those that are named."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", action="append", choices=[scene.name for scene in SCENES], metavar="NAME")
+    parser.add_argument("--out", type=Path, default=FOLDER)
+    parser.add_argument("--light", action="store_true", help="all in light colours")
+    parser.add_argument("--dark", action="store_true", help="all in dark colours")
+    parser.add_argument("--percent", type=int, default=100, help="the size of text")
+    wanted = parser.parse_args(arguments)
+    wanted.out.mkdir(parents=True, exist_ok=True)
+    dark = True if wanted.dark else False if wanted.light else None
+    there = sys.platform == "linux" and all(map(shutil.which, ("Xvfb", "xdotool")))
+    with virtual_screen(SCREEN) if there else nullcontext() as screen:
+        os.environ["QT_QPA_PLATFORM"] = "xcb" if screen is not None else "offscreen"
+        if screen is not None:
+            os.environ["DISPLAY"] = screen.display
+        app = QApplication.instance() or QApplication([])
+        app.setQuitOnLastWindowClosed(False)
+        room = app.primaryScreen().geometry()
+        QCursor.setPos(room.bottomRight())  # it points at nothing
+        loop = QEventLoop(app)
+        loop.set_default_executor(DaemonExecutor())
+        asyncio.set_event_loop(loop)
+        for scene in SCENES:
+            if not wanted.only or scene.name in wanted.only:
+                picture = loop.run_until_complete(taken(scene, dark, wanted.percent))
+                path = wanted.out / f"{scene.name}.png"
+                size = write(picture, path)
+                print(f"{path.name}: {picture.width()} × {picture.height()}, {size / 1000:.0f} kB", flush=True)
+        asyncio.set_event_loop(None)
+        loop.close()
+        del app
+        QApplication.instance().shutdown()  # before the screen goes
+    return 0
+
+
+async def taken(scene: Scene, dark: bool | None = None, percent: int = 100) -> QImage:
+    """The picture of a scene; of a part of the window with some of what is around it."""
+    async with scene.played(dark=dark, percent=percent) as widget:
+        window = widget.window()
+        if widget is window:
+            return window.grab().toImage()
+        part = QRect(widget.mapTo(window, QPoint(0, 0)), widget.size()).adjusted(-AROUND, -AROUND, AROUND, AROUND)
+        return window.grab(part & window.rect()).toImage()
+
+
+def write(picture: QImage, path: Path) -> int:
+    """Writes a picture in 256 of its colours, which is all that letters and lines need; returns its bytes."""
+    picture = picture.convertToFormat(QImage.Format.Format_RGB32)
+    width, height = picture.width(), picture.height()
+    pixels = np.frombuffer(picture.constBits(), np.uint32).reshape(height, -1)[:, :width] & 0xFFFFFF
+    colours, places, counts = np.unique(pixels, return_inverse=True, return_counts=True)
+    channels = _channels(colours)
+    table, nearest = _chosen(channels, np.sqrt(counts))
+    indexes = np.ascontiguousarray(nearest[places.reshape(height, width)])
+    small = QImage(indexes.data, width, height, width, QImage.Format.Format_Indexed8)
+    small.setColorTable([0xFF000000 | int(colour) for colour in colours[table]])
+    writer = QImageWriter(str(path), b"png")
+    writer.setCompression(100)
+    assert writer.write(small), writer.errorString()
+    return path.stat().st_size
+
+
+def _chosen(channels: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of all colours those that stand for the rest best, one after the other, and which one stands for each."""
+    chosen, nearest = [int(weights.argmax())], np.zeros(len(channels), np.uint8)
+    away = np.abs(channels - channels[chosen[0]]).sum(axis=1)
+    while len(chosen) < COLOURS and away.any():
+        worst = int((weights * away * away).argmax())
+        near = np.abs(channels - channels[worst]).sum(axis=1)
+        nearest[near < away] = len(chosen)
+        away = np.minimum(away, near)
+        chosen.append(worst)
+    return np.array(chosen), nearest
+
+
+def _channels(colours: np.ndarray) -> np.ndarray:
+    return np.stack([(colours >> shift) & 0xFF for shift in (16, 8, 0)], axis=1).astype(np.int64)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,111 @@
+"""The README's pictures: each scene is whole in light and dark, the same each time, and named where it belongs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QImage, QPalette
+from PySide6.QtWidgets import QApplication, QToolTip, QWidget
+
+from app.gui.widgets import theme
+from app.gui.widgets.card_view import COLUMN_PX
+from app.gui.widgets.palette import Look
+from tests.gui.helpers import until
+from tests.gui.pictures.scenes import SCENES, Scene
+from tests.gui.pictures.screenshots import FOLDER, taken, write
+from tests.gui.shell.test_accessibility import cut_off
+
+README = FOLDER.parents[1] / "README.md"
+LIVE = "window.png"
+"""The one of a real talk, which the other command makes."""
+MOST_BYTES = 250_000
+
+
+@pytest.fixture(autouse=True)
+def _as_it_was(qapp: QApplication) -> Iterator[None]:
+    """The application's colours and letters are those of the other tests again."""
+    palette, font, tip, style = QPalette(qapp.palette()), qapp.font(), QPalette(QToolTip.palette()), qapp.style().name()
+    yield
+    manager = qapp.findChild(theme._Manager)
+    if manager is not None:
+        qapp.styleHints().colorSchemeChanged.disconnect(manager._follow)
+        manager.setParent(None)
+    qapp.styleHints().unsetColorScheme()
+    qapp.setStyle(style)
+    qapp.setPalette(palette)
+    for name in theme.OUTLINED:
+        qapp.setPalette(palette, name)
+    qapp.setFont(font)
+    QToolTip.setPalette(tip)
+
+
+def scene(name: str) -> Scene:
+    return next(scene for scene in SCENES if scene.name == name)
+
+
+async def _whole(widget: QWidget) -> None:
+    await until(lambda: not cut_off(widget.window()), 1.0)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("name", [scene.name for scene in SCENES if not scene.dark])
+async def test_every_scene_is_whole_at_its_size(name: str, dark: bool) -> None:
+    async with scene(name).played(dark=dark) as widget:
+        assert Look.of(widget.palette()).dark == dark
+        window = widget.window()
+        if window.parent() is None:
+            assert (window.width(), window.height()) == scene(name).size
+        await _whole(widget)
+
+
+@pytest.mark.parametrize("percent", [150, 200])
+@pytest.mark.parametrize("name", ["talk", "side-by-side", "trouble", "small"])
+async def test_large_letters_cut_nothing_off(name: str, percent: int) -> None:
+    async with scene(name).played(percent=percent) as widget:
+        await _whole(widget)
+
+
+async def test_lines_stay_short_on_a_large_screen() -> None:
+    async with scene("large").played() as window:
+        view = window.transcript.view
+        boxes = [view._box(place) for place in range(len(view.cards))]
+        assert len(boxes) == 4 and boxes[0].top() > 0
+        assert all(box.width() <= COLUMN_PX for box in boxes)
+
+
+async def test_panes_step_aside_when_the_window_or_the_letters_leave_no_room() -> None:
+    cases = (("small", 100, False), ("talk", 100, True), ("talk", 200, False), ("large", 200, True))
+    for name, percent, there in cases:
+        async with scene(name).played(percent=percent) as window:
+            assert (window.conversations.isVisible(), window.timeline.isVisible()) == (there, there), (name, percent)
+
+
+async def test_a_device_that_was_replaced_is_no_error() -> None:
+    async with scene("trouble").played() as window:
+        assert [row.level for row in window.messages.rows] == ["error", "warning"]
+
+
+async def test_a_picture_is_the_same_each_time_and_keeps_its_colours(tmp_path: Path) -> None:
+    one, two = await taken(scene("talk")), await taken(scene("talk"))
+    assert one == two
+    assert write(one, tmp_path / "one.png") < MOST_BYTES
+    read = QImage(str(tmp_path / "one.png"))
+    assert (read.width(), read.height()) == (one.width(), one.height())
+    places = [(x, y) for x in range(0, one.width(), 7) for y in range(0, one.height(), 7)]
+    far = max(
+        abs(a - b)
+        for x, y in places
+        for a, b in zip(read.pixelColor(x, y).getRgb(), one.pixelColor(x, y).getRgb(), strict=True)
+    )
+    assert far <= 16
+
+
+def test_the_readme_names_each_picture_that_is_there() -> None:
+    named = set(re.findall(r"resources/screenshots/([\w-]+\.png)", README.read_text("utf-8")))
+    there = {path.name for path in FOLDER.iterdir()}
+    assert there == {f"{scene.name}.png" for scene in SCENES} | {LIVE}
+    assert named == there
+    assert all(path.stat().st_size < MOST_BYTES for path in FOLDER.iterdir())

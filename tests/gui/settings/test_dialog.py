@@ -1,0 +1,546 @@
+"""The dialog of settings: each setting has the editor that fits, and says what the user wants, once it is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QStyle,
+    QStyleOptionSpinBox,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from app.gui.settings.choice_editors import EDITORS
+from app.gui.settings.dialog import SettingsDialog
+from app.gui.settings.row import SettingRow
+from app.settings.declarations import Setting, Settings, declaration, declarations
+from tests.gui.shell.test_accessibility import controls, cut_off
+
+SHOWN = [one for one in declarations() if one.place == "dialog"]
+CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+DEVICES = [("", "System default"), ("Desk", "Desk")]
+
+
+@dataclass
+class Place:
+    """A dialog on screen, what it said, and a window that keeps what it said, as the app's does."""
+
+    host: QWidget
+    dialog: SettingsDialog
+    settings: Settings
+    told: list[tuple[str, object]] = field(default_factory=list)
+
+    def take(self, key: str, value: object) -> None:
+        self.told.append((key, value))
+        setattr(self.settings, key, value)
+
+    def row(self, key: str) -> SettingRow:
+        """The setting's row, on screen."""
+        self.dialog.open_afresh(key)
+        row = self.dialog.rows[key]
+        assert row.isVisible()
+        self.dialog.scroll.ensureWidgetVisible(row)
+        QApplication.processEvents()
+        return row
+
+    @property
+    def found(self) -> list[str]:
+        return [key for key, row in self.dialog.rows.items() if row.isVisible()]
+
+    @property
+    def titles(self) -> list[str]:
+        return [title.text() for title in self.dialog.titles.values() if title.isVisible()]
+
+
+def place_with(qtbot: QtBot, **kept: Any) -> Place:
+    host = QWidget()
+    qtbot.addWidget(host)
+    settings = Settings(**kept)
+    place = Place(host, SettingsDialog(settings, host), settings)
+    place.dialog.changed.connect(place.take)
+    for key in ("microphone", "loudspeaker"):
+        place.dialog.set_choices(key, DEVICES)
+    place.dialog.open_afresh()
+    qtbot.waitUntil(place.dialog.isActiveWindow)
+    return place
+
+
+@pytest.fixture(autouse=True)
+def _every_click_counts() -> Iterator[None]:
+    """A list that was opened by a click takes the next one for the second half of a double click."""
+    usual = QApplication.doubleClickInterval()
+    QApplication.setDoubleClickInterval(0)
+    yield
+    QApplication.setDoubleClickInterval(usual)
+
+
+@pytest.fixture
+def place(qtbot: QtBot) -> Place:
+    return place_with(qtbot)
+
+
+def type_over(field: QWidget, text: str) -> None:
+    QTest.keyClick(field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClicks(field, text)
+
+
+def change_by_keys(row: SettingRow) -> Any:
+    """Changes a setting as somebody without a mouse does; returns what it should be."""
+    declared, editor = row.declared, row.editor
+    focus = QApplication.focusWidget()
+    assert focus is not None and row.isAncestorOf(focus)
+    match declared.kind:
+        case "switch":
+            QTest.keyClick(focus, Qt.Key.Key_Space)
+            return not declared.default
+        case "choice" | "device":
+            QTest.keyClick(focus, Qt.Key.Key_Down)
+            view = editor.list.view()
+            assert view.isVisible()
+            QTest.keyClick(view, Qt.Key.Key_End)
+            QTest.keyClick(view, Qt.Key.Key_Return)
+            return declared.choices[-1] if declared.choices else "Desk"
+        case "number":
+            type_over(focus, f"{declared.highest - declared.step:g}")
+            QTest.keyClick(focus, Qt.Key.Key_Return)
+            return type(declared.default)(declared.highest - declared.step)
+        case "line" | "folder":
+            type_over(focus, "  something else ")
+            QTest.keyClick(focus, Qt.Key.Key_Return)
+            return "something else"
+        case "lines" | "folders":
+            QTest.keyClicks(focus, "one")
+            QTest.keyClick(focus, Qt.Key.Key_Return)
+            QTest.keyClicks(focus, "two")
+            QTest.keyClick(focus, Qt.Key.Key_Tab)
+            return "one\ntwo"
+        case "keys":
+            QTest.keyClick(focus, Qt.Key.Key_K, CTRL_ALT)
+            return "Ctrl+Alt+K"
+
+
+def change_by_mouse(row: SettingRow, elsewhere: QWidget, folder: Path) -> Any:
+    """Changes a setting as somebody with a mouse does; returns what it should be."""
+    declared, editor = row.declared, row.editor
+    left = Qt.MouseButton.LeftButton
+    match declared.kind:
+        case "switch":
+            QTest.mouseClick(editor.box, left, pos=QPoint(8, editor.box.height() // 2))
+            return not declared.default
+        case "choice" | "device":
+            QTest.mouseClick(editor.list, left)
+            QApplication.processEvents()
+            view = editor.list.view()
+            last = view.model().index(editor.list.count() - 1, 0)
+            QTest.mouseClick(view.viewport(), left, pos=view.visualRect(last).center())
+            return declared.choices[-1] if declared.choices else "Desk"
+        case "number":
+            option = QStyleOptionSpinBox()
+            editor.box.initStyleOption(option)
+            parts = QStyle.SubControl
+            up = editor.box.style().subControlRect(
+                QStyle.ComplexControl.CC_SpinBox, option, parts.SC_SpinBoxUp, editor.box
+            )
+            QTest.mouseClick(editor.box, left, pos=up.center())
+            QTest.mouseClick(elsewhere, left)
+            special = declared.special is not None and declared.special[0] < declared.lowest
+            return type(declared.default)(declared.lowest if special else declared.default + declared.step)
+        case "folder" | "folders":
+            QTest.mouseClick(editor.chooser, left)
+            asked = row.window().findChild(QFileDialog)
+            assert asked is not None and asked.isVisible()
+            asked.setDirectory(str(folder.parent))
+            asked.selectFile(str(folder))
+            asked.accept()
+            return str(folder)
+        case "line":
+            QTest.mouseClick(editor.line, left)
+            type_over(editor.line, "typed")
+        case "lines":
+            QTest.mouseClick(editor.text.viewport(), left)
+            QTest.keyClicks(editor.text, "typed")
+        case "keys":
+            QTest.mouseClick(editor.field.none_button, left)
+            return ""
+    QTest.mouseClick(elsewhere, left)
+    return "typed"
+
+
+@pytest.mark.parametrize("declared", SHOWN, ids=lambda one: one.name)
+def test_each_setting_is_changed_by_keyboard_and_taken_back(place: Place, declared: Setting) -> None:
+    row = place.row(declared.name)
+    assert type(row.editor) is EDITORS[declared.kind]
+    assert row.value == declared.default and not row.reset.isVisible()
+    wanted = change_by_keys(row)
+    assert place.told == [(declared.name, wanted)] and type(wanted) is type(declared.default)
+    assert row.value == wanted and row.reset.isVisible()
+    assert not row.editor.dirty
+    row.reset.setFocus()
+    QTest.keyClick(row.reset, Qt.Key.Key_Space)
+    assert place.told[1:] == [(declared.name, declared.default)]
+    assert not row.reset.isVisible() and row.isAncestorOf(QApplication.focusWidget())
+
+
+@pytest.mark.parametrize("declared", SHOWN, ids=lambda one: one.name)
+def test_each_setting_is_changed_by_mouse_and_comes_back(place: Place, declared: Setting, tmp_path: Path) -> None:
+    row = place.row(declared.name)
+    wanted = change_by_mouse(row, place.dialog.search, tmp_path)
+    assert place.told == [(declared.name, wanted)] and type(wanted) is type(declared.default)
+    shown = row.editor.in_words(declared.default)
+    assert shown and shown in row.reset.toolTip()
+    place.dialog.close()
+    place.dialog.open_afresh(declared.name)
+    assert row.value == wanted and row.reset.isVisible()
+    QTest.mouseClick(row.reset, Qt.MouseButton.LeftButton)
+    assert place.told[1:] == [(declared.name, declared.default)]
+
+
+def test_nothing_that_the_app_keeps_for_itself_is_shown(place: Place) -> None:
+    assert not {"routes", "secondary_provider", "favourite_backends", "first_run_done"} & set(place.dialog.rows)
+    assert list(place.dialog.rows) == [one.name for one in SHOWN]
+
+
+def test_letters_say_nothing_before_the_text_is_whole(place: Place) -> None:
+    row = place.row("openai_model")
+    QTest.keyClicks(row.editor.line, "gpt")
+    assert place.told == [] and not row.reset.isVisible()
+    QTest.keyClick(row.editor.line, Qt.Key.Key_Tab)
+    assert place.told == [("openai_model", "gpt")]
+
+
+def test_escape_takes_back_what_is_half_typed_and_then_closes(place: Place) -> None:
+    for key in ("openai_model", "cap_dollars", "persona"):
+        row = place.row(key)
+        focus = QApplication.focusWidget()
+        QTest.keyClicks(focus, "5")
+        assert row.editor.dirty
+        QTest.keyClick(focus, Qt.Key.Key_Escape)
+        assert place.dialog.isVisible() and not row.editor.dirty
+    QTest.keyClick(place.dialog, Qt.Key.Key_Escape)
+    assert place.told == [] and not place.dialog.isVisible()
+
+
+def test_closing_keeps_what_is_typed(place: Place) -> None:
+    row = place.row("persona")
+    QTest.keyClicks(row.editor.text, "A sailor.")
+    place.dialog.close()
+    assert place.told == [("persona", "A sailor.")]
+
+
+def test_numbers_stay_in_their_range(place: Place) -> None:
+    row = place.row("font_scale")
+    type_over(row.editor.box, "700")
+    QTest.keyClick(row.editor.box, Qt.Key.Key_Return)
+    assert 80 <= row.value <= 200
+    type_over(row.editor.box, "big")
+    QTest.keyClick(row.editor.box, Qt.Key.Key_Return)
+    assert 80 <= row.value <= 200 and row.editor.box.text().endswith(" %")
+
+
+@pytest.mark.parametrize("key", ["font_scale", "cap_dollars", "theme"])
+def test_the_wheel_scrolls_and_changes_nothing(place: Place, key: str) -> None:
+    control = place.row(key).editor.focusProxy()
+    turn = QWheelEvent(
+        QPointF(5, 5),
+        QPointF(5, 5),
+        QPoint(0, 0),
+        QPoint(0, -120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(control, turn)
+    assert place.told == []
+
+
+def test_what_a_number_stands_for_is_said_in_words(qtbot: QtBot) -> None:
+    place = place_with(qtbot, temperature=0.0)
+    row = place.row("temperature")
+    assert row.editor.box.text() == "0.00" and row.reset.isVisible()
+    QTest.keyClick(row.editor.box, Qt.Key.Key_Down)
+    assert place.told == [("temperature", -1.0)] and row.editor.box.text() == "the brain's own"
+    QTest.keyClick(row.editor.box, Qt.Key.Key_Up)
+    assert place.told[1:] == [("temperature", 0.0)]
+    assert place.row("cap_dollars").editor.box.text() == "no cap"
+
+
+def test_an_odd_number_in_the_file_is_no_change(qtbot: QtBot) -> None:
+    place = place_with(qtbot, temperature=0.123, answer_delay_ms=77)
+    row = place.row("temperature")
+    QTest.keyClick(row.editor.box, Qt.Key.Key_Escape)
+    assert not place.dialog.isVisible() and place.told == []
+
+
+def test_keys_that_cannot_be_are_refused_in_words(place: Place) -> None:
+    row = place.row("mute_hotkey")
+    edit = row.editor.field.edit
+    QTest.keyClick(edit, Qt.Key.Key_K)
+    assert row.refusal.isVisible() and "K" in row.refusal.text()
+    QTest.keyClick(edit, Qt.Key.Key_Space, CTRL_ALT)
+    assert "can't both talk and mute" in row.refusal.text() and place.told == []
+    assert row.editor.field.keys == "Ctrl+Alt+Shift+M"
+    QTest.keyClick(edit, Qt.Key.Key_J, CTRL_ALT)
+    assert place.told == [("mute_hotkey", "Ctrl+Alt+J")] and not row.refusal.isVisible()
+
+
+def test_the_hotkeys_are_left_alone_while_keys_are_typed(place: Place) -> None:
+    typing: list[bool] = []
+    place.dialog.keys_typed.connect(typing.append)
+    place.row("talk_hotkey")
+    assert typing == [True]
+    place.dialog.search.setFocus()
+    assert typing == [True, False]
+
+
+def test_it_says_when_a_change_takes_effect(place: Place) -> None:
+    words = {
+        "now": "",
+        "anew": "A talk that runs begins anew.",
+        "talk": "From the next talk on.",
+        "start": "From the next start of KAME on.",
+    }
+    for key, row in place.dialog.rows.items():
+        said = [effect for effect, sentence in words.items() if sentence and row.words.text().endswith(sentence)]
+        assert said == ([] if declaration(key).effect == "now" else [declaration(key).effect])
+    assert declaration("answer_mode").live and declaration("precision").live and not declaration("persona").live
+    assert "at once" in place.dialog.note.text()
+
+
+def test_a_talk_does_not_begin_anew_at_each_step(place: Place) -> None:
+    row = place.row("context_frames")
+    for _ in range(3):
+        QTest.keyClick(row.editor.box, Qt.Key.Key_Up)
+    assert row.editor.box.text() == "300 frames" and place.told == []
+    QTest.keyClick(row.editor.box, Qt.Key.Key_Tab)
+    assert place.told == [("context_frames", 300)]
+    row = place.row("font_scale")
+    for _ in range(2):
+        QTest.keyClick(row.editor.box, Qt.Key.Key_Up)
+    assert place.told[1:] == [("font_scale", 110), ("font_scale", 120)]
+
+
+# -- groups and search
+
+
+def test_a_group_shows_its_settings_alone(place: Place) -> None:
+    dialog = place.dialog
+    names = [dialog.groups.item(place).text() for place in range(dialog.groups.count())]
+    assert names == list(Settings.groups.values())
+    dialog.groups.setFocus()
+    QTest.keyClick(dialog.groups, Qt.Key.Key_Down)
+    assert place.titles == ["Speech"] and set(place.found) == {one.name for one in SHOWN if one.group == "speech"}
+    sound = dialog.groups.item(names.index("Sound"))
+    where = dialog.groups.visualItemRect(sound).center()
+    QTest.mouseClick(dialog.groups.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    assert place.titles == ["Sound"] and "microphone" in place.found and "provider" not in place.found
+
+
+@pytest.mark.parametrize(
+    ("words", "keys"),
+    [
+        ("precision", {"precision"}),  # a label, or a key
+        ("fan brightness", {"noise_suppression"}),  # an explanation
+        ("ANTHROPIC", {"provider", "anthropic_model"}),  # words of a choice, and a label
+        ("toggle", {"talk_mode"}),  # a choice as it is in the file
+        ("answer_delay_ms", {"answer_delay_ms"}),  # a key
+        ("text  size ", {"font_scale"}),
+        ("while", {"answer_mode", "talk_mode", "talk_hotkey", "mute_hotkey"}),
+    ],
+)
+def test_the_search_finds_by_every_word(place: Place, words: str, keys: set[str]) -> None:
+    QTest.keyClicks(place.dialog.search, words)
+    assert set(place.found) == keys
+    assert place.titles == [
+        title for group, title in Settings.groups.items() if group in {declaration(key).group for key in keys}
+    ]
+    assert not place.dialog.nothing.isVisible()
+
+
+def test_what_is_offered_here_is_found_too(place: Place) -> None:
+    QTest.keyClicks(place.dialog.search, "service")
+    assert {"microphone", "loudspeaker"} <= set(place.found)
+
+
+def test_nothing_found_is_said_and_escape_leads_back(place: Place) -> None:
+    dialog = place.dialog
+    dialog.groups.setCurrentRow(4)
+    dialog.search.setFocus()
+    QTest.keyClicks(dialog.search, "zebra")
+    assert place.found == [] and place.titles == []
+    assert dialog.nothing.isVisible() and dialog.nothing.text() == "Nothing found for “zebra”."
+    assert dialog.groups.currentRow() == -1
+    QTest.keyClick(dialog.search, Qt.Key.Key_Escape)
+    assert dialog.isVisible() and place.titles == ["Sound"] and dialog.groups.currentRow() == 4
+    assert not dialog.nothing.isVisible()
+
+
+def test_from_the_search_to_a_setting_and_to_a_group(place: Place) -> None:
+    dialog = place.dialog
+    QTest.keyClicks(dialog.search, "mirror")
+    QTest.keyClick(dialog.search, Qt.Key.Key_Return)
+    assert QApplication.focusWidget() is dialog.rows["weights_mirror"].editor.line and dialog.isVisible()
+    QTest.keyClick(dialog, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert dialog.search.hasFocus() and dialog.search.selectedText() == "mirror"
+    where = dialog.groups.visualItemRect(dialog.groups.item(0)).center()
+    QTest.mouseClick(dialog.groups.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    assert dialog.search.text() == "" and place.titles == ["Talk"]
+
+
+def test_it_opens_at_a_setting(place: Place) -> None:
+    QTest.keyClicks(place.dialog.search, "zebra")
+    place.dialog.open_afresh("weights_folder")
+    assert place.titles == ["Advanced"]
+    assert QApplication.focusWidget() is place.dialog.rows["weights_folder"].editor.line
+
+
+# -- back to the defaults
+
+
+def test_all_is_reset_after_a_question_and_can_be_undone(qtbot: QtBot) -> None:
+    odd = {"duplex": True, "persona": "A sailor.", "font_scale": 150, "talk_hotkey": "", "microphone": "Desk"}
+    place = place_with(qtbot, routes="{}", favourite_backends="[]", **odd)
+    dialog = place.dialog
+    QTest.mouseClick(dialog.reset_button, Qt.MouseButton.LeftButton)
+    assert place.told == [] and "5" in dialog.note.text() and dialog.confirm_button.hasFocus()
+    QTest.keyClick(dialog.confirm_button, Qt.Key.Key_Escape)
+    assert dialog.isVisible() and dialog.reset_button.isVisible() and not dialog.confirm_button.isVisible()
+    QTest.keyClick(dialog.reset_button, Qt.Key.Key_Space)
+    QTest.mouseClick(dialog.keep_button, Qt.MouseButton.LeftButton)
+    assert place.told == [] and place.settings == Settings(routes="{}", favourite_backends="[]", **odd)
+    QTest.keyClick(dialog.reset_button, Qt.Key.Key_Space)
+    QTest.keyClick(dialog.confirm_button, Qt.Key.Key_Space)
+    assert dict(place.told) == {key: declaration(key).default for key in odd} and len(place.told) == 5
+    assert place.settings == Settings(routes="{}", favourite_backends="[]")
+    assert not dialog.reset_button.isEnabled() and dialog.undo_button.hasFocus()
+    QTest.keyClick(dialog.undo_button, Qt.Key.Key_Space)
+    assert place.settings == Settings(routes="{}", favourite_backends="[]", **odd)
+    assert dialog.reset_button.isEnabled() and not dialog.undo_button.isVisible()
+
+
+def test_a_change_after_the_reset_is_not_undone(qtbot: QtBot) -> None:
+    place = place_with(qtbot, duplex=True)
+    place.dialog.reset_button.click()
+    place.dialog.confirm_button.click()
+    change_by_keys(place.row("auto_gain"))
+    assert not place.dialog.undo_button.isVisible()
+    assert place.settings == Settings(auto_gain=True)
+
+
+# -- changed elsewhere
+
+
+def test_what_is_changed_elsewhere_is_shown_and_not_said_again(place: Place) -> None:
+    dialog = place.dialog
+    others = {
+        "answer_mode": "after",
+        "duplex": True,
+        "oracle_lead_ms": 160,
+        "compatible_url": "http://one",
+        "tools": "clock",
+        "mute_hotkey": "",
+        "loudspeaker": "Gone",
+    }
+    for key, value in others.items():
+        dialog.show_value(key, value)
+    dialog.show_value("routes", "{}")  # isn't here: nothing to show
+    assert {key: dialog.rows[key].value for key in others} == others and place.told == []
+    assert place.row("answer_mode").editor.list.currentText() == "When you have finished"
+    assert place.row("oracle_lead_ms").editor.box.text() == "160 ms"
+    assert place.row("loudspeaker").editor.list.currentText() == "Not found: Gone"
+    assert dialog.rows["loudspeaker"].reset.isVisible()
+
+
+def test_what_is_typed_outlives_a_change_elsewhere(place: Place) -> None:
+    row = place.row("ollama_model")
+    QTest.keyClicks(row.editor.line, "qwen")
+    place.dialog.show_value("ollama_model", "gemma")
+    assert row.editor.line.text() == "qwen"
+    QTest.keyClick(row.editor.line, Qt.Key.Key_Return)
+    assert place.told == [("ollama_model", "qwen")]
+
+
+def test_a_refused_change_is_put_back_at_once(place: Place) -> None:
+    place.dialog.changed.connect(lambda key, value: place.dialog.show_value(key, declaration(key).default))
+    row = place.row("provider")
+    change_by_keys(row)
+    assert row.value == "embedded" and row.editor.list.currentText() == "Built in" and not row.reset.isVisible()
+
+
+def test_devices_wait_until_the_list_is_closed(place: Place, qtbot: QtBot) -> None:
+    picker = place.row("microphone").editor.list
+    QTest.keyClick(picker, Qt.Key.Key_Down)
+    place.dialog.set_choices("microphone", [("", "System default"), ("New", "New"), ("Desk", "Desk")])
+    assert picker.count() == 2
+    QTest.keyClick(picker.view(), Qt.Key.Key_End)
+    QTest.keyClick(picker.view(), Qt.Key.Key_Return)
+    assert place.told == [("microphone", "Desk")]
+    qtbot.waitUntil(lambda: picker.count() == 3)
+    assert picker.currentText() == "Desk"
+
+
+# -- for everybody
+
+
+def test_every_control_has_a_name_of_its_own_and_an_explanation(place: Place) -> None:
+    place.dialog.search.clear()
+    for row in place.dialog.rows.values():
+        row.show()
+    found = controls(place.dialog)
+    names = [widget.accessibleName() for widget in found]
+    assert all(names) and len(set(names)) == len(names), sorted(names)
+    assert len(found) > len(SHOWN)
+    for row in place.dialog.rows.values():
+        row.editor.setFocus()
+        assert QApplication.focusWidget().accessibleDescription() == row.words.text()
+
+
+@pytest.mark.parametrize("group", range(len(Settings.groups)))
+def test_tab_reaches_every_control_of_a_group(place: Place, group: int) -> None:
+    dialog = place.dialog
+    dialog.groups.setCurrentRow(group)
+    dialog.search.setFocus()
+    reached: set[QWidget | None] = set()
+    while (focus := QApplication.focusWidget()) not in reached:
+        reached.add(focus)
+        QTest.keyClick(focus, Qt.Key.Key_Tab)
+    missing = [one.accessibleName() for one in controls(dialog) if one.isEnabled() and one not in reached]
+    assert missing == []
+    assert place.told == []
+
+
+@pytest.mark.parametrize("size", [(0, 0), (900, 600), (1400, 900)])
+def test_nothing_is_cut_off(place: Place, size: tuple[int, int]) -> None:
+    dialog = place.dialog
+    dialog.resize(*size)
+    place.dialog.rows["mute_hotkey"].refuse("This can't be a hotkey, since it is used to write with. " * 3)
+    for group in range(dialog.groups.count()):
+        dialog.groups.setCurrentRow(group)
+        QApplication.processEvents()
+        inside = dialog.scroll.widget()
+        assert inside.width() <= dialog.scroll.viewport().width()
+        short = [
+            label.text()
+            for label in dialog.findChildren(QLabel)
+            if label.isVisible() and label.height() < label.heightForWidth(label.width())
+        ]
+        narrow = [
+            widget.accessibleName()
+            for widget in controls(dialog)
+            if isinstance(widget, QComboBox | QLineEdit) and widget.width() < widget.minimumSizeHint().width()
+        ]
+        assert short == narrow == []
+    assert [name for name in cut_off(dialog) if name in ("Close this dialog", "Reset all settings")] == []

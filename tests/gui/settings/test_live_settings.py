@@ -1,0 +1,309 @@
+"""The dialog of settings in the window: what is changed there holds at once, and is shown wherever else it stands."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont, QKeySequence, QPalette
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QComboBox
+
+from app.conversation.sound_processing import Processing
+from app.gui.settings.row import SettingRow
+from app.gui.shell.window import MainWindow
+from app.gui.state.choice import WindowChoices
+from app.gui.widgets.palette import Look
+from app.gui.widgets.theme import apply_theme, reduce_motion, reduced_motion
+from app.session.control import BackendChoice, SpeechChoice
+from app.session.errors import UserError
+from app.settings.declarations import Settings
+from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakeSoundService, two_devices
+from tests.gui.helpers import shown, until
+
+CHOICES = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), weighty=("kame",), backends=PROVIDERS)
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    """Theme, font and motion are the application's, and not the window's."""
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    yield
+    apply_theme(app, "system", 100)
+    reduce_motion(False)
+
+
+async def row_of(window: MainWindow, key: str) -> SettingRow:
+    """A setting's row in the dialog, which Ctrl+, opens."""
+    if window.panels.settings is None or not window.panels.settings.isVisible():
+        await until(window.isActiveWindow)
+        QTest.keySequence(window, QKeySequence("Ctrl+,"))
+    window.panels.open_settings(key)
+    dialog = window.panels.settings
+    assert dialog is not None and dialog.isVisible()
+    return dialog.rows[key]
+
+
+async def switch(window: MainWindow, key: str) -> None:
+    """Presses a setting's switch with the space bar."""
+    row = await row_of(window, key)
+    QTest.keyClick(row.editor.box, Qt.Key.Key_Space)
+
+
+async def pick(window: MainWindow, key: str, value: str) -> None:
+    """Chooses from a setting's list."""
+    row = await row_of(window, key)
+    box: QComboBox = row.editor.list
+    place = box.findData(value)
+    assert place >= 0, f"{value} is not offered"
+    box.setCurrentIndex(place)
+    box.activated.emit(place)
+
+
+async def fill(window: MainWindow, key: str, text: str) -> None:
+    """Types into a setting's field, and leaves it with Enter."""
+    row = await row_of(window, key)
+    field: Any = getattr(row.editor, "line", None) or row.editor.box
+    field.setFocus()
+    QTest.keyClick(field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClicks(field, text)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+
+
+def shown_value(window: MainWindow, key: str) -> object:
+    """What the dialog shows of a setting."""
+    assert window.panels.settings is not None
+    return window.panels.settings.rows[key].value
+
+
+async def test_theme_and_font_hold_at_once() -> None:
+    async with shown(FakeFactory(), choices=CHOICES) as window:
+        await pick(window, "theme", "dark")
+        assert Look.of(QApplication.palette()).dark
+        view = window.transcript.view
+        await until(lambda: view.palette().color(QPalette.ColorRole.Base).lightness() < 100)
+        size = QFont(window.transcript.view.font()).pointSizeF()
+        await fill(window, "font_scale", "150")
+        assert window.settings.font_scale == 150
+        await until(lambda: view.font().pointSizeF() == pytest.approx(1.5 * size, rel=0.05))
+        await pick(window, "theme", "light")
+        assert not Look.of(QApplication.palette()).dark
+
+
+async def test_a_look_that_was_kept_is_there_from_the_start() -> None:
+    async with shown(FakeFactory(), Settings(theme="dark", reduced_motion=True, oracle_quiet=True)) as window:
+        assert Look.of(QApplication.palette()).dark and reduced_motion()
+        assert window.oracle.quiet and window.menu.quiet_action.isChecked() and window.timeline.reduced_motion
+
+
+async def test_motion_and_quiet_hold_at_once_and_are_shown_everywhere() -> None:
+    async with shown(FakeFactory(), choices=CHOICES) as window:
+        await switch(window, "reduced_motion")
+        assert reduced_motion() and window.timeline.reduced_motion
+        await switch(window, "oracle_quiet")
+        assert window.oracle.quiet and window.menu.quiet_action.isChecked()
+        window.menu.quiet_action.trigger()
+        assert not window.oracle.quiet and not window.settings.oracle_quiet
+        assert shown_value(window, "oracle_quiet") is False
+        window.oracle.header.quiet.click()
+        assert window.settings.oracle_quiet and shown_value(window, "oracle_quiet") is True
+
+
+async def test_duplex_answer_mode_and_talk_mode_change_the_running_talk() -> None:
+    factory = FakeFactory()
+    async with shown(factory, choices=CHOICES) as window:
+        await switch(window, "duplex")
+        assert ("set_duplex", True) in factory.session.calls and window.talk_bar.duplex.isChecked()
+        window.talk_bar.duplex.click()
+        assert ("set_duplex", False) in factory.session.calls and shown_value(window, "duplex") is False
+        await pick(window, "answer_mode", "after")
+        assert (
+            "set_answer_mode",
+            "after",
+        ) in factory.session.calls and window.setup.answer_mode.currentData() == "after"
+        await pick(window, "talk_mode", "toggle")
+        assert window.talk_bar.button.text() == "Press to talk" and window.push.mode == "toggle"
+        assert len(factory.sessions) == 1
+
+
+async def test_devices_and_processing_change_the_running_talk() -> None:
+    factory = FakeFactory()
+    async with shown(factory, choices=CHOICES, list_devices=two_devices) as window:
+        await pick(window, "microphone", "Desk microphone")
+        await pick(window, "loudspeaker", "Headphones")
+        assert [call for call in factory.session.calls if call[0] == "set_devices"] == [
+            ("set_devices", "Desk microphone", ""),
+            ("set_devices", "Desk microphone", "Headphones"),
+        ]
+        assert window.setup.microphone.currentText() == "Desk microphone"
+        assert window.setup.loudspeaker.currentText() == "Headphones"
+        window.setup.loudspeaker.setCurrentIndex(0)
+        window.setup.loudspeaker.activated.emit(0)
+        assert window.settings.loudspeaker == "" and shown_value(window, "loudspeaker") == ""
+        await switch(window, "echo_cancellation")
+        await switch(window, "noise_suppression")
+        assert factory.session.calls[-1] == ("set_processing", Processing(False, True, False))
+        await switch(window, "openings")
+        assert factory.session.calls[-1] == ("set_openings", False)
+        assert window.manager.wanted.openings is False
+
+
+async def test_recogniser_voice_rate_and_volume_change_the_running_talk() -> None:
+    factory = FakeFactory()
+    async with shown(factory, choices=CHOICES) as window:
+        await fill(window, "speech_rate", "150")
+        assert factory.session.calls[-1] == ("set_speech", SpeechChoice(rate=1.5))
+        await fill(window, "speech_volume", "50")
+        assert factory.session.calls[-1] == ("set_speech", SpeechChoice(rate=1.5, volume=0.5))
+        window.live.change("recogniser", "whisper-tiny")
+        window.live.change("voice", "pico/en-GB")
+        chosen = SpeechChoice("en", "whisper-tiny", "pico/en-GB", 1.5, 0.5)
+        assert factory.session.calls[-1] == ("set_speech", chosen) and window.manager.wanted.speech == chosen
+        assert len(factory.sessions) == 1, "no talk begins anew for that"
+
+
+async def test_what_is_changed_while_a_talk_begins_reaches_it() -> None:
+    factory = FakeFactory()
+    async with shown(factory, choices=CHOICES) as window:
+        factory.gate = asyncio.Event()
+        window.manager.start(window.manager.wanted)
+        await until(lambda: len(factory.choices) == 2)
+        window.live.change("voice", "pico/en-GB")
+        factory.gate.set()
+        await until(lambda: window.manager.session is not None)
+        assert factory.choices[-1].speech.voice == "" and len(factory.sessions) == 2
+        assert ("set_speech", SpeechChoice(voice="pico/en-GB")) in factory.session.calls
+
+
+async def test_hotkeys_are_taken_at_once() -> None:
+    async with shown(FakeFactory(), choices=CHOICES, sound_service=FakeSoundService()) as window:
+        taken: list[tuple[str, str]] = []
+        window.sound.hotkeys_changed.connect(lambda talk, mute: taken.append((talk, mute)))
+        row = await row_of(window, "talk_hotkey")
+        row.want("Ctrl+Alt+K")
+        assert taken == [("Ctrl+Alt+K", window.settings.mute_hotkey)]
+        row = await row_of(window, "mute_hotkey")
+        row.want("")
+        assert taken[-1] == ("Ctrl+Alt+K", "") and window.settings.mute_hotkey == ""
+
+
+async def test_dials_turn_in_the_running_talk_and_the_bar_shows_them() -> None:
+    factory = FakeFactory()
+    async with shown(factory, Settings(frontend="kame"), choices=CHOICES) as window:
+        await fill(window, "answer_delay_ms", "400")
+        assert factory.session.calls[-1] == ("set_dials", 5, 0)
+        await fill(window, "oracle_lead_ms", "240")
+        assert factory.session.calls[-1] == ("set_dials", 5, 3)
+        assert (window.model.delay.value(), window.model.lead.value()) == (400, 240)
+        window.model.delay.setValue(window.model.delay.value() + window.model.delay.singleStep())
+        await until(lambda: shown_value(window, "answer_delay_ms") == window.settings.answer_delay_ms == 480)
+        assert len(factory.sessions) == 1, "no talk begins anew for that"
+
+
+async def test_a_backend_is_changed_and_a_refused_one_is_shown_as_such() -> None:
+    factory = FakeFactory()
+    async with shown(factory, Settings(openai_model="gpt-5"), choices=CHOICES, service=FakeBackendService()) as window:
+        await pick(window, "provider", "openai")
+        await until(lambda: ("set_backend", BackendChoice("openai", "gpt-5")) in factory.session.calls)
+        assert window.setup.backend.currentData() == "openai"
+        await until(lambda: window.manager._backend.provider == "openai")
+        await fill(window, "openai_model", "gpt-4.1")
+        await until(lambda: ("set_backend", BackendChoice("openai", "gpt-4.1")) in factory.session.calls)
+        await fill(window, "google_model", "gemini-2.5-pro")
+        await asyncio.sleep(0.02)
+        assert factory.session.calls[-1][1] == BackendChoice("openai", "gpt-4.1"), "another brain's model is only kept"
+        factory.session.refusal = UserError("There is no key for Anthropic.")
+        await pick(window, "provider", "anthropic")
+        await until(lambda: "There is no key for Anthropic." in window.messages.sentences())
+        assert window.settings.provider == "openai" and shown_value(window, "provider") == "openai"
+        assert window.setup.backend.currentData() == "openai"
+
+
+async def test_a_router_without_a_table_asks_for_it_and_is_not_in_force_before() -> None:
+    factory = FakeFactory()
+    async with shown(factory, choices=CHOICES, service=FakeBackendService()) as window:
+        await pick(window, "provider", "router")
+        assert window.dialogs.routes is not None and window.dialogs.routes.isVisible()
+        assert window.settings.provider == "embedded" and shown_value(window, "provider") == "embedded"
+        assert not [call for call in factory.session.calls if call[0] == "set_backend"]
+
+
+async def test_several_that_need_a_fresh_talk_cause_one() -> None:
+    factory = FakeFactory()
+    async with shown(factory, choices=CHOICES) as window:
+        dialog_row = await row_of(window, "frontend")
+        dialog_row.want("kame")
+        for key, value in (("precision", "int8"), ("context_frames", 500), ("weights_folder", "/tmp")):
+            (await row_of(window, key)).want(value)
+        await until(lambda: len(factory.choices) == 2 and window.manager.session is not None)
+        await asyncio.sleep(0.05)
+        assert len(factory.choices) == 2
+        choice = factory.choices[-1]
+        assert (choice.frontend, choice.model.precision, choice.model.context) == ("kame", "int8", 500)
+        assert window.setup.frontend.currentData() == "kame" and window.model.isVisible()
+
+
+async def test_what_concerns_another_voice_begins_nothing_anew() -> None:
+    factory = FakeFactory()
+    async with shown(factory, choices=CHOICES) as window:
+        (await row_of(window, "precision")).want("int4")
+        (await row_of(window, "keep_history")).want(False)
+        (await row_of(window, "persona")).want("You are a pilot.")
+        await asyncio.sleep(0.05)
+        assert len(factory.choices) == 1 and factory.choices[0].style.persona == ""
+
+
+async def test_recordings_are_kept_from_the_menu_and_the_dialog_alike() -> None:
+    factory = FakeFactory()
+    async with shown(factory, choices=CHOICES) as window:
+        await switch(window, "keep_recordings")
+        assert window.menu.recordings_action.isChecked() and factory.choices[0].record_folder == ""
+        window.menu.recordings_action.trigger()
+        assert not window.settings.keep_recordings and shown_value(window, "keep_recordings") is False
+
+
+async def test_all_are_reset_and_brought_back(tmp_path: Path) -> None:
+    factory, path = FakeFactory(), tmp_path / "settings.json"
+    settings = Settings(
+        path=path, theme="dark", duplex=True, answer_mode="after", provider="openai", openai_model="gpt-5"
+    )
+    async with shown(factory, settings, choices=CHOICES, service=FakeBackendService()) as window:
+        await row_of(window, "theme")
+        dialog = window.panels.settings
+        assert dialog is not None
+        QTest.mouseClick(dialog.reset_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(dialog.confirm_button, Qt.MouseButton.LeftButton)
+        await until(lambda: ("set_backend", BackendChoice()) in factory.session.calls)
+        assert (settings.theme, settings.duplex, settings.answer_mode, settings.provider) == (
+            "system",
+            False,
+            "thinking",
+            "embedded",
+        )
+        assert not window.talk_bar.duplex.isChecked() and window.setup.answer_mode.currentData() == "thinking"
+        await until(lambda: window.manager._backend.provider == "embedded")
+        QTest.mouseClick(dialog.undo_button, Qt.MouseButton.LeftButton)
+        await until(lambda: factory.session.calls[-1] == ("set_backend", BackendChoice("openai", "gpt-5")))
+        assert (settings.theme, settings.duplex, settings.answer_mode) == ("dark", True, "after")
+    assert json.loads(path.read_text())["theme"] == "dark"
+
+
+async def test_a_setting_changed_in_another_place_is_shown_in_the_open_dialog() -> None:
+    factory = FakeFactory()
+    async with shown(
+        factory, choices=CHOICES, service=FakeBackendService(), sound_service=FakeSoundService()
+    ) as window:
+        await row_of(window, "provider")
+        window.live.pick_backend(BackendChoice("openai", "gpt-5"))
+        await until(lambda: shown_value(window, "provider") == "openai")
+        assert shown_value(window, "openai_model") == "gpt-5"
+        window.sound.set_talk_mode("toggle")
+        assert shown_value(window, "talk_mode") == "toggle"
+        window.sound.set_processing(Processing(True, False, True))
+        assert shown_value(window, "auto_gain") is True

@@ -1,0 +1,343 @@
+"""Every control can be named by a screen reader, reached with Tab, and read at the smallest size."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QProgressBar,
+    QRadioButton,
+    QScrollArea,
+    QSlider,
+    QWidget,
+)
+
+from app.conversation import events as e
+from app.diagnostics.logs import Log
+from app.gui.shell.window import MainWindow
+from app.gui.state.choice import WindowChoices
+from app.gui.widgets.elided import Elided
+from app.gui.widgets.level_meter import LevelMeter
+from app.session.control import BackendChoice, Style, ToolChoice
+from app.settings.declarations import Settings
+from tests.gui.fake_history import FakeHistory
+from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakeServers, FakeSoundService, two_devices
+from tests.gui.helpers import say, shown, until
+from tests.gui.pictures.window import side_by_side, talk
+
+CONTROLS = (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QComboBox,
+    QLineEdit,
+    QAbstractScrollArea,
+    QProgressBar,
+    QSlider,
+    LevelMeter,
+)
+
+ROUTES = '{"stem": {"provider": "compatible", "model": "m", "base_url": "http://127.0.0.1:8080/v1"}}'
+
+
+def controls(window: QWidget) -> list[QWidget]:
+    """All interactive controls that are shown; not the inner parts of others, nor Qt's own."""
+    return [
+        widget
+        for widget in window.findChildren(QWidget)
+        if isinstance(widget, CONTROLS)
+        and widget.isVisible()
+        and widget.window() is window
+        and not isinstance(widget.parentWidget(), QAbstractSpinBox | QComboBox | QLineEdit)
+        and not widget.objectName().startswith("qt_")
+    ]
+
+
+def tabbed() -> list[QWidget | None]:
+    """What Tab reaches from the focused widget on, until it comes back."""
+    seen: list[QWidget | None] = []
+    for _ in range(60):
+        focus = QApplication.focusWidget()
+        if focus in seen:
+            break
+        seen.append(focus)
+        QTest.keyClick(focus, Qt.Key.Key_Tab)
+    return seen
+
+
+async def test_every_control_has_a_name_of_its_own() -> None:
+    factory = FakeFactory()
+    choices = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), backends=PROVIDERS)
+    settings = Settings(provider="ollama")
+    async with shown(
+        factory, settings, choices=choices, service=FakeBackendService(), sound_service=FakeSoundService()
+    ) as window:
+        say(window, factory, e.SecondaryChanged(1, "OpenAI", "gpt"))
+        say(window, factory, e.Failure(1, "backend", "One."), e.Failure(1, "audio", "Two.", fatal=True))
+        found = controls(window)
+        nameless = [widget for widget in found if not widget.accessibleName()]
+        assert nameless == []
+        assert len(found) >= 19
+        names = [widget.accessibleName() for widget in found]
+        twice = {name for name in names if names.count(name) > 1}
+        assert twice <= {"Close this message"}
+
+
+async def test_tab_reaches_every_control_and_comes_back() -> None:
+    factory = FakeFactory()
+    async with shown(
+        factory, Settings(provider="ollama"), service=FakeBackendService(), sound_service=FakeSoundService()
+    ) as window:
+        await until(window.isActiveWindow)
+        window.resize(1400, 900)
+        await until(lambda: window.timeline.view is not None)
+        say(window, factory, e.SecondaryChanged(1, "OpenAI", "gpt"))
+        window.setup.backend.setFocus()
+        seen = tabbed()
+        setup = window.setup
+        transcript, oracle, bar, timeline = window.transcript, window.oracle, window.talk_bar, window.timeline
+        assert seen == [
+            setup.backend,
+            setup.model,
+            setup.picker.refresh,
+            setup.url,
+            setup.favourites,
+            setup.connection_button,
+            setup.answer_mode,
+            window.conversations.new_button,
+            window.conversations.more,
+            window.conversations.search,
+            window.conversations.rows,
+            transcript.header.button,
+            setup.new_button,
+            transcript.view,
+            transcript.type_box.field,
+            oracle.header.quiet,
+            oracle.header.switch,
+            oracle.columns[0].view,
+            oracle.columns[1].hand_button,
+            oracle.columns[1].view,
+            timeline.follow_button,
+            timeline.out_button,
+            timeline.in_button,
+            timeline.last_button,
+            timeline.export_button,
+            timeline.view,
+            bar.mute,
+            setup.stop_button,
+            setup.microphone,
+            bar.button,
+            setup.loudspeaker,
+            bar.duplex,
+            bar.sound,
+            window.status.response,
+        ]
+
+
+def cut_off(window: QWidget) -> list[str]:
+    """The controls and labels that have not the room that they need."""
+    short = [
+        widget.accessibleName()
+        for widget in controls(window)
+        if widget.width() < widget.minimumSizeHint().width()
+        or not window.rect().contains(widget.mapTo(window, widget.rect().bottomRight()))
+    ]
+    for label in window.findChildren(QLabel):
+        shown_here = label.isVisible() and label.window() is window
+        rigid = not label.wordWrap() and not isinstance(label, Elided)
+        if shown_here and rigid and label.width() < label.sizeHint().width():
+            short.append(label.text())
+        if shown_here and label.wordWrap() and label.height() < label.heightForWidth(label.width()):
+            short.append(label.text())
+    return short
+
+
+@pytest.mark.parametrize("provider", ["embedded", "ollama", "anthropic", "compatible", "router"])
+async def test_nothing_is_cut_off_at_the_smallest_size(provider: str) -> None:
+    factory = FakeFactory()
+    settings = Settings(provider=provider, compatible_url="http://127.0.0.1:8080/v1", routes=ROUTES)
+    frontends = (("cascade", "Cascade"), ("kame", "KAME"), ("moshi", "Moshi"))
+    choices = WindowChoices(frontends=frontends, backends=PROVIDERS)
+    async with shown(
+        factory, settings, choices=choices, service=FakeBackendService(), sound_service=FakeSoundService()
+    ) as window:
+        window.resize(900, 600)
+        long = "A sentence that is long enough to need two lines. " * 3
+        say(window, factory, e.Failure(1, "backend", long), *talk(), *side_by_side(12.0))
+        await until(lambda: window.width() == 900 and not cut_off(window), 1.0)
+        assert (window.width(), window.height()) == (900, 600)
+        window.resize(window.minimumSize())
+        await until(lambda: window.width() < 900 and not cut_off(window), 1.0)
+
+
+PANELS = (
+    *("settings " + group for group in Settings.groups if group != "history"),
+    "first run 0",
+    "first run 1",
+    "first run 2",
+    "first run 3",
+    "first run 4",
+    "log",
+    "latency",
+    "about",
+    "duplicate",
+)
+
+
+async def panel_of(window: MainWindow, name: str) -> QWidget:
+    """Opens one of the window's panels; with a word behind it, at that page."""
+    kind, _, page = name.rpartition(" ")
+    if kind == "settings":
+        window.panels.open_settings()
+        assert window.panels.settings is not None
+        window.panels.settings.groups.setCurrentRow(list(Settings.groups).index(page))
+        return window.panels.settings
+    if kind == "first run":
+        window.panels.open_first_run(again=True)
+        run = window.panels.first_run
+        assert run is not None
+        await until(lambda: run.machine.view is not None)
+        for place in range(1, int(page) + 1):
+            await until(run.next_button.isEnabled)
+            run.next_button.click()
+            await until(lambda place=place: run.here == place)
+        return run
+    opened: dict[str, Callable[[], object]] = {
+        "log": window.panels.open_log,
+        "latency": window.latency.open,
+        "about": window.panels.open_about,
+        "duplicate": lambda: window.dialogs.open_duplicate("c", BackendChoice()),
+    }
+    opened[name]()
+    return {
+        "log": window.panels.log,
+        "latency": window.latency.panel,
+        "about": window.panels.about,
+        "duplicate": window.dialogs.duplicate,
+    }[name]  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("name", PANELS)
+async def test_every_panel_is_named_and_reached_by_tab(name: str) -> None:
+    from tests.gui.first_run.test_wizard import FakeMachine  # which needs what is here
+
+    choices = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), backends=PROVIDERS)
+    log = Log(10)
+    log.add(1.0, logging.INFO, "app", "A line.", "", "MainThread")
+    async with shown(
+        FakeFactory(),
+        Settings(first_run_done=True, provider="openai"),
+        choices=choices,
+        service=FakeBackendService(),
+        sound_service=FakeSoundService(),
+        history=FakeHistory(),
+        machine=FakeMachine(),
+        log=log,
+        list_devices=two_devices,
+    ) as window:
+        dialog = await panel_of(window, name)
+        dialog.activateWindow()
+        await until(dialog.isActiveWindow)
+        await asyncio.sleep(0.05)
+        found = controls(dialog)
+        names = [widget.accessibleName() for widget in found]
+        assert all(names) and len(set(names)) == len(names), names
+        assert dialog.accessibleName()
+        QTest.keyClick(dialog, Qt.Key.Key_Tab)
+        reached = set(tabbed())
+        # Of radio buttons Tab reaches the one that is on, the arrows do the rest. A meter, a bar and what only
+        # scrolls what is in it show something, and take no keys of their own.
+        others = [
+            w
+            for w in found
+            if w.isEnabled()
+            and w.focusPolicy() & Qt.FocusPolicy.TabFocus
+            and not isinstance(w, QRadioButton | LevelMeter | QProgressBar | QScrollArea)
+        ]
+        assert others and [w.accessibleName() for w in others if w not in reached] == []
+        for w in found:
+            if isinstance(w, QAbstractButton) and not isinstance(w, QRadioButton):
+                assert w.focusPolicy() & Qt.FocusPolicy.TabFocus, w.accessibleName()
+        QTest.keyClick(dialog, Qt.Key.Key_Escape)
+        assert not dialog.isVisible() and window.isVisible()
+
+
+async def test_the_menus_of_conversations_have_words_and_letters() -> None:
+    async with shown(FakeFactory(), history=FakeHistory()) as window:
+        for menu in (window.conversations.menu, window.conversations.more_menu):
+            texts = [action.text() for action in menu.actions() if not action.isSeparator()]
+            letters = [text[text.index("&") + 1].lower() for text in texts]
+            assert texts and len(set(letters)) == len(letters), texts
+
+
+@pytest.mark.parametrize(
+    "name", ["key", "models", "compatible", "secondary", "routes", "conversation", "servers", "sound"]
+)
+async def test_every_dialog_is_named_whole_and_reached_by_tab(name: str) -> None:
+    factory, service = FakeFactory(), FakeBackendService(lists={"ollama": ("gemma3:4b",)}, keys={"openai": "k"})
+    service.tool_servers = FakeServers()
+    settings = Settings(compatible_url="http://127.0.0.1:8080/v1", routes=ROUTES)
+    names = ("weather", "a-long-name-of-a-server", "another-name", "sums")
+    choices = WindowChoices(backends=PROVIDERS, mcp_servers=names)
+    async with shown(factory, settings, choices=choices, service=service, sound_service=FakeSoundService()) as window:
+        dialogs = window.dialogs
+        match name:
+            case "key":
+                dialogs.open_backend(BackendChoice("openai"))
+            case "models":
+                dialogs.open_backend(BackendChoice("ollama", "", "http://127.0.0.1:11434"))
+            case "compatible":
+                dialogs.open_backend(BackendChoice("compatible", "", settings.compatible_url))
+            case "secondary":
+                dialogs.open_secondary(BackendChoice("ollama", "", "http://127.0.0.1:11434"), BackendChoice())
+            case "routes":
+                dialogs.open_routes()
+            case "conversation":
+                tools = ToolChoice(("files", "mcp:weather"), ("/tmp",))
+                dialogs.open_conversation(Style(temperature=0.5), tools, 1.0)
+                assert dialogs.conversation is not None
+                dialogs.conversation.tools.folders.setCurrentRow(0)  # so that it can be removed
+            case "servers":
+                dialogs.open_servers()
+                await until(lambda: dialogs.servers is not None and dialogs.servers.servers.count())
+            case "sound":
+                window.sound.open_dialog()
+                assert window.sound.dialog is not None
+                window.sound.dialog.show_hotkey_trouble("These keys belong to another program.")
+        made = (
+            dialogs.backend,
+            dialogs.secondary,
+            dialogs.routes,
+            dialogs.conversation,
+            dialogs.servers,
+            window.sound.dialog,
+        )
+        dialog = next(one for one in made if one is not None)
+        await until(dialog.isActiveWindow)
+        if name == "key":
+            await until(lambda: dialogs.backend is not None and dialogs.backend.forget_button.isEnabled())
+        await asyncio.sleep(0.05)
+        found = controls(dialog)
+        names = [widget.accessibleName() for widget in found]
+        assert all(names) and len(set(names)) == len(names), names
+        assert dialog.accessibleName()
+        assert {widget for widget in QApplication.topLevelWidgets() if widget.isVisible()} == {window, dialog}
+        reached = set(tabbed())
+        # Of radio buttons Tab reaches the one that is on, the arrows do the rest; a meter only shows something.
+        others = [w for w in found if w.isEnabled() and not isinstance(w, QRadioButton | LevelMeter)]
+        missing = [w.accessibleName() for w in others if w not in reached]
+        assert missing == []
+        await until(lambda: not cut_off(dialog), 1.0)
+        QTest.keyClick(dialog, Qt.Key.Key_Escape)
+        assert not dialog.isVisible() and window.isVisible()

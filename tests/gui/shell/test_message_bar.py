@@ -1,0 +1,279 @@
+"""Messages say what to do: told apart by how bad they are, counted, read at leisure, and gone when it is solved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
+from PySide6.QtGui import QAccessible, QColor, QEnterEvent, QKeySequence, QPalette
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.gui.shell.message_bar import MOST, MessageBar
+from app.gui.shell.message_row import LONGEST, MessageRow, breakable, reading_ms
+from app.session.control import BackendChoice
+from tests.gui.pictures.window import dark_palette
+from tests.gui.shell.test_accessibility import controls, cut_off, tabbed
+from tests.gui.widgets.test_palette import contrast
+
+PATH = "/home/ann/.config/kame-desktop/a-folder-with-a-very-long-name-indeed/and_another_one/settings.json.broken" * 2
+
+
+class Place(QWidget):
+    """A window with something above and below the messages."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        self.above, self.bar, self.below = QPushButton("Above", self), MessageBar(self), QPushButton("Below", self)
+        self.above.setAccessibleName("Above")
+        self.below.setAccessibleName("Below")
+        column.addWidget(self.above)
+        column.addWidget(self.bar)
+        column.addStretch(1)
+        column.addWidget(self.below)
+        self.resize(900, 600)
+
+
+@pytest.fixture
+def place(qtbot) -> Iterator[Place]:
+    place = Place()
+    qtbot.addWidget(place)
+    place.show()
+    place.activateWindow()
+    qtbot.waitUntil(place.isActiveWindow)
+    yield place
+
+
+@pytest.fixture
+def bar(place: Place) -> MessageBar:
+    return place.bar
+
+
+def point_at(row: MessageRow) -> None:
+    middle = QPointF(row.rect().center())
+    QApplication.sendEvent(row, QEnterEvent(middle, middle, middle))
+
+
+def point_elsewhere(row: MessageRow) -> None:
+    QApplication.sendEvent(row, QEvent(QEvent.Type.Leave))
+
+
+def test_the_same_again_is_counted_and_not_shown_twice(bar: MessageBar) -> None:
+    bar.say("Ollama did not answer. Start it.")
+    (row,) = bar.rows
+    assert not row.count.isVisible() and row.accessibleDescription() == "Error"
+    bar.say("Ollama did not answer. Start it.")
+    bar.say("Ollama did not answer. Start it.")
+    assert bar.rows == [row] and row.count.isVisible() and row.count.text() == "(3×)"
+    assert row.label.text() == row.accessibleName() == "Ollama did not answer. Start it."
+    assert row.accessibleDescription() == "Error, 3 times"
+    bar.say("Ollama did not answer. Start it.", secondary=True)
+    assert len(bar.rows) == 2, "that was the one at the side"
+
+
+def test_levels_are_told_apart_by_picture_word_and_colour(bar: MessageBar, qtbot) -> None:
+    bar.say("It broke.")
+    bar.say("It limps.", level="warning")
+    bar.say("It moved.", level="notice")
+    assert [row.accessibleDescription() for row in bar.rows] == ["Error", "Warning", "Notice"]
+    pictures = {row.icon.pixmap().toImage().cacheKey() for row in bar.rows}
+    assert len(pictures) == 3
+    images = [row.icon.pixmap().toImage() for row in bar.rows]
+    assert images[0] != images[1] != images[2] != images[0]
+    qtbot.waitUntil(lambda: bar.rows[-1].width() > 300)
+    grounds = {row.grab().toImage().pixelColor(row.width() // 2, 3).name() for row in bar.rows}
+    assert len(grounds) == 3
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_words_are_readable_on_every_ground(bar: MessageBar, dark: bool, qtbot) -> None:
+    bar.window().setPalette(dark_palette() if dark else QPalette(QColor("#efefef")))
+    for level in ("error", "warning", "notice"):
+        bar.say(level, level=level)
+    qtbot.waitUntil(lambda: bar.rows[-1].width() > 300)
+    for row in bar.rows:
+        ground = row.grab().toImage().pixelColor(row.width() // 2, 3)
+        assert contrast(row.label.palette().color(QPalette.ColorRole.WindowText), ground) >= 4.5, row.level
+
+
+def test_a_notice_goes_when_it_may_have_been_read(bar: MessageBar, qtbot) -> None:
+    assert reading_ms("Two words.") < reading_ms("A sentence of more words takes longer to read.") < 15_000
+    assert reading_ms("") >= 4_000
+    bar.reading_ms = lambda sentence: 30
+    bar.say("The microphone is back.", level="notice")
+    bar.say("The settings could not be saved.", level="warning")
+    qtbot.waitUntil(lambda: bar.sentences() == ["The settings could not be saved."])
+    assert not bar.rows[0].reading.isActive() and bar.isVisible()
+
+
+def test_a_notice_stays_while_it_is_pointed_at_or_has_the_keyboard(bar: MessageBar, place: Place) -> None:
+    place.above.setFocus()
+    bar.say("The microphone is back.", level="notice")
+    (row,) = bar.rows
+    assert row.reading.isActive() and row.reading.interval() == reading_ms(row.sentence)
+    point_at(row)
+    assert not row.reading.isActive()
+    row.close_button.setFocus()
+    point_elsewhere(row)
+    assert not row.reading.isActive(), "the keyboard is in it"
+    place.above.setFocus()
+    assert row.reading.isActive()
+    point_at(row)
+    bar.say("The microphone is back.", level="notice")
+    assert not row.reading.isActive() and row.times == 2
+    bar.say("The microphone is back.")  # and now it is one
+    point_elsewhere(row)
+    assert row.level == "error" and not row.reading.isActive()
+
+
+def test_a_notice_waits_for_somebody_who_can_see_it(bar: MessageBar, place: Place, qtbot) -> None:
+    bar.reading_ms = lambda sentence: 20
+    place.hide()
+    bar.say("The microphone is back.", level="notice")
+    (row,) = bar.rows
+    with qtbot.waitSignals([row.reading.timeout] * 2):
+        pass
+    assert bar.rows == [row]
+    place.show()
+    qtbot.waitUntil(lambda: bar.rows == [])
+
+
+def test_what_is_worse_makes_room_last(bar: MessageBar) -> None:
+    bar.say("Error one.")
+    bar.say("A notice.", level="notice")
+    bar.say("A warning.", level="warning")
+    bar.say("Error two.", retry=True)
+    assert bar.sentences() == ["Error one.", "A warning.", "Error two."]
+    bar.say("Error three.")
+    bar.say("Error four.")
+    assert bar.sentences() == ["Error two.", "Error three.", "Error four."], "what can be tried again stays longest"
+    bar.say("Another notice.", level="notice")
+    assert len(bar.rows) == MOST and "Another notice." not in bar.sentences()
+
+
+def test_what_is_solved_goes_and_the_rest_stays(bar: MessageBar) -> None:
+    bar.say("The settings could not be saved.", topic="settings")
+    bar.say("There is no key.", topic="backend")
+    bar.say("Something else.")
+    bar.clear_talk()
+    assert bar.sentences() == ["The settings could not be saved.", "Something else."]
+    bar.say("The settings still can't be saved.", topic="settings")
+    assert bar.sentences() == ["Something else.", "The settings still can't be saved."]
+    bar.solved("settings", "weights")
+    assert bar.sentences() == ["Something else."]
+    bar.solved("")
+    assert bar.sentences() == ["Something else."]
+
+
+def test_a_fault_of_the_program_leads_to_the_log(bar: MessageBar, qtbot) -> None:
+    bar.say("Ollama did not answer.")
+    assert not bar.rows[0].log_button.isVisible()
+    bar.say("The window could not show something.", fault=True)
+    button = bar.rows[1].log_button
+    assert button.isVisible() and button.accessibleName() == "Show log"
+    with qtbot.waitSignal(bar.log_wanted, timeout=500):
+        button.click()
+    assert len(bar.rows) == 2
+    bar.with_log = False
+    bar.say("Without a log.", fault=True)
+    assert not bar.rows[2].log_button.isVisible()
+
+
+def test_escape_closes_the_message_with_the_keyboard_and_gives_it_back(bar: MessageBar, place: Place) -> None:
+    place.below.setFocus()
+    assert not bar.take_focus()
+    bar.say("First.")
+    bar.say("Second.", retry=True)
+    assert place.below.hasFocus(), "a message does not take the keyboard"
+    assert bar.take_focus() and bar.rows[1].retry_button.hasFocus()
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+    assert bar.sentences() == ["First."] and bar.rows[0].close_button.hasFocus()
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+    assert bar.sentences() == [] and place.below.hasFocus() and not bar.isVisible()
+    bar.say("Third.")
+    place.above.setFocus()
+    QTest.mouseClick(bar.rows[0].close_button, Qt.MouseButton.LeftButton)
+    assert bar.rows == [] and place.above.hasFocus()
+
+
+def test_tab_goes_through_messages_where_they_are_seen(bar: MessageBar, place: Place) -> None:
+    bar.with_service = True
+    bar.say("First.")
+    bar.say("Second.", True, BackendChoice("openai"), offer=("Do that", lambda: None), fault=True)
+    first, second = bar.rows
+    place.above.setFocus()
+    assert tabbed() == [
+        place.above,
+        first.close_button,
+        second.retry_button,
+        second.backend_button,
+        second.offer_button,
+        second.log_button,
+        second.close_button,
+        place.below,
+    ]
+    assert all(widget.accessibleName() for widget in controls(place))
+
+
+@pytest.mark.parametrize("sentence", [f"The file {PATH} is damaged.", "A sentence of many words. " * 12, "word" * 200])
+def test_long_sentences_wrap_and_do_not_push_the_window(bar: MessageBar, place: Place, qtbot, sentence: str) -> None:
+    bar.with_service = True
+    least = place.minimumSizeHint().width()
+    for number in range(MOST):
+        bar.say(f"{number} {sentence}", True, BackendChoice("openai"), offer=("Use the talk button", int), fault=True)
+    qtbot.waitUntil(lambda: place.width() == 900 and bar.rows[-1].label.height() > 20 and not cut_off(place))
+    assert place.width() == 900 and place.minimumSizeHint().width() <= max(least, 820)
+    for row in bar.rows:
+        document_width = (
+            row.label.fontMetrics()
+            .boundingRect(0, 0, row.label.width(), 10_000, Qt.TextFlag.TextWordWrap, QLabel.text(row.label))
+            .width()
+        )
+        assert document_width <= row.label.width()
+        assert len(row.label.text()) <= LONGEST + 2
+        assert (row.label.toolTip() == row.sentence) == (len(row.sentence) > LONGEST)
+
+
+def test_a_path_is_copied_as_it_is(bar: MessageBar) -> None:
+    bar.say(f"The damaged file is kept as {PATH}")
+    label = bar.rows[0].label
+    assert QLabel.text(label) == breakable(f"The damaged file is kept as {PATH}") != label.text()
+    label.setSelection(len("The damaged file is kept as "), len(breakable(PATH)))
+    label.setFocus()
+    QTest.keySequence(label, QKeySequence(QKeySequence.StandardKey.Copy))
+    assert QApplication.clipboard().text() == PATH
+    label.setSelection(0, 0)
+    label.copy()
+    assert QApplication.clipboard().text() == f"The damaged file is kept as {PATH}"
+    assert breakable("short words stay, as/they/are") == "short words stay, as/they/are"
+
+
+def test_a_screen_reader_is_told_of_each_message_once(bar: MessageBar, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, QAccessible.Event]] = []
+    monkeypatch.setattr(
+        QAccessible, "updateAccessibility", lambda event: told.append((event.object().accessibleName(), event.type()))
+    )
+    bar.say("First.")
+    bar.say("First.")
+    bar.say("Second.", level="notice")
+    alert = QAccessible.Event.Alert
+    assert [one for one in told if one[1] == alert] == [("First.", alert), ("Second.", alert)]
+
+
+def test_an_offer_is_taken_and_what_was_said_is_in_the_log(
+    bar: MessageBar, caplog: pytest.LogCaptureFixture, qtbot
+) -> None:
+    taken: list[str] = []
+    with caplog.at_level("INFO"):
+        bar.say("It echoes.", topic="echo", offer=("Use the talk button", lambda: taken.append("button")))
+    bar.rows[0].offer_button.click()
+    assert taken == ["button"] and "told the user: It echoes." in caplog.text
+    with qtbot.waitSignal(bar.retried, timeout=500):
+        bar.say("Broken.", retry=True)
+        bar.rows[1].retry_button.click()
+    bar.clear_retries()
+    bar.clear_topic("echo")
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    assert bar.findChildren(MessageRow) == [] and not bar.isVisible()

@@ -1,0 +1,217 @@
+"""The window's other dialogs: reached by keyboard, left by Escape, gone with the window; the first run at the start."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
+
+from app.diagnostics.logs import Log
+from app.gui.shell.window import MainWindow
+from app.gui.state.choice import WindowChoices
+from app.services.bill_of_materials import Part
+from app.session.control import BackendChoice
+from app.settings.declarations import Settings
+from tests.gui.fake_history import FakeHistory
+from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakeServers, FakeSoundService, two_devices
+from tests.gui.first_run.test_wizard import CARD, FakeMachine
+from tests.gui.helpers import say, shown, spoken, until
+
+CHOICES = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), weighty=("kame",), backends=PROVIDERS)
+
+
+def everything(machine: FakeMachine | None = None) -> dict[str, object]:
+    """All that a window can be given, so that all its dialogs are there."""
+    return {
+        "choices": CHOICES,
+        "service": FakeBackendService(lists={"ollama": ("gemma3:4b",)}, tool_servers=FakeServers()),
+        "sound_service": FakeSoundService(),
+        "history": FakeHistory(),
+        "machine": machine or FakeMachine(),
+        "log": Log(100),
+        "list_devices": two_devices,
+    }
+
+
+def done() -> Settings:
+    """Settings of somebody who has been through the first run."""
+    return Settings(first_run_done=True)
+
+
+def open_menu(window: MainWindow, title: str) -> QMenu:
+    """Opens a menu of the bar by its letter with Alt."""
+    bar = window.menuBar()
+    action = next(action for action in bar.actions() if action.text().replace("&", "") == title)
+    letter = action.text()[action.text().index("&") + 1]
+    QTest.keyClick(window, getattr(Qt.Key, f"Key_{letter.upper()}"), Qt.KeyboardModifier.AltModifier)
+    menu = action.menu()
+    assert isinstance(menu, QMenu) and menu.isVisible(), f"Alt+{letter} opens “{title}”"
+    return menu
+
+
+def choose(window: MainWindow, title: str, entry: str) -> None:
+    """Takes a menu's entry by its letter."""
+    menu = open_menu(window, title)
+    action = next(action for action in menu.actions() if entry in action.text().replace("&", ""))
+    assert action.isVisible() and action.isEnabled()
+    letter = action.text()[action.text().index("&") + 1]
+    QTest.keyClick(menu, getattr(Qt.Key, f"Key_{letter.upper()}"))
+    if menu.isVisible():  # another entry has the letter as well
+        assert menu.activeAction() is action or QTest.keyClick(menu, Qt.Key.Key_Return) is None
+    assert not menu.isVisible(), f"“{entry}” in “{title}” is not taken by its letter alone"
+
+
+def dialogs(window: QWidget) -> list[QDialog]:
+    """The dialogs on screen."""
+    return [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, QDialog) and widget.isVisible()]
+
+
+ENTRIES = (
+    ("Talk", "Style and tools", "Conversation"),
+    ("Talk", "Sound", "Sound"),
+    ("Edit", "Settings", "Settings"),
+    ("View", "Latency", "Latency"),
+    ("Brain", "Key, connection", "Brain"),
+    ("Brain", "By kind of question", "Brains by kind of question"),
+    ("Brain", "Side by side", "Side by side"),
+    ("Help", "Set up again", "Set up KAME"),
+    ("Help", "Log", "Log"),
+    ("Help", "About KAME", "About KAME"),
+)
+
+
+@pytest.mark.parametrize(("title", "entry", "named"), ENTRIES)
+async def test_each_is_reached_by_keyboard_and_left_by_escape(title: str, entry: str, named: str) -> None:
+    settings = done()
+    settings.provider = "openai"
+    async with shown(FakeFactory(), settings, **everything()) as window:  # type: ignore[arg-type]
+        await until(window.isActiveWindow)
+        choose(window, title, entry)
+        await until(lambda: len(dialogs(window)) == 1)
+        (dialog,) = dialogs(window)
+        await until(dialog.isActiveWindow)
+        assert named in dialog.windowTitle() or named in dialog.accessibleName()
+        QTest.keyClick(dialog, Qt.Key.Key_Escape)
+        assert dialogs(window) == [] and window.isVisible()
+        window.activateWindow()  # as a desktop does
+        await until(window.isActiveWindow)
+        choose(window, title, entry)
+        await until(lambda: len(dialogs(window)) == 1)
+        assert dialogs(window)[0] is dialog, "it is made once"
+
+
+async def test_closing_the_window_closes_all() -> None:
+    settings = done()
+    async with shown(FakeFactory(), settings, **everything()) as window:  # type: ignore[arg-type]
+        window.panels.open_settings()
+        window.panels.open_log()
+        window.panels.open_about()
+        window.panels.open_first_run(again=True)
+        window.latency.open()
+        window.dialogs.open_backend(BackendChoice("openai"))
+        window.dialogs.open_duplicate("x", BackendChoice())
+        assert len(dialogs(window)) == 7
+        window.close()
+        assert dialogs(window) == []
+
+
+async def test_the_first_run_comes_at_the_very_first_start_only(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    machine = FakeMachine()
+    async with shown(FakeFactory(), Settings.load(path), **everything(machine)) as window:  # type: ignore[arg-type]
+        run = window.panels.first_run
+        assert run is not None and run.isVisible()
+        await until(run.isActiveWindow)
+        QTest.keyClick(run, Qt.Key.Key_Escape)
+        assert window.settings.first_run_done and window.manager.session is not None, "the talk goes on beside it"
+    async with shown(FakeFactory(), Settings.load(path), **everything(machine)) as window:  # type: ignore[arg-type]
+        assert window.panels.first_run is None and machine.looks == 1
+    async with shown(FakeFactory(), Settings()) as window:
+        assert window.panels.first_run is None and not window.menu.set_up_action.isVisible()
+
+
+async def test_a_window_that_is_closed_at_the_first_run_asks_again_at_the_next_start(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    async with shown(FakeFactory(), Settings.load(path), **everything()) as window:  # type: ignore[arg-type]
+        assert dialogs(window)
+    assert not Settings.load(path).first_run_done, "nothing was answered"
+
+
+async def test_what_was_chosen_at_the_first_run_is_in_force_and_leads_to_the_talk_button() -> None:
+    factory = FakeFactory()
+    async with shown(factory, Settings(), **everything(FakeMachine(CARD))) as window:  # type: ignore[arg-type]
+        run = window.panels.first_run
+        assert run is not None
+        await until(lambda: run.machine.view is not None)
+        for page in range(1, 5):
+            await until(run.next_button.isEnabled)
+            QTest.mouseClick(run.next_button, Qt.MouseButton.LeftButton)
+            await until(lambda page=page: run.here == page)
+        assert run.pages[run.here] is run.talk
+        await until(lambda: window.settings.provider == "ollama")
+        assert window.settings.ollama_model == "gemma3:4b" and window.setup.backend.currentData() == "ollama"
+        await until(lambda: window.manager.session is not None)
+        QTest.mouseClick(run.next_button, Qt.MouseButton.LeftButton)
+        assert not run.isVisible() and window.settings.first_run_done
+        assert window.focusWidget() is window.talk_bar.button
+
+
+async def test_a_fault_leads_to_the_log_and_its_line() -> None:
+    log = Log(100)
+    async with shown(FakeFactory(), done(), log=log) as window:
+        log.add(1.0, logging.INFO, "app", "All is well.", "", "MainThread")
+        log.add(2.0, logging.ERROR, "app", "Something broke.", "", "MainThread")
+        window.pump._fault(RuntimeError("x"))
+        (row,) = window.messages.rows
+        QTest.mouseClick(row.log_button, Qt.MouseButton.LeftButton)
+        panel = window.panels.log
+        assert panel is not None and panel.isVisible()
+        assert "Something broke." in panel.details.toPlainText()
+        QTest.mouseClick(panel.diagnostics_button, Qt.MouseButton.LeftButton)
+        await until(lambda: QApplication.clipboard().text() == "diagnostics")
+
+
+async def test_the_latency_of_this_talk_is_shown() -> None:
+    factory = FakeFactory()
+    async with shown(factory, done()) as window:
+        await until(window.isActiveWindow)
+        for turn in range(1, 5):
+            say(window, factory, *spoken(turn, "How long?", "So long.", at=turn * 10.0))
+        QTest.keyClick(window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+        panel = window.latency.panel
+        assert panel is not None and panel.isVisible()
+        assert len(window.latency.stages.answers) == 4
+
+
+async def test_what_it_is_made_of_can_be_read() -> None:
+    async with shown(FakeFactory(), done()) as window:
+        window.panels.open_about()
+        about = window.panels.about
+        assert about is not None and "Qt" in about.licences.toPlainText()
+        QTest.mouseClick(about.close_button, Qt.MouseButton.LeftButton)
+        assert not about.isVisible()
+
+
+async def test_the_parts_of_an_installed_app_are_listed_from_its_bill(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = [Part("numpy", "2.2.6", "BSD-3-Clause", False), Part("torch", "2.9.1", "BSD and more", True)]
+    monkeypatch.setattr("app.gui.shell.about_dialog.read_bill", lambda: parts)
+    async with shown(FakeFactory(), done()) as window:
+        window.panels.open_about()
+        lines = window.panels.about.licences.toPlainText().splitlines()
+        assert lines[:2] == ["numpy 2.2.6: BSD-3-Clause", "torch 2.9.1: BSD and more (only when asked for)"]
+        assert any("PySide6-Essentials" in line for line in lines)
+
+
+async def test_a_broken_bill_is_told_above_the_page_of_licences(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> list[Part]:
+        raise ValueError("The bill of materials can't be read.")
+
+    monkeypatch.setattr("app.gui.shell.about_dialog.read_bill", broken)
+    async with shown(FakeFactory(), done()) as window:
+        window.panels.open_about()
+        text = window.panels.about.licences.toPlainText()
+        assert text.startswith("The bill of materials can't be read.") and "PySide6-Essentials" in text

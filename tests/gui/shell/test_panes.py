@@ -1,0 +1,154 @@
+"""The window's panes: shown and hidden by keys, sized by hand, and found so again in the next window."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QSplitter
+
+from app.gui.shell.window import MainWindow
+from app.settings.declarations import Settings
+from tests.gui.fakes import FakeFactory
+from tests.gui.helpers import shown, until
+
+
+def seen(window: MainWindow) -> list[bool]:
+    """Whether conversations, oracle and timeline are in view."""
+    return [pane.isVisible() for pane in (window.conversations, window.oracle, window.timeline)]
+
+
+def press(window: MainWindow, keys: str) -> None:
+    QTest.keySequence(window, QKeySequence(keys))
+
+
+def drag(splitter: QSplitter, handle: int, by: int) -> None:
+    """Drags a handle with the mouse, by so many pixels."""
+    grip = splitter.handle(handle)
+    centre = grip.rect().center()
+    step = QPoint(by, 0) if splitter.orientation() == Qt.Orientation.Horizontal else QPoint(0, by)
+    QTest.mousePress(grip, Qt.MouseButton.LeftButton, pos=centre)
+    QTest.mouseMove(grip, centre + step)
+    QTest.mouseRelease(grip, Qt.MouseButton.LeftButton, pos=centre + step)
+
+
+async def test_keys_show_and_hide_the_panes_and_the_menu_says_which_are_there() -> None:
+    async with shown(FakeFactory()) as window:
+        await until(window.isActiveWindow)
+        window.resize(1280, 860)
+        await until(lambda: seen(window) == [True] * 3)
+        for place, keys in enumerate(("Ctrl+1", "Ctrl+2", "Ctrl+3")):
+            press(window, keys)
+            expected = [other > place for other in range(3)]
+            assert seen(window) == expected
+            assert [action.isChecked() for action in window.panes.actions_] == expected
+        assert window.transcript.isVisible(), "the talk is always there"
+        for keys in ("Ctrl+3", "Ctrl+2", "Ctrl+1"):
+            press(window, keys)
+        assert seen(window) == [True] * 3
+
+
+async def test_a_pane_that_goes_gives_the_keyboard_back() -> None:
+    async with shown(FakeFactory()) as window:
+        await until(window.isActiveWindow)
+        window.resize(1280, 860)
+        window.conversations.search.setFocus()
+        press(window, "Ctrl+1")
+        focus = window.focusWidget()
+        assert focus is not None and focus.isVisible()
+        press(window, "Ctrl+1")
+        assert seen(window)[0]
+
+
+async def test_a_small_window_does_without_until_the_user_has_chosen() -> None:
+    async with shown(FakeFactory()) as window:
+        await until(window.isActiveWindow)
+        window.resize(1280, 860)
+        await until(lambda: seen(window) == [True] * 3)
+        window.resize(1000, 860)
+        await until(lambda: seen(window) == [False, True, True])
+        window.resize(1000, 600)
+        await until(lambda: seen(window) == [False, True, False])
+        window.resize(1280, 860)
+        await until(lambda: seen(window) == [True] * 3)
+        assert not window.panes.chosen
+        press(window, "Ctrl+1")
+        window.resize(1000, 600)
+        await until(lambda: window.width() == 1000)
+        window.resize(1280, 860)
+        await until(lambda: window.width() == 1280)
+        assert seen(window) == [False, True, True], "as it was chosen"
+
+
+async def test_sizes_place_and_panes_are_found_again(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    async with shown(FakeFactory(), Settings(path=path)) as window:
+        await until(window.isActiveWindow)
+        width = window.minimumWidth()  # no larger than the screen of this test, or it would not be given back
+        window.resize(width, 730)
+        for keys, expected in (("Ctrl+2", [False, False, True]), ("Ctrl+1", [True, False, True])):
+            press(window, keys)
+            await until(lambda expected=expected: seen(window) == expected)
+        await until(lambda: window.panes.columns.handle(1).x() == window.conversations.width() > 200)
+        await asyncio.sleep(0.02)
+        columns, rows = window.panes.columns.sizes(), window.panes.rows.sizes()
+        drag(window.panes.columns, 1, 60)
+        drag(window.panes.rows, 1, -40)
+        await until(
+            lambda: (window.panes.columns.sizes()[0], window.panes.rows.sizes()[1]) == (columns[0] + 60, rows[1] + 40)
+        )
+        columns, rows = window.panes.columns.sizes(), window.panes.rows.sizes()
+    async with shown(FakeFactory(), Settings(path=path)) as window:
+        await until(lambda: (window.width(), window.height()) == (width, 730))
+        assert seen(window) == [True, False, True]
+        await until(lambda: window.panes.columns.sizes() == columns and window.panes.rows.sizes() == rows)
+        assert window.panes.chosen
+        press(window, "Ctrl+2")
+        await until(lambda: window.oracle.isVisible() and window.oracle.width() >= 260)
+
+
+async def test_panes_that_were_not_chosen_follow_the_next_window_as_well(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    async with shown(FakeFactory(), Settings(path=path)) as window:
+        window.resize(1000, 600)
+        await until(lambda: seen(window) == [False, True, False])
+    async with shown(FakeFactory(), Settings(path=path)) as window:
+        assert seen(window) == [False, True, False] and not window.panes.chosen
+        window.resize(1280, 860)
+        await until(lambda: seen(window) == [True] * 3)
+        assert window.conversations.width() >= 180 and window.timeline.height() >= 110
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        "",
+        "[]",
+        "{",
+        "null",
+        '{"window": 3}',
+        '{"window": "§", "columns": "", "rows": "", "shown": []}',
+        '{"window": "AAAA", "columns": "AAAA", "rows": "AAAA", "shown": 4}',
+        '{"window": "AAAA", "columns": "AAAA", "rows": "AAAA", "shown": ["timeline"], "chosen": "yes"}',
+    ],
+)
+async def test_a_damaged_layout_is_not_gone_by(tmp_path: Path, damaged: str) -> None:
+    (tmp_path / "window.json").write_text(damaged, encoding="utf-8")
+    async with shown(FakeFactory(), Settings(path=tmp_path / "settings.json")) as window:
+        assert window.transcript.isVisible() and window.width() >= 860
+        window.resize(1280, 860)
+        await until(lambda: seen(window) == [True] * 3)
+        window.resize(900, 740)
+        await until(lambda: window.height() == 740)
+    async with shown(FakeFactory(), Settings(path=tmp_path / "settings.json")) as window:
+        assert window.height() == 740, "and it is written anew"
+
+
+async def test_bytes_that_are_no_text_are_not_gone_by(tmp_path: Path) -> None:
+    (tmp_path / "window.json").write_bytes(b"\xff\xfe\x00")
+    async with shown(FakeFactory(), Settings(path=tmp_path / "settings.json")) as window:
+        assert window.isVisible()

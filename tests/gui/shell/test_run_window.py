@@ -1,0 +1,173 @@
+"""The whole run in a process of its own, from the first picture to the exit code, with nothing on stderr."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+
+PREAMBLE = """
+import asyncio, sys, time
+from pathlib import Path
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from app.gui.shell.app import WindowChoices, leave, run_window
+from app.settings.declarations import Settings
+from tests.gui.fakes import FakeFactory, FakeSession, no_devices
+
+def window():
+    return next(w for w in QApplication.topLevelWidgets() if w.objectName() == "KAME")
+
+def after(ms, action):
+    QTimer.singleShot(ms, action)
+
+def once(condition, action):
+    # Does this as soon as that is so.
+    after(20, action if condition() else lambda: once(condition, action))
+
+def talks():
+    return window().manager.session is not None
+
+app = QApplication([])
+settings = Settings.load(Path(sys.argv[1]))
+
+def run(factory, **wants):
+    code = run_window(factory, settings, list_devices=wants.pop("list_devices", no_devices),
+                      choices=WindowChoices(), argv=[])
+    print("exit", code, flush=True)
+    sys.exit(code)
+"""
+
+POSTAMBLE = """
+except SystemExit as end:
+    sys.exit(leave(end.code))  # as the app does
+"""
+
+
+def start(script: str, folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [
+            sys.executable,
+            "-X",
+            "dev",
+            "-c",
+            PREAMBLE + "try:\n" + textwrap.indent(textwrap.dedent(script), "    ") + POSTAMBLE,
+            str(folder / "settings.json"),
+        ],
+        cwd=ROOT,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    try:
+        out, err = process.communicate(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, err = process.communicate()
+        pytest.fail(f"the window hung\n{out}\n{err}")
+    return process.returncode, out, err
+
+
+def test_closing_stops_the_session_and_leaves_nothing(tmp_path: Path) -> None:
+    process = start(
+        """
+        factory = FakeFactory()
+        after(0, lambda: once(talks, lambda: window().close()))
+        try:
+            run(factory)
+        finally:
+            print("stopped", factory.session.stopped)
+        """,
+        tmp_path,
+    )
+    assert finish(process) == (0, "exit 0\nstopped 1\n", "")
+
+
+def test_closing_while_a_thread_still_loads_does_not_wait_for_it(tmp_path: Path) -> None:
+    process = start(
+        """
+        loading = []
+        async def factory(choice, progress):
+            loading.append(True)
+            await asyncio.to_thread(time.sleep, 60)
+        closed = []
+        def close():
+            closed.append(time.monotonic())
+            window().close()
+        after(0, lambda: once(lambda: loading, close))
+        try:
+            run(factory)
+        finally:
+            print("quick", time.monotonic() - closed[0] < 2)
+        """,
+        tmp_path,
+    )
+    assert finish(process) == (0, "exit 0\nquick True\n", "")
+
+
+def test_tasks_that_a_session_left_behind_are_ended(tmp_path: Path) -> None:
+    process = start(
+        """
+        async def forever():
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                print("cancelled", flush=True)
+                raise
+        async def factory(choice, progress):
+            asyncio.get_running_loop().stray = asyncio.create_task(forever(), name="stray")
+            return FakeSession(choice)
+        after(0, lambda: once(talks, lambda: window().close()))
+        run(factory)
+        """,
+        tmp_path,
+    )
+    code, out, err = finish(process)
+    assert (code, out) == (0, "cancelled\nexit 0\n")
+    assert "still running at the end: stray" in err and "destroyed" not in err
+
+
+def test_a_quit_from_the_desktop_ends_in_good_order(tmp_path: Path) -> None:
+    process = start(
+        """
+        factory = FakeFactory()
+        after(0, lambda: once(talks, lambda: app.exit(0)))
+        try:
+            run(factory)
+        finally:
+            print("stopped", factory.session.stopped)
+        """,
+        tmp_path,
+    )
+    assert finish(process) == (0, "exit 0\nstopped 1\n", "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_on_the_terminal_closes_the_window(tmp_path: Path, number: signal.Signals) -> None:
+    process = start(
+        """
+        factory = FakeFactory()
+        after(0, lambda: once(talks, lambda: print("running", flush=True)))
+        run(factory)
+        """,
+        tmp_path,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "running\n"
+    process.send_signal(number)
+    began = time.monotonic()
+    assert finish(process) == (0, "exit 0\n", "")
+    assert time.monotonic() - began < 3

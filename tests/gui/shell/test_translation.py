@@ -1,0 +1,627 @@
+"""The window in a language that no letter of English is in: whatever is still English was never looked up.
+
+The language is made here, out of the words that the app's source holds; what the user, the brains and the devices say
+is told in Cyrillic letters, so that it needs no exception.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import importlib.util
+import json
+import pkgutil
+import re
+import shutil
+import string
+import sys
+import typing
+import xml.etree.ElementTree as ElementTree
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import fields, replace
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QAbstractListModel,
+    QCoreApplication,
+    QEvent,
+    QLocale,
+    QObject,
+    Qt,
+)
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QDoubleSpinBox,
+    QGroupBox,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QProgressBar,
+    QScrollArea,
+    QSpinBox,
+    QTabWidget,
+    QTextEdit,
+    QWidget,
+)
+
+import app.frontend
+import app.gui
+from app.conversation import events as e
+from app.demo.base import (
+    DemoAnswer,
+    DemoBackend,
+    DemoFrontEnd,
+    DemoProgress,
+    DemoQuestion,
+    DemoResult,
+    DemoStop,
+    DemoSwap,
+)
+from app.diagnostics.logs import Log
+from app.gui.demo.panel import DemoPanel
+from app.gui.shell.translation import install_translations, use_language
+from app.gui.shell.window import MainWindow
+from app.gui.state.choice import WindowChoices
+from app.platform.resources import resource
+from app.services.machine_views import FrontEndFit, MachineFinding, MachineView, Topic
+from app.session.control import BackendChoice, Style, ToolChoice
+from app.settings.declarations import Settings
+from tests.gui.fake_history import FakeHistory, some
+from tests.gui.fakes import (
+    PROVIDERS,
+    SERVERS,
+    FakeBackendService,
+    FakeFactory,
+    FakePrices,
+    FakeServers,
+    FakeSoundService,
+)
+from tests.gui.helpers import until
+from tests.gui.pictures.window import side_by_side, talk
+from tests.gui.shell.test_accessibility import cut_off
+from tests.gui.shell.test_run_window import start
+
+ROOT = Path(__file__).resolve().parents[3]
+
+PLAIN = string.ascii_letters
+ACCENTED = "àƀĉđéƒĝĥîĵķļɱñöþǫŕšţûṽŵẋýžÀƁĈĐÉƑĜĤÎĴĶĻṀÑÖÞǪŔŠŢÛṼŴẊÝŽ"
+CYRILLIC = "абцдефгхийклмнопярстувшхузАБЦДЕФГХИЙКЛМНОПЯРСТУВШХУЗ"
+assert len(ACCENTED) == len(CYRILLIC) == len(PLAIN)
+KEPT = re.compile(r"(\{[^{}]*\}|%n|</?[a-z][^<>]*>|&[a-z]+;|\(\*\.\w+\))")
+"""What a translator leaves as it is: placeholders, marks of rich text, endings of files."""
+
+NAMES = frozenset(
+    "KAME Moshi Ollama OpenAI Anthropic Google Whisper NVIDIA Qt PySide GitHub MCP JSON URL".split()
+    + "API KEY GEMINI OPENAI ANTHROPIC".split()  # the environment's variables for keys
+    + "Ctrl Alt Shift Meta Space Del Esc Return Enter".split()  # keys, in Qt's own words
+    + "ms GB MB kB dB dBFS Hz ppm kHz bf16 int8 int4".split()
+    + ["cascade"]  # in the line of what a talk is made of, as on the command line
+)
+"""What is called so in every language."""
+
+LICENCES = resource("licences.md").read_text("utf-8")
+"""Law, which is not to be translated."""
+
+
+def accented(text: str, longer: float = 0.0) -> str:
+    """`text` without a letter of English, in brackets, and by a share longer. Signs alone stay as they are."""
+    if not re.search("[A-Za-z]", text):
+        return text
+    strange = str.maketrans(PLAIN, ACCENTED)
+    parts = KEPT.split(text)
+    inner = "".join(part if place % 2 else part.translate(strange) for place, part in enumerate(parts))
+    return f"[{inner}{('~~~~~ ' * len(text))[: round(len(text) * longer)].rstrip()}]"
+
+
+def foreign(text: str) -> str:
+    """`text` as somebody would say it who writes in Cyrillic letters."""
+    return text.translate(str.maketrans(PLAIN, CYRILLIC))
+
+
+def told(event: e.Event) -> e.Event:
+    """An event with all the words that people, brains and tools say in Cyrillic letters."""
+    hints = typing.get_type_hints(type(event))
+    silent = ("provider", "frontend", "base_url", "kind")
+    words = {
+        field.name: foreign(getattr(event, field.name))
+        for field in fields(event)
+        if hints[field.name] is str and field.name not in silent
+    }
+    return replace(event, **words)
+
+
+def packaging(name: str) -> ModuleType:
+    """One of the files in `packaging`, which is no package."""
+    spec = importlib.util.spec_from_file_location(f"packaging_{name}", ROOT / "packaging" / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def write_language(folder: Path, language: str, longer: float = 0.0) -> None:
+    """Makes a translation of all that the source holds."""
+    tools = packaging("translations")
+    source = folder / f"kame_{language}.ts"
+    tools.collect(source, language)
+    tree = ElementTree.parse(source)
+    for message in tree.getroot().iter("message"):
+        translation = message.find("translation")
+        assert translation is not None and message.get("numerus") != "yes"
+        del translation.attrib["type"]
+        translation.text = accented(message.findtext("source") or "", longer)
+    tree.write(source, encoding="utf-8", xml_declaration=True)
+    assert tools.wrong_in(source) == []
+    tools.compile_into(source, source.with_suffix(".qm"))
+
+
+@pytest.fixture(scope="module")
+def languages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with Esperanto, as if it were all there is; in `longer` it takes 30 % more room."""
+    folder = tmp_path_factory.mktemp("translations")
+    write_language(folder, "eo")
+    (folder / "longer").mkdir()
+    write_language(folder / "longer", "eo", 0.3)
+    return folder
+
+
+@pytest.fixture
+def in_english(qapp: QApplication) -> Iterator[QApplication]:
+    """The application, which speaks English again afterwards."""
+    before = QLocale()
+    QLocale.setDefault(QLocale("ru"))  # days and months are the system's words
+    yield qapp
+    QLocale.setDefault(before)
+    install_translations(qapp, QLocale("en"))
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+class Tongues(QLocale):
+    """A system whose user likes these languages, the first one best."""
+
+    def __init__(self, *names: str) -> None:
+        super().__init__(names[0])
+        self._names = list(names)
+
+    def uiLanguages(self, *_: object) -> list[str]:
+        return self._names
+
+
+# -- which language it is
+
+
+def said(context: str, text: str) -> str:
+    return QCoreApplication.translate(context, text)
+
+
+def test_the_first_language_that_is_there_is_taken(in_english: QApplication, languages: Path) -> None:
+    assert install_translations(in_english, Tongues("xh-ZA", "xh", "eo-001", "eo", "en"), languages) == "eo"
+    assert said("TalkMenu", "&Talk") == "[&Ţàļķ]"
+    assert install_translations(in_english, Tongues("fr-FR", "fr"), languages) == "en"
+    assert said("TalkMenu", "&Talk") == "&Talk"
+
+
+def test_english_comes_before_what_the_user_likes_less(in_english: QApplication, languages: Path) -> None:
+    assert install_translations(in_english, Tongues("en-GB", "en", "eo"), languages) == "en"
+    assert said("TalkMenu", "&Talk") == "&Talk"
+    assert install_translations(in_english, Tongues("C", "eo"), languages) == "en"
+
+
+def test_a_translation_that_cannot_be_read_is_left_out(
+    in_english: QApplication, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "kame_eo.qm").write_bytes(b"not a translation")
+    assert install_translations(in_english, Tongues("eo"), tmp_path) == "en"
+    assert "could not be read" in caplog.text
+    assert install_translations(in_english, Tongues("eo"), tmp_path / "nowhere") == "en"
+
+
+def test_qts_own_words_follow_only_with_the_apps(in_english: QApplication, tmp_path: Path) -> None:
+    assert install_translations(in_english, Tongues("de-DE", "de"), tmp_path) == "en"
+    assert said("QPlatformTheme", "Cancel") == "Cancel"  # not one German button in an English window
+    write_language(tmp_path, "de")
+    assert install_translations(in_english, Tongues("de-DE", "de"), tmp_path) == "de"
+    assert said("QPlatformTheme", "Cancel") == "Abbrechen"
+    assert said("TalkMenu", "&Quit") == "[&Ǫûîţ]"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows is not told its language by the environment")
+@pytest.mark.parametrize(
+    ("setting", "seen"), [("system", "[&Ţàļķ] [ĶÀṀÉ]"), ("de", "&Gespräch KAME")], ids=["system", "german"]
+)
+def test_the_window_opens_in_the_systems_language_or_the_one_that_is_set(
+    languages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, seen: str
+) -> None:
+    shutil.copy(languages / "kame_eo.qm", tmp_path)
+    shutil.copy(resource("translations", "kame_de.qm"), tmp_path)
+    (tmp_path / "settings.json").write_text(json.dumps({"window_language": setting}), "utf-8")
+    for name, value in (("LC_ALL", "C.UTF-8"), ("LANG", "C.UTF-8"), ("LANGUAGE", "eo")):
+        monkeypatch.setenv(name, value)
+    script = f"""
+    import pathlib
+    from app.gui.shell import translation
+    translation.resource = lambda *parts: pathlib.Path({str(tmp_path)!r})
+    def look():
+        print(window().menuBar().actions()[0].text(), window().windowTitle(), flush=True)
+        window().close()
+    after(500, look)
+    run(FakeFactory())
+    """
+    started = start(script, tmp_path)
+    out, errors = started.communicate(timeout=60)
+    assert out.splitlines()[:1] == [seen], errors
+
+
+# -- what is looked up
+
+
+def test_words_of_a_base_class_are_found_for_every_subclass(in_english: QApplication, languages: Path) -> None:
+    from app.gui.backends.secondary_dialog import SecondaryDialog
+    from app.gui.settings.text_editors import Line
+    from app.settings.declarations import declarations
+
+    install_translations(in_english, Tongues("eo"), languages)
+    folder = next(declared for declared in declarations() if declared.kind == "line")
+    assert Line(folder).in_words("") == "[éɱþţý]"  # the sentence is its base class's
+    assert issubclass(SecondaryDialog, QObject)
+
+
+def gui_classes() -> dict[str, list[type]]:
+    """All classes of the window's modules, by name."""
+    found: dict[str, list[type]] = {}
+    for info in pkgutil.walk_packages(app.gui.__path__, "app.gui."):
+        if info.name == "app.gui.hotkeys.windows":  # only there
+            continue
+        module = importlib.import_module(info.name)
+        for name, one in vars(module).items():
+            if isinstance(one, type) and one.__module__ == module.__name__:
+                found.setdefault(name, []).append(one)
+    return found
+
+
+def test_whoever_looks_words_up_is_a_qt_object(languages: Path) -> None:
+    classes = gui_classes()
+    contexts = [context.findtext("name") or "" for context in ElementTree.parse(languages / "kame_eo.ts").getroot()]
+    assert len(contexts) > 60
+    for name in contexts:
+        if name in ("", "WindowsHotkeys"):
+            continue
+        assert any(issubclass(one, QObject) for one in classes[name]), name
+
+
+# -- all that is seen
+
+
+def texts(root: QWidget) -> Iterator[tuple[str, str]]:
+    """All words in and under a widget, shown or not, and where they stand."""
+    for widget in (root, *root.findChildren(QWidget)):
+        if widget.objectName().startswith("qt_") or isinstance(widget.parentWidget(), QAbstractSpinBox):
+            continue
+        where = f"{type(widget.parentWidget()).__name__}/{type(widget).__name__}"
+        for kind, text in of_widget(widget):
+            if text:
+                yield f"{where} {kind}", text
+    for action in root.findChildren(QAction):
+        if action.associatedObjects():  # else it stands nowhere
+            yield "action", action.text()
+            yield "action's tool tip", action.toolTip()
+
+
+def of_widget(widget: QWidget) -> Iterator[tuple[str, str]]:
+    """The words of one widget."""
+    yield "name", widget.accessibleName()
+    yield "description", widget.accessibleDescription()
+    yield "tool tip", widget.toolTip()
+    yield "title", widget.windowTitle() if widget.isWindow() else ""
+    match widget:
+        case QLabel() | QAbstractButton():
+            yield "text", widget.text()
+        case QGroupBox():
+            yield "text", widget.title()
+        case QLineEdit():
+            yield "text", widget.text()
+            yield "placeholder", widget.placeholderText()
+        case QComboBox():
+            yield "placeholder", widget.placeholderText()
+            for place in range(widget.count()):
+                yield "item", widget.itemText(place)
+                yield "item's tool tip", str(widget.itemData(place, Qt.ItemDataRole.ToolTipRole) or "")
+        case QProgressBar():
+            yield "text", widget.text()
+        case QSpinBox() | QDoubleSpinBox():
+            yield "text", widget.text()
+            yield "more text", f"{widget.prefix()} {widget.suffix()} {widget.specialValueText()}"
+        case QTabWidget():
+            for place in range(widget.count()):
+                yield "tab", widget.tabText(place)
+        case QTextEdit() | QPlainTextEdit():
+            yield "text", widget.toPlainText()
+            yield "placeholder", widget.placeholderText()
+        case QHeaderView():
+            model = widget.model()
+            for place in range(widget.count() if model is not None else 0):
+                yield "head", str(model.headerData(place, widget.orientation()) or "")
+        case QAbstractItemView() if widget.model() is not None:
+            model = widget.model()
+            roles = (
+                Qt.ItemDataRole.DisplayRole,
+                Qt.ItemDataRole.ToolTipRole,
+                Qt.ItemDataRole.AccessibleTextRole,
+                Qt.ItemDataRole.AccessibleDescriptionRole,
+            )
+            for row in range(model.rowCount()):
+                for column in range(columns(model)):
+                    for role in roles:
+                        yield f"cell {role.name}", str(model.index(row, column).data(role) or "")
+
+
+def columns(model: QAbstractItemModel) -> int:
+    """How many there are; a list does not tell."""
+    return 1 if isinstance(model, QAbstractListModel) else model.columnCount()
+
+
+WORD = re.compile(r"[A-Za-z]{2,}[0-9]*")
+
+
+def english(root: QWidget) -> list[str]:
+    """What of it is English."""
+    found = []
+    for where, text in texts(root):
+        if text == LICENCES:
+            continue
+        rest = re.sub(r"https?://\S*|<[^<>]*>|&[a-z]+;|(?<=[a-zA-Z])&(?=[a-zA-Z])", " ", text)
+        if any(word not in NAMES for word in WORD.findall(rest)):
+            found.append(f"{where}: {text[:160]}")
+    return list(dict.fromkeys(found))
+
+
+NOW = 1_795_360_000.0
+FRONT_ENDS = tuple((key, spec.label) for key, spec in app.frontend.PROVIDERS.items())
+VIEW = MachineView(
+    tuple(MachineFinding(topic, "fair", "Ж.") for topic in typing.get_args(Topic)),
+    (
+        FrontEndFit("cascade", "", True, "Ж."),
+        FrontEndFit("kame", "int8", True, "Ж.", 9_000_000_000),
+        FrontEndFit("kame", "int4", True, "Ж.", 9_000_000_000),
+        FrontEndFit("moshi", "int8", False, "Ж.", 9_000_000_000),
+    ),
+    "Ж.",
+    "kame",
+    "int8",
+    BackendChoice("ollama", "жук"),
+    ("жук", "ёж"),
+    ("openai",),
+)
+
+
+class Machine:
+    """A machine that is looked at in no time."""
+
+    async def look(self, report: object) -> MachineView:
+        await asyncio.sleep(0)
+        return VIEW
+
+
+class Weights:
+    """Weights that are not here."""
+
+    def missing(self, frontend: str) -> str:
+        return "" if frontend == "cascade" else "Ж."
+
+    def get(self, frontend: str, report: object, cancelled: object) -> None:
+        raise AssertionError("nobody asked for it")
+
+
+async def diagnose(with_words: bool, sections: Sequence[object]) -> str:
+    return "Ж."
+
+
+def history() -> FakeHistory:
+    """Some conversations with titles in Cyrillic letters."""
+    service = some(9, NOW)
+    service.views = {
+        key: replace(view, title=foreign(view.title), backends=tuple(map(foreign, view.backends)))
+        for key, view in service.views.items()
+    }
+    service.texts = {key: foreign(text) for key, text in service.texts.items()}
+    return service
+
+
+@asynccontextmanager
+async def talking(folder: Path) -> AsyncIterator[MainWindow]:
+    """The whole window in the midst of a talk, with all that it can have."""
+    factory = FakeFactory(progress=("ж",))
+    providers = tuple(replace(view, suggestions=tuple(map(foreign, view.suggestions))) for view in PROVIDERS)
+    service = FakeBackendService(
+        providers=providers,
+        lists={"ollama": ("жук", "ёж")},
+        places={"anthropic": "keyring"},
+        prices=FakePrices(tuple(replace(row, model=foreign(row.model)) for row in FakePrices().rows)),
+        tool_servers=FakeServers(
+            tuple(
+                replace(
+                    one,
+                    name=foreign(one.name),
+                    kept=foreign(one.name),
+                    command=foreign(one.command),
+                    args=tuple(map(foreign, one.args)),
+                    variables=tuple(map(foreign, one.variables)),
+                )
+                for one in SERVERS
+            )
+        ),
+    )
+    choices = WindowChoices(
+        frontends=FRONT_ENDS, weighty=("kame", "moshi"), backends=service.providers, mcp_servers=("жук",)
+    )
+    settings = Settings(
+        path=folder / "settings.json",
+        provider="compatible",
+        compatible_model="жук",
+        compatible_url="http://127.0.0.1:8080/v1",
+        first_run_done=True,
+    )
+    window = MainWindow(
+        factory,
+        settings,
+        list_devices=lambda: (["Ухо"], ["Рот"]),
+        choices=choices,
+        weights=Weights(),
+        service=service,
+        sound_service=FakeSoundService(),
+        history=history(),
+        machine=Machine(),
+        log=Log(),
+        diagnose=diagnose,
+    )
+    try:
+        window.resize(1180, 760)
+        window.show()
+        window.activateWindow()
+        window.begin()
+        await until(lambda: window.manager.session is not None)
+        await until(lambda: window.timeline.view is not None)
+        for event in (*talk(), *side_by_side(12.0)):
+            factory.session.say(told(event))
+        window.pump.flush()
+        await asyncio.sleep(0.05)
+        yield window
+    finally:
+        window.close()
+        await window.finish()
+        window.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+def open_all(window: MainWindow) -> list[QWidget]:
+    """Opens every dialog."""
+    dialogs, panels = window.dialogs, window.panels
+    dialogs.open_backend(BackendChoice("anthropic", "жук"))
+    dialogs.open_secondary(BackendChoice("ollama", "жук", "http://127.0.0.1:11434"), BackendChoice())
+    dialogs.open_duplicate("c1", BackendChoice())
+    dialogs.open_routes()
+    dialogs.open_conversation(Style("Ж.", 0.5), ToolChoice(("files", "mcp:жук"), ("/б",)), 1.0)
+    dialogs.open_prices(BackendChoice("compatible", "жук"))
+    dialogs.open_servers()
+    window.sound.open_dialog()
+    window.latency.open()
+    panels.open_settings()
+    panels.open_log()
+    panels.open_about()
+    panels.open_first_run(again=True)
+    made = (
+        dialogs.backend,
+        dialogs.secondary,
+        dialogs.duplicate,
+        dialogs.routes,
+        dialogs.conversation,
+        dialogs.prices,
+        dialogs.servers,
+        window.sound.dialog,
+        window.latency.panel,
+        panels.settings,
+        panels.log,
+        panels.about,
+        panels.first_run,
+    )
+    assert None not in made
+    return [dialog for dialog in made if dialog is not None]
+
+
+async def test_nothing_that_is_seen_is_left_in_english(
+    in_english: QApplication, languages: Path, tmp_path: Path
+) -> None:
+    install_translations(in_english, Tongues("eo"), languages)
+    async with talking(tmp_path) as window:
+        assert not (left := english(window)), "\n".join(left)
+        open_all(window)
+        await asyncio.sleep(0.2)
+        assert not (left := english(window)), "\n".join(left)
+
+
+def demo(parent: QWidget) -> Iterator[DemoPanel]:
+    """The demo's panel in all its states."""
+    voice = DemoFrontEnd("kame", "Ж.", ("thinking", "after"))
+    backends = tuple(DemoBackend(BackendChoice("ollama", name), name, costs=name == "ёж") for name in ("жук", "ёж"))
+    question = DemoQuestion("ж", "Ж?", np.zeros(240, np.float32), 0.01)
+    panel = DemoPanel(parent)
+    panel.show_looking()
+    panel.appear()
+    panel.fit()
+    yield panel
+    panel.show_offer(backends, (voice,), (question,))
+    yield panel
+    stop = DemoStop(voice, "thinking", backends[0], (question,), question, backends[1])
+    for number, asking, swapping in ((1, None, False), (2, question, False), (3, question, True)):
+        panel.show_progress(DemoProgress(number, 3, stop, asking, swapping))
+        yield panel
+    answers = (
+        DemoAnswer(voice, "thinking", backends[0], "Ж?", 0.5, "Ж.", cut=True, first_words=0.4),
+        DemoAnswer(voice, "after", backends[1], "Ж?", None, "", trouble="Ж."),
+    )
+    panel.show_result(DemoResult(answers, (DemoSwap(voice, "thinking", *backends, "Ж?", 3.2, 0.4, "Ж", "Ж"),), True))
+    yield panel
+
+
+async def test_the_demo_is_left_in_no_english_either(in_english: QApplication, languages: Path) -> None:
+    install_translations(in_english, Tongues("eo"), languages / "longer")
+    parent = QWidget()
+    for panel in demo(parent):
+        assert not (left := english(panel)), "\n".join(left)
+        await asyncio.sleep(0.05)  # what is new is laid out
+        assert not (left := cut_off(panel)), left
+    panel.close()
+    parent.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+@pytest.mark.parametrize(("language", "talk_menu"), [("eo", "[&Ţàļķ~~]"), ("de", "&Gespräch")])
+async def test_there_is_room_for_longer_words(
+    in_english: QApplication, languages: Path, tmp_path: Path, language: str, talk_menu: str
+) -> None:
+    if language == "eo":
+        install_translations(in_english, Tongues(language), languages / "longer")
+    else:
+        use_language(in_english, language)
+    async with talking(tmp_path) as window:
+        assert window.menuBar().actions()[0].text() == talk_menu
+        timeline = window.timeline
+        signs = {timeline.out_button.accessibleName(), timeline.in_button.accessibleName()}  # a sign takes little room
+        await until(lambda: set(cut_off(window)) <= signs, 1.0)
+        assert (window.width(), window.height()) == (1180, 760)
+        for menu in window.menuBar().actions():
+            letters = re.findall(r"&(\w)", "\n".join(action.text().lower() for action in menu.menu().actions()))
+            assert len(set(letters)) == len(letters), menu.text()
+        for dialog in open_all(window):
+            await whole(dialog)
+        settings, first_run = window.panels.settings, window.panels.first_run
+        assert settings is not None and first_run is not None
+        for group in range(settings.groups.count()):
+            settings.groups.setCurrentRow(group)
+            await asyncio.sleep(0.02)
+            areas = [area for area in settings.findChildren(QScrollArea) if area.isVisible()]
+            assert areas and all(area.horizontalScrollBar().maximum() == 0 for area in areas)
+        pages = {first_run.title.text()}
+        while first_run.next_button.isEnabled() and len(pages) < 5:
+            first_run.next_button.click()
+            await whole(first_run)
+            pages.add(first_run.title.text())
+        assert len(pages) == 5
+
+
+async def whole(dialog: QWidget) -> None:
+    """Nothing in it is cut off, and it fits into a window of the usual size."""
+    await asyncio.sleep(0.1)
+    assert not (left := cut_off(dialog)), left
+    assert dialog.width() <= 1180 and dialog.height() <= 760, dialog.windowTitle()

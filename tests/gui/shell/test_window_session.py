@@ -1,0 +1,351 @@
+"""Starting, changing, failing, restarting and closing, with a session that notes what it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from app.conversation import events as e
+from app.gui.state.choice import WindowChoices
+from app.session.control import BackendChoice
+from app.session.errors import UserError
+from app.settings.declarations import Settings
+from tests.gui.fakes import FakeFactory, two_devices
+from tests.gui.helpers import say, shown, transcript, until
+
+
+def pick(picker, key: str) -> None:
+    """As the user does it: by the list, which then says `activated`."""
+    place = picker.findData(key)
+    assert place >= 0, f"{key} is not offered"
+    picker.setCurrentIndex(place)
+    picker.activated.emit(place)
+
+
+async def test_the_window_is_there_at_once_and_tells_what_it_waits_for() -> None:
+    factory = FakeFactory(gate=asyncio.Event(), progress=("loading the ears", "loading the voice"))
+    async with shown(factory, running=False) as window:
+        assert window.isVisible()
+        assert window.talk_bar.button.text() == "Getting ready"
+        await until(lambda: "loading the voice" in window.status.state.text())
+        assert window.status.state.text() == "Getting ready: loading the voice"
+        assert window.talk_bar.button.hint == "loading the voice"
+        factory.gate.set()
+        await until(lambda: window.talk_bar.button.text() == "Hold to talk")
+        factory.session.say(e.SessionStarted(0, "cascade", "whisper", "embedded", "small", "thinking"))
+        window.pump.flush()
+        assert window.status.state.text() == "Running: cascade · whisper · embedded · small"
+
+
+async def test_progress_may_be_told_from_the_thread_that_loads() -> None:
+    factory = FakeFactory(gate=asyncio.Event(), progress=())
+    async with shown(factory, running=False) as window:
+        await until(lambda: factory.choices)
+        number = window.manager._starts
+        await asyncio.to_thread(window.manager._report, number, "from afar")
+        await until(lambda: window.talk_bar.button.hint == "from afar")
+
+
+async def test_the_settings_make_the_session() -> None:
+    settings = Settings(
+        provider="ollama", ollama_model="gemma", answer_mode="after", duplex=True, microphone="Desk microphone"
+    )
+    factory = FakeFactory()
+    async with shown(factory, settings, list_devices=two_devices) as window:
+        (choice,) = factory.choices
+        assert choice.backend == BackendChoice("ollama", "gemma", "http://127.0.0.1:11434")
+        assert (choice.answer_mode, choice.duplex, choice.microphone) == ("after", True, "Desk microphone")
+        assert choice.record_folder == ""
+        assert window.talk_bar.duplex.isChecked()
+        assert window.talk_bar.button.text() == "Listening"
+        assert window.setup.microphone.currentText() == "Desk microphone"
+        assert window.setup.answer_mode.currentData() == "after"
+        assert window.setup.model.isVisible() and window.setup.model.currentText() == "gemma"
+
+
+async def test_answer_mode_duplex_and_backend_change_the_running_session_and_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    factory = FakeFactory()
+    async with shown(factory, Settings(path=path)) as window:
+        pick(window.setup.answer_mode, "after")
+        window.talk_bar.duplex.click()
+        assert not window.setup.url.isVisible()
+        pick(window.setup.backend, "ollama")
+        assert window.setup.url.isVisible()
+        await until(lambda: window.settings.provider == "ollama")
+        backend = BackendChoice("ollama", "", "http://127.0.0.1:11434")
+        assert factory.session.calls == [
+            ("set_answer_mode", "after"),
+            ("set_duplex", True),
+            ("set_backend", backend),
+        ]
+        assert len(factory.sessions) == 1
+    kept = Settings.load(path)
+    assert (kept.answer_mode, kept.duplex, kept.provider) == ("after", True, "ollama")
+
+
+async def test_a_model_typed_in_is_taken_with_enter() -> None:
+    factory = FakeFactory()
+    async with shown(factory, Settings(provider="ollama")) as window:
+        await until(window.isActiveWindow)
+        window.setup.model.setFocus()
+        QTest.keyClicks(window.setup.model, "qwen3")
+        assert factory.session.calls == []
+        QTest.keyClick(window.setup.model, Qt.Key.Key_Return)
+        await until(lambda: window.settings.ollama_model == "qwen3")
+        assert factory.session.calls == [("set_backend", BackendChoice("ollama", "qwen3", "http://127.0.0.1:11434"))]
+        assert window.focusWidget() is window.talk_bar.button  # so that the space bar talks again
+
+
+async def test_a_backend_that_is_refused_shows_why_and_the_picker_goes_back() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        factory.session.refusal = UserError("Ollama is not running. Start it, then pick it again.")
+        pick(window.setup.backend, "ollama")
+        assert window.setup.backend.currentData() == "ollama"
+        await until(lambda: window.messages.sentences())
+        assert window.messages.sentences() == ["Ollama is not running. Start it, then pick it again."]
+        assert window.setup.backend.currentData() == "embedded"
+        assert not window.setup.model.isVisible()
+        assert window.settings.provider == "embedded"
+        assert window.manager.phase == "running"
+        assert window.manager.wanted.backend == BackendChoice("embedded")
+
+
+async def test_of_two_backends_picked_in_a_hurry_the_last_one_holds() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        factory.session.slow = asyncio.Event()
+        pick(window.setup.backend, "ollama")
+        await until(lambda: factory.session.calls)
+        pick(window.setup.backend, "openai")
+        factory.session.slow.set()
+        await until(lambda: window.settings.provider == "openai")
+        assert [call[1].provider for call in factory.session.calls] == ["ollama", "openai"]
+        assert window.setup.backend.currentData() == "openai"
+
+
+async def test_what_changes_while_loading_reaches_the_session() -> None:
+    factory = FakeFactory(gate=asyncio.Event())
+    async with shown(factory, running=False) as window:
+        await until(lambda: factory.choices)
+        pick(window.setup.answer_mode, "after")
+        window.talk_bar.duplex.click()
+        factory.gate.set()
+        await until(lambda: window.manager.session)
+        assert factory.session.calls == [("set_answer_mode", "after"), ("set_duplex", True)]
+
+
+async def test_a_factory_that_fails_shows_its_sentence_and_can_be_tried_again() -> None:
+    factory = FakeFactory(outcomes=[UserError("No microphone was found. Plug one in.")])
+    async with shown(factory, running=False) as window:
+        await until(lambda: window.messages.rows)
+        (row,) = window.messages.rows
+        assert row.label.text() == "No microphone was found. Plug one in."
+        assert window.talk_bar.button.text() == "Stopped"
+        assert row.retry_button.isVisible()
+        row.retry_button.click()
+        await until(lambda: window.manager.session)
+        assert window.talk_bar.button.text() == "Hold to talk"
+        assert window.messages.sentences() == []
+        assert len(factory.choices) == 2
+
+
+async def test_a_fault_in_the_factory_is_told_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    factory = FakeFactory(outcomes=[KeyError("weights")])
+    with caplog.at_level(logging.ERROR):
+        async with shown(factory, running=False) as window:
+            await until(lambda: window.messages.rows)
+            assert "fault in the program ('weights')" in window.messages.sentences()[0]
+            assert window.talk_bar.button.text() == "Stopped"
+    assert "KeyError" in caplog.text
+
+
+async def test_a_fatal_failure_stops_and_keeps_what_was_said() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        say(window, factory, e.TranscriptFinal(1, 1, "Keep this.", 1))
+        session = factory.session
+        session.last_words = [e.SessionEnded(3, 30)]
+        say(window, factory, e.Failure(2, "audio", "The microphone was unplugged. Plug it in.", fatal=True))
+        await until(lambda: session.stopped)
+        window.pump.flush()
+        assert window.talk_bar.button.text() == "Stopped"
+        assert window.status.state.text() == "Stopped"
+        assert transcript(window) == ["You\nKeep this."]
+        (row,) = window.messages.rows
+        row.retry_button.click()
+        await until(lambda: len(factory.sessions) == 2 and window.manager.session)
+        say(window, factory, e.TranscriptFinal(1, 1, "And this.", 1))
+        first, divider, second = transcript(window)
+        assert (first, second) == ("You\nKeep this.", "You\nAnd this.")
+        assert divider.startswith("Goes on, ")
+        assert window.messages.sentences() == []
+
+
+async def test_a_new_talk_ends_the_old_one_and_its_last_words_stay_above() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        old = factory.session
+        say(window, factory, e.AssistantStarted(1, 1, 1), e.AssistantSaid(2, 1, "I was", 1))
+        old.last_words = [
+            e.AssistantSaid(3, 1, "saying", 1),
+            e.AssistantEnded(3, 1, True),
+            e.SessionEnded(3, 9),
+        ]
+        window.setup.new_button.click()
+        await until(lambda: len(factory.sessions) == 2 and window.manager.session)
+        assert old.stopped == 1
+        factory.session.say(e.TranscriptFinal(1, 1, "Afresh.", 1))
+        old.say(e.TranscriptFinal(9, 9, "A ghost.", 9))
+        window.pump.flush()
+        first, divider, last = transcript(window)
+        assert first == "KAME\nI was saying   interrupted"
+        assert divider.startswith("New talk, ")
+        assert last == "You\nAfresh."
+        assert window.manager.phase == "running"
+
+
+async def test_another_device_after_a_failed_start_begins_anew_with_it() -> None:
+    factory = FakeFactory(outcomes=[UserError("That loudspeaker is in use."), None])
+    async with shown(factory, list_devices=two_devices, running=False) as window:
+        await until(lambda: window.manager.gave_up)
+        pick(window.setup.loudspeaker, "Headphones")
+        await until(lambda: window.manager.session)
+        assert factory.choices[1].loudspeaker == "Headphones"
+
+
+async def test_another_device_while_loading_is_taken_without_loading_anew() -> None:
+    factory = FakeFactory(gate=asyncio.Event())
+    async with shown(factory, list_devices=two_devices, running=False) as window:
+        await until(lambda: factory.choices)
+        pick(window.setup.microphone, "Desk microphone")
+        pick(window.setup.loudspeaker, "Headphones")
+        factory.gate.set()
+        await until(lambda: window.manager.session)
+        assert factory.session.calls == [("set_devices", "Desk microphone", "Headphones")]
+        assert len(factory.choices) == 1 and factory.cancelled == 0
+
+
+async def test_another_device_while_loading_rescues_a_start_that_fails_for_the_last_one() -> None:
+    factory = FakeFactory(outcomes=[UserError("That loudspeaker is in use."), None], gate=asyncio.Event())
+    async with shown(factory, list_devices=two_devices, running=False) as window:
+        await until(lambda: factory.choices)
+        pick(window.setup.loudspeaker, "Headphones")
+        factory.gate.set()
+        await until(lambda: window.manager.session)
+        assert [choice.loudspeaker for choice in factory.choices] == ["", "Headphones"]
+        assert window.messages.sentences() == [] and not window.manager.gave_up
+
+
+async def test_a_device_that_is_gone_stays_chosen_and_is_marked() -> None:
+    settings = Settings(microphone="Old one")
+    async with shown(FakeFactory(), settings, list_devices=two_devices) as window:
+        assert window.setup.microphone.currentText() == "Not found: Old one"
+        assert window.settings.microphone == "Old one"
+
+
+async def test_devices_that_cannot_be_listed_do_not_stop_the_talk(caplog: pytest.LogCaptureFixture) -> None:
+    def broken() -> tuple[list[str], list[str]]:
+        raise OSError("no sound system")
+
+    async with shown(FakeFactory(), list_devices=broken) as window:
+        assert window.talk_bar.button.text() == "Hold to talk"
+    assert "no sound system" in caplog.text
+
+
+async def test_the_newest_of_several_starts_wins() -> None:
+    factory = FakeFactory(gate=asyncio.Event())
+    async with shown(factory, list_devices=two_devices, running=False) as window:
+        await until(lambda: factory.choices)
+        pick(window.setup.microphone, "Desk microphone")
+        pick(window.setup.loudspeaker, "Headphones")
+        pick(window.setup.backend, "ollama")
+        pick(window.setup.backend, "openai")
+        await until(lambda: len(factory.choices) == 2)
+        factory.gate.set()
+        await until(lambda: window.manager.session)
+        assert len(factory.sessions) == 1
+        assert factory.cancelled == 1
+        assert factory.session.choice.backend.provider == "openai"
+        assert (factory.session.choice.microphone, factory.session.choice.loudspeaker) == (
+            "Desk microphone",
+            "Headphones",
+        )
+
+
+async def test_stop_ends_the_session_and_a_new_talk_begins_another() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        window.setup.stop_button.click()
+        assert window.talk_bar.button.text() == "Stopped"
+        assert not window.setup.stop_button.isEnabled()
+        await until(lambda: factory.session.stopped)
+        window.menu.new_talk.emit()
+        await until(lambda: len(factory.sessions) == 2 and window.manager.session)
+
+
+async def test_frontends_are_offered_when_there_are_several() -> None:
+    choices = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")))
+    factory = FakeFactory()
+    async with shown(factory, choices=choices) as window:
+        assert window.setup.frontend.isVisible()
+        pick(window.setup.frontend, "kame")
+        await until(lambda: len(factory.sessions) == 2)
+        assert factory.choices[1].frontend == "kame"
+
+
+async def test_settings_that_cannot_be_saved_are_told(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    async with shown(FakeFactory(), Settings(path=blocked / "settings.json")) as window:
+        pick(window.setup.answer_mode, "after")
+        await until(lambda: window.messages.rows)
+        assert window.messages.sentences()[0].startswith("The settings could not be saved")
+
+
+async def test_closing_while_loading_ends_the_loading() -> None:
+    factory = FakeFactory(gate=asyncio.Event())
+    async with shown(factory, running=False) as window:
+        await until(lambda: factory.choices)
+        window.close()
+        await window.finish()
+        assert factory.cancelled == 1
+        assert factory.sessions == []
+
+
+async def test_closing_does_not_wait_for_a_session_that_hangs(caplog: pytest.LogCaptureFixture) -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        factory.session.stop_hangs = True
+        window.close()
+        began = asyncio.get_running_loop().time()
+        await window.finish(0.2)
+        assert asyncio.get_running_loop().time() - began < 1.0
+        assert factory.session.stopped == 1
+    assert "did not end within" in caplog.text
+
+
+async def test_after_a_failed_start_another_backend_starts_the_talk() -> None:
+    factory = FakeFactory(outcomes=[UserError("Ollama is not running. Start it.")])
+    async with shown(factory, Settings(provider="ollama"), running=False) as window:
+        await until(lambda: window.messages.rows)
+        assert window.talk_bar.button.text() == "Stopped"
+        pick(window.setup.backend, "embedded")
+        await until(lambda: window.manager.session)
+        assert [choice.backend.provider for choice in factory.choices] == ["ollama", "embedded"]
+        assert window.messages.sentences() == [] and window.settings.provider == "embedded"
+        window.setup.stop_button.click()
+        await until(lambda: factory.session.stopped)
+        pick(window.setup.backend, "openai")  # who has stopped it wants it stopped
+        await asyncio.sleep(0.05)
+        assert len(factory.choices) == 2 and window.settings.provider == "openai"
+        window.live.restart_wanted.emit()  # another voice, say
+        window.models.arrived.emit()
+        await asyncio.sleep(0.05)
+        assert len(factory.choices) == 2 and window.manager.phase == "stopped"

@@ -1,0 +1,247 @@
+"""Mute, levels and devices in the real window: what a user sees and what the session is told."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication
+
+from app.conversation import events as e
+from app.gui.state.choice import session_choice
+from app.gui.widgets.palette import STATE_COLOURS
+from app.settings.declarations import Settings
+from tests.gui.fakes import FakeFactory, FakeSoundService, two_devices
+from tests.gui.first_run.test_wizard import FakeMachine
+from tests.gui.helpers import say, shown, until
+
+GONE = "The microphone “Headset” is gone. The talk goes on with “Built-in”; yours is taken again when it is back."
+BACK = "The microphone “Headset” is back, and the talk has moved to it."
+
+
+async def test_mute_is_shown_once_the_edge_says_so_and_by_every_switch() -> None:
+    factory = FakeFactory()
+    async with shown(factory, Settings(duplex=True)) as window:
+        bar, action = window.talk_bar, window.menu.mute_action
+        bar.mute.click()
+        assert factory.session.calls[-1] == ("set_muted", True)
+        assert action.isChecked() and bar.mute.text() == "Muted"
+        # Wanted, but not so yet: nothing claims it.
+        assert not bar.mute.confirmed and bar.button.text() == "Listening" and not bar.microphone.muted
+        say(window, factory, e.MicrophoneMuted(1.0, True))
+        assert bar.mute.confirmed and bar.microphone.muted
+        assert (bar.button.text(), bar.button.colour()) == ("Muted", STATE_COLOURS["muted"])
+        say(window, factory, e.UserStarted(1.1, 1))  # of sound from before
+        assert bar.button.text() == "Muted"
+        action.trigger()
+        assert factory.session.calls[-1] == ("set_muted", False)
+        assert not bar.mute.isChecked() and factory.session.calls.count(("set_muted", False)) == 1
+        say(window, factory, e.UserBackchannel(1.2, 1, ""), e.MicrophoneMuted(1.3, False))
+        assert not bar.mute.confirmed and bar.button.text() == "Listening"
+        assert isinstance(action, QAction) and action.shortcut().toString() == "Ctrl+M"
+
+
+async def test_a_new_talk_begins_muted_when_the_last_one_was() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        window.talk_bar.mute.click()
+        first = factory.session
+        window.setup.new_button.click()
+        await until(lambda: factory.session is not first and window.manager.session is not None)
+        assert factory.session.choice.muted
+        assert window.talk_bar.mute.isChecked() and not window.talk_bar.mute.confirmed
+
+
+async def test_what_is_said_to_try_a_microphone_out_is_for_no_talk() -> None:
+    factory = FakeFactory()
+    service = FakeSoundService()
+    async with shown(factory, Settings(duplex=True), sound_service=service) as window:
+        window.sound.open_dialog()
+        dialog = window.sound.dialog
+        assert dialog is not None
+        dialog.tests.say_button.click()
+        await until(lambda: service.calls)
+        assert factory.session.calls == [("set_muted", True)]
+        say(window, factory, e.MicrophoneMuted(1.0, True))
+        assert window.talk_bar.button.text() == "Trying out" and not window.talk_bar.mute.confirmed
+        # Neither a new talk nor a hand on the switch lets it be heard.
+        window.talk_bar.mute.click()
+        window.talk_bar.mute.click()
+        assert factory.session.calls == [("set_muted", True)] * 3
+        window.setup.new_button.click()
+        await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
+        assert factory.session.choice.muted
+        service.gate.set()
+        await until(lambda: factory.session.calls == [("set_muted", False)])
+        say(window, factory, e.MicrophoneMuted(2.0, False))
+        assert window.talk_bar.button.text() == "Listening"
+
+
+async def test_who_has_muted_is_told_so_also_while_a_device_is_tried_out() -> None:
+    factory = FakeFactory()
+    service = FakeSoundService()
+    async with shown(factory, sound_service=service) as window:
+        mute = window.talk_bar.mute
+        mute.click()
+        say(window, factory, e.MicrophoneMuted(1.0, True))
+        window.sound.open_dialog()
+        dialog = window.sound.dialog
+        assert dialog is not None
+        dialog.tests.play_button.click()
+        await until(lambda: service.calls)
+        assert window.talk_bar.button.text() == "Trying out"
+        assert mute.confirmed and mute.toolTip().startswith("The microphone is muted")
+        mute.click()
+        window.pump.flush()
+        say(window, factory, e.LevelMeasured(1.5, -60.0, -60.0))
+        assert not mute.confirmed and "Silences" in mute.toolTip()
+
+
+async def test_nothing_is_said_to_be_muted_when_no_talk_runs() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        window.talk_bar.mute.click()
+        say(window, factory, e.MicrophoneMuted(1.0, True))
+        assert window.talk_bar.mute.confirmed
+        window.setup.stop_button.click()
+        assert not window.talk_bar.mute.confirmed and not window.talk_bar.microphone.muted
+
+
+async def test_a_list_that_is_open_does_not_change_under_the_hand() -> None:
+    async with shown(FakeFactory(), list_devices=two_devices) as window:
+        picker = window.setup.microphone
+        await until(lambda: picker.count() == 2)
+        picker.showPopup()
+        window.setup.set_devices(["Desk microphone", "Headset"], ["Headphones"])
+        assert picker.count() == 2
+        picker.hidePopup()
+        await until(lambda: picker.count() == 3)
+
+
+async def test_what_is_plugged_in_is_offered_wherever_devices_are_chosen() -> None:
+    there: tuple[list[str], list[str]] = ([], [])
+    machine, settings = FakeMachine(), Settings(first_run_done=True)
+    async with shown(FakeFactory(), settings, list_devices=lambda: there, machine=machine) as window:
+        window.panels.open_settings("microphone")
+        window.panels.open_first_run(again=True)
+        run = window.panels.first_run
+        assert run is not None and window.panels.settings is not None
+        for _ in range(3):
+            run.next_button.click()
+        await until(run.sound.lacking.isVisible)
+        there = (["Headset"], ["Headset"])
+        window.sound.devices_changed()
+        await until(lambda: not run.sound.lacking.isVisible())
+        assert run.sound.microphone.itemText(1) == window.setup.microphone.itemText(1) == "Headset"
+        assert "Headset" in window.panels.settings.rows["microphone"].editor.texts
+
+
+async def test_once_the_list_is_closed_it_holds_the_newest_devices_and_no_older_ones() -> None:
+    async with shown(FakeFactory(), list_devices=two_devices) as window:
+        picker = window.setup.microphone
+        await until(lambda: picker.count() == 2)
+        picker.showPopup()
+        window.setup.set_devices(["Old"], [])
+        window.setup.set_devices(["Old", "Older"], [])
+        picker.hidePopup()
+        window.setup.set_devices(["New one"], [])
+        assert picker.itemText(1) == "New one"
+        await until(lambda: not QApplication.activePopupWidget())
+        await asyncio.sleep(0.01)
+        assert picker.count() == 2 and picker.itemText(1) == "New one"
+
+
+async def test_why_a_hotkey_cannot_be_had_outlasts_the_start_of_a_talk() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        window.sound.show_key_trouble("")
+        window.sound.show_key_trouble("No key to talk.")
+        window.sound.show_key_trouble("No key to mute.")
+        say(window, factory, e.DeviceChanged(1.0, "microphone", "lost", "", "No microphone."))
+        window.setup.new_button.click()
+        await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
+        assert window.messages.sentences() == ["No key to talk. No key to mute."]
+
+
+async def test_devices_change_in_mid_talk_without_a_new_one(tmp_path: Path) -> None:
+    factory, settings = FakeFactory(), Settings(path=tmp_path / "settings.json")
+    async with shown(factory, settings, list_devices=two_devices) as window:
+        picker = window.setup.microphone
+        await until(lambda: picker.count() == 2)
+        session = factory.session
+        picker.setCurrentIndex(1)
+        picker.activated.emit(1)
+        assert session.calls == [("set_devices", "Desk microphone", "")]
+        assert factory.session is session and window.manager.phase == "running"
+        picker.activated.emit(1)  # the same again is no change
+        assert len(session.calls) == 1
+    assert Settings.load(tmp_path / "settings.json").microphone == "Desk microphone"
+
+
+async def test_what_happens_to_a_device_is_said_in_one_place_and_good_news_goes_by_itself() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        say(window, factory, e.DeviceChanged(1.0, "microphone", "moved", "Built-in", GONE))
+        say(window, factory, e.DeviceChanged(2.0, "loudspeaker", "lost", "", "No loudspeaker."))
+        assert window.messages.sentences() == [GONE, "No loudspeaker."]
+        window.sound.news_ms["back"] = 50
+        say(window, factory, e.DeviceChanged(3.0, "microphone", "back", "Headset", BACK))
+        assert window.messages.sentences() == ["No loudspeaker.", BACK]
+        await until(lambda: window.messages.sentences() == ["No loudspeaker."])
+
+
+async def test_the_list_of_devices_follows_what_is_plugged_in() -> None:
+    factory = FakeFactory()
+    there = [["Desk microphone"]]
+    asked = []
+
+    def devices() -> tuple[list[str], list[str]]:
+        asked.append(threading.current_thread() is threading.main_thread())
+        return there[0], []
+
+    async with shown(factory, list_devices=devices) as window:
+        picker = window.setup.microphone
+        await until(lambda: picker.count() == 2)
+        there[0] = ["Desk microphone", "Headset"]
+        teller = threading.Thread(target=window.sound.devices_changed)  # as the watcher does
+        teller.start()
+        await until(lambda: picker.count() == 3)
+        teller.join()
+        assert picker.itemText(2) == "Headset" and picker.currentData() == ""
+        assert asked and not any(asked)
+        assert window.manager.phase == "running"
+
+
+async def test_echo_that_remains_is_said_and_taken_back_when_it_is_gone() -> None:
+    factory = FakeFactory()
+    echo = "The microphone hears the app's own voice."
+    async with shown(factory, Settings(duplex=True)) as window:
+        say(window, factory, e.Failure(1.0, "audio", echo, about="echo"))
+        say(window, factory, e.SoundMeasured(2.0, 3.0, True, None, 0, 0))
+        say(window, factory, e.SoundMeasured(3.0, None, False, None, 0, 0))  # nobody speaks: nothing is known
+        assert window.messages.sentences() == [echo]
+        say(window, factory, e.SoundMeasured(4.0, 31.0, False, 12.0, 0, 0))
+        assert window.messages.sentences() == []
+        say(window, factory, e.Failure(5.0, "audio", echo, about="echo"))
+        window.messages.rows[0].offer_button.click()
+        assert window.messages.sentences() == []
+        assert not window.talk_bar.duplex.isChecked() and factory.session.calls == [("set_duplex", False)]
+
+
+async def test_clipping_is_seen_even_between_two_pictures_and_fades() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        meter = window.talk_bar.microphone
+        say(window, factory, e.LevelMeasured(1.0, 0.0, -60.0, clipped=True), e.LevelMeasured(1.08, -20.0, -60.0))
+        assert meter.clipped
+        say(window, factory, e.LevelMeasured(2.9, -20.0, -60.0))
+        assert meter.clipped
+        say(window, factory, e.LevelMeasured(3.3, -20.0, -60.0))
+        assert not meter.clipped
+
+
+def test_processing_in_the_settings_reaches_the_session() -> None:
+    choice = session_choice(Settings(echo_cancellation=False, noise_suppression=True, auto_gain=True))
+    assert (choice.processing.echo, choice.processing.noise, choice.processing.gain) == (False, True, True)

@@ -1,0 +1,453 @@
+"""The dialog “Sound”: devices are tried out, the sound's processing and the keys are chosen, and measures are told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QKeySequenceEdit, QLineEdit, QPushButton, QRadioButton, QWidget
+
+from app.conversation.events import SoundMeasured
+from app.conversation.sound_processing import Processing
+from app.gui.hotkeys.key_field import KeyField
+from app.gui.sound.dialog import SoundDialog
+from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.widgets.level_meter import LOWEST_DB
+from app.platform import single_instance
+from app.services.protocols import SoundService
+from app.session.errors import UserError
+from app.settings.declarations import Settings
+from tests.gui.fakes import GOOD, FakeSoundService
+from tests.gui.helpers import until
+from tests.gui.shell.test_accessibility import controls, cut_off, tabbed
+from tests.unit.services.test_sound_service import Booth, spoken
+
+WELL = SoundMeasured(3.0, 34.2, False, 12.3, 0, 0)
+ILL = SoundMeasured(9.0, 6.1, True, -112.0, 240, 3)
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return Settings(microphone="Desk microphone", loudspeaker="Headphones")
+
+
+class Place:
+    """The dialog with its desk; `told` is what it says to whoever listens, in order."""
+
+    def __init__(self, settings: Settings, service: SoundService | None) -> None:
+        self.service = FakeSoundService()
+        self.parent = QWidget()
+        self.background = BackgroundTasks(self.parent)
+        self.dialog = SoundDialog(settings, service or self.service, self.background, self.parent)
+        self.tests = self.dialog.tests
+        self.told: list[Any] = []
+        self.dialog.test_began.connect(lambda: self.told.append("began"))
+        self.dialog.test_ended.connect(lambda: self.told.append("ended"))
+        self.dialog.processing_changed.connect(self.told.append)
+        self.dialog.talk_mode_changed.connect(self.told.append)
+        self.dialog.hotkeys_changed.connect(lambda talk, mute: self.told.append((talk, mute)))
+
+    @property
+    def answer(self) -> tuple[str, str]:
+        return self.tests.answer.state.text(), self.tests.answer.verdict.text()
+
+    async def run(self, button: QPushButton) -> None:
+        """Has a test begin."""
+        button.click()
+        await until(lambda: self.service.running == 1)
+
+    async def end(self) -> None:
+        """Lets the test come to its end."""
+        self.service.gate.set()
+        await until(lambda: not self.tests.testing and not self.service.running)
+
+
+@asynccontextmanager
+async def opened(settings: Settings, service: SoundService | None = None) -> AsyncIterator[Place]:
+    """The dialog on screen. Checks that no task is left behind."""
+    before = asyncio.all_tasks()
+    place = Place(settings, service)
+    try:
+        place.dialog.open_afresh()
+        yield place
+    finally:
+        place.dialog.close()
+        await place.background.close()
+        await asyncio.sleep(0)
+        left = {task for task in asyncio.all_tasks() - before if not task.done()}
+        place.parent.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    assert not left, f"tasks left behind: {left}"
+
+
+async def test_the_microphone_is_tried_and_its_words_are_told(settings: Settings) -> None:
+    async with opened(settings) as place:
+        tests = place.tests
+        assert not tests.back_button.isEnabled() and place.answer == ("", "")
+        place.dialog.show_level(-20.0, -30.0, 5.0, False)
+        assert (tests.microphone.level_db, tests.loudspeaker.level_db) == (-20.0, -30.0)
+        await place.run(tests.say_button)
+        assert place.told == ["began"] and place.service.calls == [("test_microphone", "Desk microphone")]
+        assert place.answer[0] == "Opening the microphone …" and tests.microphone.level_db == LOWEST_DB
+        assert tests.say_button.text() == "That's all" == tests.say_button.accessibleName()
+        assert not tests.play_button.isEnabled() and not tests.back_button.isEnabled()
+        place.service.report(-12.0, False)
+        place.dialog.show_level(-120.0, -31.0, 5.1, False)  # the talk is muted: its level is not the microphone's
+        assert place.answer[0].startswith("Listening.") and tests.microphone.level_db == -12.0
+        assert not tests.microphone.clipped
+        place.service.report(0.0, True)
+        assert tests.microphone.clipped
+        await until(lambda: place.answer[0] == "Working out what you said …")
+        await place.end()
+        assert place.answer[0] == "Understood: “What is it?”"
+        assert place.answer[1] == "Good: loud enough, and clear. (loudest −4 dB, speech −24 dB, noise −62 dB)"
+        assert place.told == ["began", "ended"]
+        assert not tests.microphone.clipped and tests.microphone.level_db == LOWEST_DB
+        place.dialog.show_level(-21.0, -30.0, 7.0, False)
+        assert tests.microphone.level_db == -21.0
+        place.service.report(-1.0, True)  # comes late, from nowhere
+        assert tests.microphone.level_db == -21.0
+        assert tests.say_button.text() == "Say &something" and tests.back_button.isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words", "speech", "said", "advice"),
+    [
+        ("silent", "", None, "", "Nothing at all came from “Desk microphone”. See that it is not muted"),
+        ("quiet", "What?", -55.0, "Understood: “What?”", "Too quiet: move closer, or raise the microphone's level"),
+        ("clipped", "What?", -5.0, "Understood: “What?”", "Too loud, so that the sound is cut off: move away"),
+        ("noisy", "", -30.0, "You were heard, but no words were understood.", "Noise almost drowns the voice"),
+        ("no speech", "", None, "", "“Desk microphone” works, but nobody spoke."),
+    ],
+)
+async def test_every_verdict_comes_with_advice(
+    settings: Settings, verdict: Any, words: str, speech: float | None, said: str, advice: str
+) -> None:
+    async with opened(settings) as place:
+        place.service.found = replace(GOOD, verdict=verdict, words=words, speech_dbfs=speech)
+        await place.run(place.tests.say_button)
+        await place.end()
+        assert place.answer[0].startswith(said) and bool(place.answer[0]) == bool(said)
+        assert place.answer[1].startswith(advice)
+        assert ("speech" in place.answer[1].rpartition("(")[2]) == (speech is not None)
+        assert place.tests.answer.state.isVisible() == bool(said) and place.tests.answer.verdict.isVisible()
+        assert not cut_off(place.dialog)
+
+
+async def test_what_was_heard_is_played_back_and_the_loudspeaker_is_tried(settings: Settings) -> None:
+    async with opened(settings) as place:
+        tests = place.tests
+        await place.run(tests.say_button)
+        await place.end()
+        await place.run(tests.back_button)
+        assert tests.back_button.accessibleName() == "Stop playing back" and not tests.say_button.isEnabled()
+        place.dialog.show_level(-90.0, -14.0, 9.0, False)
+        assert tests.loudspeaker.level_db == -14.0
+        await place.end()
+        place.dialog.show_devices("Desk microphone", "")
+        assert tests.loudspeaker_name.text() == "The system's default"
+        await place.run(tests.play_button)
+        assert "two tones" in place.answer[0]
+        await place.end()
+        assert "If you heard nothing" in place.answer[1]
+        assert place.service.calls[1:] == [("play_back", "Headphones"), ("test_loudspeaker", "")]
+        assert place.told == ["began", "ended"] * 3
+
+
+@pytest.mark.parametrize("which", ["say_button", "play_button"])
+async def test_the_same_button_ends_what_it_began(settings: Settings, which: str) -> None:
+    async with opened(settings) as place:
+        button = getattr(place.tests, which)
+        button.setFocus()
+        await place.run(button)
+        button.click()
+        await until(lambda: not place.tests.testing)
+        assert (place.service.stopped, place.service.cancelled, len(place.service.calls)) == (1, 0, 1)
+        assert place.told == ["began", "ended"] and button.isEnabled()
+
+
+@pytest.mark.parametrize("which", ["say_button", "play_button"])
+async def test_a_device_that_refuses_is_told_and_can_be_tried_again(settings: Settings, which: str) -> None:
+    async with opened(settings) as place:
+        place.service.refusal = UserError("The device is busy. Close what uses it.")
+        await place.run(getattr(place.tests, which))
+        await place.end()
+        assert place.answer == ("", "The device is busy. Close what uses it.")
+        assert place.told == ["began", "ended"] and not place.tests.back_button.isEnabled()
+        place.service.refusal = None
+        await place.run(getattr(place.tests, which))
+        await place.end()
+        assert "busy" not in place.answer[1]
+
+
+async def test_closing_ends_a_test_and_the_talk_is_muted_until_its_device_is_closed(settings: Settings) -> None:
+    async with opened(settings) as place:
+        await place.run(place.tests.say_button)
+        place.service.report(-12.0, False)
+        place.service.closing.clear()
+        QTest.keyClick(place.dialog, Qt.Key.Key_Escape)
+        assert not place.dialog.isVisible() and not place.tests.testing
+        await until(lambda: place.service.cancelled)
+        assert place.told == ["began"]
+        place.dialog.open_afresh()
+        assert place.answer == ("", "")
+        place.tests.play_button.click()
+        await until(lambda: place.service.running == 2)
+        place.service.closing.set()
+        await until(lambda: place.service.running == 1)
+        assert place.told == ["began"]
+        await place.end()
+        assert place.told == ["began", "ended"]
+
+
+async def test_closing_the_window_in_mid_test_leaves_nothing_behind(settings: Settings) -> None:
+    async with opened(settings) as place:
+        await place.run(place.tests.play_button)
+    assert place.service.cancelled == 1 and place.told == ["began", "ended"]
+
+
+async def test_too_loud_is_shown_for_a_while_and_with_a_new_talk_no_longer(settings: Settings) -> None:
+    async with opened(settings) as place:
+        meter = place.tests.microphone
+        for at, clipped, shown in ((1.0, True, True), (2.9, False, True), (3.1, False, False), (4.0, True, True)):
+            place.dialog.show_level(-1.0, -60.0, at, clipped)
+            assert meter.clipped == shown
+        place.dialog.show_level(-30.0, -60.0, 0.1, False)
+        assert not meter.clipped and meter.peak_db == -30.0
+
+
+async def test_the_switches_show_the_settings_and_tell_all_three(settings: Settings) -> None:
+    settings.noise_suppression = True
+    async with opened(settings) as place:
+        dialog = place.dialog
+        assert [box.isChecked() for box in (dialog.echo, dialog.noise, dialog.gain)] == [True, True, False]
+        dialog.gain.click()
+        dialog.echo.click()
+        assert place.told == [Processing(True, True, True), Processing(False, True, True)]
+        assert settings.echo_cancellation and not settings.auto_gain  # whoever listens keeps them
+        dialog.close()
+        dialog.open_afresh()
+        assert dialog.echo.isChecked() and not dialog.gain.isChecked() and len(place.told) == 2
+
+
+async def test_measures_are_told_in_words(settings: Settings) -> None:
+    async with opened(settings) as place:
+        dialog = place.dialog
+
+        def told(measured: SoundMeasured | None) -> tuple[str, str, str]:
+            dialog.show_health(measured)
+            assert not cut_off(dialog)
+            return dialog.echo_words.text(), dialog.clock_words.text(), dialog.loss_words.text()
+
+        assert "no talk runs" in dialog.echo_words.text()
+        echo, clocks, losses = told(WELL)
+        assert echo == "Echo is made 34 dB quieter."
+        assert clocks == "The loudspeaker's clock runs 12 ppm fast; evened out."
+        assert losses == "None of your voice was lost, and the app's had no gaps."
+        echo, clocks, losses = told(ILL)
+        assert "made 6 dB quieter" in echo and "Turn the loudspeaker down" in echo
+        assert "112 ppm slow" in clocks
+        assert "240 ms of your voice were lost; gaps in the app's voice: 3" in losses
+        echo, clocks, _ = told(SoundMeasured(1.0, None, False, None, 0, 0))
+        assert echo == "No echo measured: headphones, or nothing has been said yet." and clocks == "Not known yet."
+        assert told(SoundMeasured(1.0, None, True, 0.4, 0, 1))[:2] == (
+            "Echo remains, and the app may take its own voice for yours. Turn the loudspeaker down, move the "
+            "microphone away from it, or use headphones.",
+            "Loudspeaker and microphone keep the same time.",
+        )
+        dialog.echo.click()
+        assert "Switch echo cancellation on, or use headphones." in dialog.echo_words.text()
+        assert told(SoundMeasured(1.0, None, False, None, 0, 0))[0] == "Not measured: echo cancellation is off."
+        dialog.echo.click()
+        assert dialog.echo_words.text().startswith("No echo measured")
+        assert "no talk runs" in told(None)[0]
+
+
+async def test_measures_that_change_leave_alone_what_was_enlarged_and_what_was_selected(settings: Settings) -> None:
+    async with opened(settings) as place:
+        dialog = place.dialog
+        await until(dialog.isActiveWindow)
+        dialog.show_health(WELL)
+        fitting = dialog.height()
+        dialog.windowHandle().resize(dialog.width(), fitting + 200)  # by its frame
+        await until(lambda: dialog.height() == fitting + 200)
+        dialog.loss_words.setSelection(0, 4)
+        for db in (33.0, 12.0, 35.0):
+            dialog.show_health(replace(WELL, erle_db=db))
+        assert dialog.height() == fitting + 200 and dialog.loss_words.selectedText() == "None"
+        dialog.show_health(ILL)
+        dialog.show_hotkey_trouble("The desktop grants no keys.")
+        dialog.show_hotkey_trouble("")
+        assert dialog.height() >= fitting + 200 and not cut_off(dialog)
+        dialog.show_health(WELL)
+        dialog.windowHandle().resize(dialog.width(), fitting)
+        await until(lambda: dialog.height() == fitting)
+        dialog.show_hotkey_trouble("The desktop grants no keys.")
+        assert dialog.height() > fitting and not cut_off(dialog)
+        dialog.show_hotkey_trouble("")
+        assert dialog.height() == fitting
+
+
+async def test_the_talk_button_is_held_or_pressed_once(settings: Settings) -> None:
+    settings.talk_mode = "toggle"
+    async with opened(settings) as place:
+        assert place.dialog.toggle.isChecked()
+        place.dialog.hold.click()
+        place.dialog.toggle.click()
+        assert place.told == ["hold", "toggle"] and settings.talk_mode == "toggle"
+
+
+def press(field: KeyField, key: Qt.Key, *modifiers: Qt.KeyboardModifier) -> None:
+    held = Qt.KeyboardModifier.NoModifier
+    for modifier in modifiers:
+        held |= modifier
+    QTest.keyClick(field.edit, key, held)
+
+
+CTRL, ALT, SHIFT = (
+    Qt.KeyboardModifier.ControlModifier,
+    Qt.KeyboardModifier.AltModifier,
+    Qt.KeyboardModifier.ShiftModifier,
+)
+
+
+def written(field: KeyField) -> str:
+    return field.edit.findChild(QLineEdit).text()
+
+
+async def test_keys_are_pressed_emptied_and_refused(settings: Settings) -> None:
+    settings.mute_hotkey = "Ctrl+Alt+M"
+    async with opened(settings) as place:
+        dialog = place.dialog
+        talk, mute = dialog.talk_keys, dialog.mute_keys
+        await until(dialog.isActiveWindow)
+        assert (written(talk), written(mute)) == ("Ctrl+Alt+Space", "Ctrl+Alt+M")
+        talk.edit.setFocus()
+        press(talk, Qt.Key.Key_K, CTRL, SHIFT)
+        assert place.told == [("Ctrl+Shift+K", "Ctrl+Alt+M")] and not dialog.refusal.isVisible()
+        for why, key, *modifiers in (
+            ("would be taken from every program", Qt.Key.Key_K),
+            ("would be taken from every program", Qt.Key.Key_K, SHIFT),
+            ("is needed in every program", Qt.Key.Key_C, CTRL),
+            ("is on the number pad", Qt.Key.Key_5, CTRL, Qt.KeyboardModifier.KeypadModifier),
+            ("can't be a hotkey", Qt.Key(ord("Ж")), CTRL),
+        ):
+            press(talk, key, *modifiers)
+            assert why in dialog.refusal.text() and dialog.refusal.isVisible()
+            assert written(talk) == "Ctrl+Shift+K" and not cut_off(dialog)
+        press(talk, Qt.Key.Key_M, CTRL, ALT)
+        assert "“Ctrl+Alt+M” can't both talk and mute" in dialog.refusal.text() and written(talk) == "Ctrl+Shift+K"
+        QTest.keyPress(talk.edit, Qt.Key.Key_Control, CTRL)
+        QTest.keyRelease(talk.edit, Qt.Key.Key_Control, CTRL)  # thought better of it
+        assert written(talk) == "Ctrl+Shift+K" and len(place.told) == 1
+        press(talk, Qt.Key.Key_Backspace)
+        assert place.told[1:] == [("", "Ctrl+Alt+M")] and not dialog.refusal.isVisible()
+        assert written(talk) == "" and not talk.none_button.isEnabled()
+        mute.none_button.setFocus()
+        mute.none_button.click()
+        assert place.told[2:] == [("", "")] and mute.edit.hasFocus()
+        press(talk, Qt.Key.Key_M, CTRL, ALT)
+        press(talk, Qt.Key.Key_F13)
+        assert place.told[3:] == [("Ctrl+Alt+M", ""), ("F13", "")]
+        assert settings.talk_hotkey == "Ctrl+Alt+Space"
+        press(talk, Qt.Key.Key_Escape)
+        assert not dialog.isVisible() and len(place.told) == 5
+
+
+async def test_trouble_with_the_keys_comes_with_the_commands(settings: Settings) -> None:
+    async with opened(settings) as place:
+        assert not place.dialog.trouble.isVisible()
+        height = place.dialog.height()
+        place.dialog.show_hotkey_trouble("The desktop grants no keys.")
+        assert place.dialog.trouble.isVisible() and place.dialog.height() > height
+        first, _, *ways = place.dialog.trouble.text().splitlines()
+        assert first == "The desktop grants no keys." and len(ways) == 4
+        for word, way in zip(("toggle", "mute-toggle", "press", "release"), ways, strict=True):
+            assert way.startswith(f"{single_instance.command()} ptt {word} – ")
+        assert place.dialog.keys_words.isVisible() and not cut_off(place.dialog)
+        place.dialog.show_hotkey_trouble("The desktop grants no keys.", True)
+        assert not place.dialog.keys_words.isVisible()
+        place.dialog.show_hotkey_trouble("")
+        assert not place.dialog.trouble.isVisible() and place.dialog.height() == height
+        assert place.dialog.keys_words.isVisible()
+
+
+async def test_the_keys_that_the_desktop_uses_are_told(settings: Settings) -> None:
+    async with opened(settings) as place:
+        dialog = place.dialog
+        assert not dialog.granted.isVisible()
+        dialog.show_granted("mute", "Super+M")
+        assert dialog.granted.isVisible() and dialog.granted.text() == "Your desktop uses: Super+M to mute"
+        dialog.show_granted("talk", "Super+T")
+        assert dialog.granted.text() == "Your desktop uses: Super+T to talk · Super+M to mute" and not cut_off(dialog)
+        for name in ("talk", "mute"):
+            dialog.show_granted(name, "")
+        assert not dialog.granted.isVisible()
+
+
+async def test_every_control_is_named_reached_by_tab_and_whole(settings: Settings) -> None:
+    settings.microphone = "A microphone with a name that nobody could ever want to read to its end, front left"
+    async with opened(settings) as place:
+        dialog = place.dialog
+        await until(dialog.isActiveWindow)
+        assert QApplication.focusWidget() is place.tests.say_button
+        await place.run(place.tests.say_button)
+        await place.end()
+        dialog.show_health(ILL)
+        dialog.show_hotkey_trouble("The desktop grants no keys to programs, so the keys work in this window only.")
+        press(dialog.talk_keys, Qt.Key.Key_A)
+        place.dialog.show_level(0.0, -3.0, 1.0, True)
+        edits = dialog.findChildren(QKeySequenceEdit)
+        found = [*controls(dialog), *edits]
+        names = [widget.accessibleName() for widget in found]
+        assert len(found) == 15 and all(names) and len(set(names)) == len(names), names
+        place.tests.say_button.setFocus()
+        reached = set(tabbed())
+        missing = [w.accessibleName() for w in found if w not in reached and not isinstance(w, QRadioButton)]
+        assert [name for name in missing if "level" not in name] == []
+        assert dialog.hold in reached
+        await until(lambda: not cut_off(dialog), 1.0)
+        assert dialog.height() < 900 and dialog.width() <= 600
+        assert place.tests.microphone_name.toolTip() == settings.microphone
+
+
+async def test_a_fault_is_told_and_the_test_is_over(settings: Settings) -> None:
+    async with opened(settings) as place:
+        place.service.refusal = RuntimeError("what")
+        await place.run(place.tests.say_button)
+        await place.end()
+        assert "fault in the program" in place.answer[1] and place.told == ["began", "ended"]
+
+
+class Ears:
+    """Understand the same, whatever it is."""
+
+    def decode(self, samples: object) -> str:
+        return "What is it?"
+
+
+async def test_the_service_itself_works_on_the_windows_loop_and_closes_its_device_with_the_dialog(
+    settings: Settings,
+) -> None:
+    made = Booth(spoken(), ears=Ears)
+    async with opened(settings, made.booth) as place:
+        place.tests.say_button.click()
+        await until(lambda: not place.tests.testing)
+        assert place.answer[0] == "Understood: “What is it?”" and place.answer[1].startswith("Good:")
+        place.tests.play_button.click()
+        await until(lambda: not place.tests.testing)
+        assert len(made.sink.given) == 2
+        made.source.go.clear()
+        made.source.dropped = 0
+        place.tests.say_button.click()
+        await until(lambda: made.source.dropped)
+        place.dialog.close()
+        await until(lambda: place.told.count("ended") == 3)
+        assert made.source.open == 0
+    assert made.asked == ["Desk microphone", "Headphones", "Desk microphone"]

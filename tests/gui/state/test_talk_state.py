@@ -1,0 +1,102 @@
+"""The state in one word, and the response time."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.conversation import events as e
+from app.gui.state.talk_state import TalkState
+
+
+def running(**wants: bool) -> TalkState:
+    return TalkState(phase="running", **wants)
+
+
+def feed(state: TalkState, *events: e.Event) -> list[str]:
+    words = []
+    for event in events:
+        state.apply(event)
+        words.append(state.word)
+    return words
+
+
+def asked(revision: int) -> e.OracleRequested:
+    return e.OracleRequested(2.0, revision, 1, "embedded", "", "hello there", True)
+
+
+def test_a_turn_goes_through_its_states() -> None:
+    state = running()
+    assert state.word == "ready"
+    words = feed(
+        state,
+        e.UserStarted(1, 1),
+        e.UserPaused(2, 1, 1.8),
+        e.UserEnded(2.2, 1, 1.8, "silence"),
+        e.AssistantStarted(2.4, 1, 1),
+        e.AssistantEnded(4, 1, False),
+    )
+    assert words == ["hearing", "hearing", "thinking", "speaking", "ready"]
+
+
+def test_duplex_listens_and_the_button_listens_while_held() -> None:
+    assert running(duplex=True).word == "listening"
+    assert running(held=True).word == "listening"
+    assert running().word == "ready"
+
+
+def test_loading_and_stopped_go_before_everything() -> None:
+    state = TalkState(phase="loading", speaking=True)
+    assert state.word == "loading"
+    state.phase = "stopped"
+    assert state.word == "stopped"
+
+
+def test_a_barge_in_is_heard_and_may_be_none() -> None:
+    state = running(duplex=True)
+    feed(state, e.AssistantStarted(1, 1, 1))
+    assert feed(state, e.UserStarted(2, 2), e.AssistantHeld(2.1, 1)) == ["speaking", "hearing"]
+    assert feed(state, e.UserBackchannel(2.5, 2, "mhm"), e.AssistantResumed(2.6, 1)) == [
+        "listening",
+        "speaking",
+    ]
+
+
+@pytest.mark.parametrize("end", [e.OracleEnded(3, 2, "failed", 0), e.OracleEnded(3, 2, "complete", 0)])
+def test_nothing_is_thought_when_the_newest_revision_gave_nothing(end: e.OracleEnded) -> None:
+    state = running()
+    feed(state, e.UserStarted(1, 1), asked(1), asked(2), e.UserEnded(2, 1, 1.9, "button"))
+    assert feed(state, e.OracleEnded(2.5, 1, "failed", 0)) == ["thinking"]
+    assert feed(state, end) == ["ready"]
+
+
+def test_nothing_is_thought_when_nothing_was_said() -> None:
+    state = running()
+    feed(state, e.UserStarted(1, 1), e.UserEnded(1.1, 1, 1.0, "button"))
+    assert state.word == "thinking"
+    assert feed(state, e.TranscriptFinal(1.2, 1, "", 1.1)) == ["ready"]
+    feed(state, e.UserStarted(2, 2), e.UserEnded(3, 2, 2.9, "button"))
+    assert feed(state, e.TranscriptFinal(3.1, 2, "Why?", 3.0)) == ["thinking"]
+
+
+def test_a_backend_at_the_side_changes_nothing() -> None:
+    state = running()
+    beside = e.OracleRequested(2.0, 3, 1, "openai", "", "hello there", True, True)
+    feed(state, e.UserStarted(1, 1), asked(2), beside, e.UserEnded(2, 1, 1.9, "button"))
+    assert feed(state, e.OracleEnded(2.5, 3, "failed", 0)) == ["thinking"]
+    assert feed(state, e.OracleEnded(2.6, 2, "failed", 0)) == ["ready"]
+
+
+def test_nothing_is_thought_at_the_cap_until_the_question_is_asked_after_all() -> None:
+    state = running()
+    feed(state, e.UserStarted(1.0, 1), e.UserEnded(2.0, 1, 1.9, "words"))
+    assert feed(state, e.Failure(2.1, "backend", "No.", about="cap")) == ["thinking"]
+    assert feed(state, e.Failure(2.1, "backend", "No.", about="unanswered")) == ["ready"]
+    assert feed(state, asked(2), e.AssistantStarted(4.0, 1, 2), asked(3)) == ["thinking", "speaking", "speaking"]
+    assert feed(state, e.AssistantEnded(5.0, 1, False), e.UserStarted(6.0, 2), asked(4))[-1] == "hearing"
+
+
+def test_a_new_talk_forgets_the_old_one() -> None:
+    state = running(duplex=True)
+    feed(state, e.UserEnded(2, 1, 1, "words"), e.AssistantStarted(3, 1, 1))
+    state.begin()
+    assert state.word == "listening"

@@ -1,0 +1,215 @@
+"""Typing in place of talking: the line below the talk, what was sent before, and asking something again."""
+
+from __future__ import annotations
+
+import asyncio
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu
+
+from app.conversation import events as e
+from app.gui.shell.window import MainWindow
+from app.session.errors import UserError
+from tests.gui.fake_history import FakeHistory
+from tests.gui.fakes import FakeFactory, FakeSession
+from tests.gui.helpers import key, say, shown, spoken, transcript, typed, until
+
+
+def written(session: FakeSession) -> list[str]:
+    """What was typed for a session."""
+    return [call[1] for call in session.calls if call[0] == "write"]
+
+
+def choose(menu: QMenu, words: str) -> None:
+    """Takes an entry of an open menu with the mouse."""
+    action = next(action for action in menu.actions() if words in action.text().replace("&", ""))
+    QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+
+
+def offered(window: MainWindow, words: str) -> bool:
+    """Whether the menu that was opened for a turn last offers this."""
+    menu = window.transcript.menu
+    assert menu is not None
+    return next(action for action in menu.actions() if words in action.text().replace("&", "")).isEnabled()
+
+
+def menu_at(window: MainWindow, card: int) -> QMenu:
+    """Opens the menu of a card with the right mouse button's event."""
+    view = window.transcript.view
+    viewport = view.viewport()
+    place = next(box.center().toPoint() for number, box in view._in_view() if number == card)
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, viewport.mapToGlobal(place))
+    QApplication.sendEvent(viewport, event)
+    menu = window.transcript.menu
+    assert menu is not None and menu.isVisible()
+    return menu
+
+
+async def test_enter_and_the_button_send_what_was_typed() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        await until(window.isActiveWindow)
+        box = window.transcript.type_box
+        assert not box.button.isEnabled()
+        typed(window, "  Where is Paris?  ")
+        assert written(factory.session) == ["Where is Paris?"]
+        assert box.field.text() == "" and not box.button.isEnabled()
+        QTest.keyClicks(box.field, "   ")
+        assert not box.button.isEnabled()
+        QTest.keyClick(box.field, Qt.Key.Key_Return)
+        assert written(factory.session) == ["Where is Paris?"], "nothing is no turn"
+        box.field.clear()
+        QTest.keyClicks(box.field, "And Rome?")
+        QTest.mouseClick(box.button, Qt.MouseButton.LeftButton)
+        assert written(factory.session) == ["Where is Paris?", "And Rome?"]
+
+
+async def test_what_waits_is_given_back_when_nothing_will_send_it() -> None:
+    factory = FakeFactory(gate=asyncio.Event(), outcomes=[UserError("Ollama is not running. Start it.")])
+    async with shown(factory, running=False) as window:
+        typed(window, "First.")
+        typed(window, "Second.")
+        window.setup.stop_button.click()
+        field = window.transcript.type_box.field
+        assert field.text() == "First. Second." and "goes on" in field.placeholderText()
+        field.clear()
+        typed(window, "Third.")  # which begins the talk anew
+        assert factory.gate is not None and field.text() == ""
+        factory.gate.set()
+        await until(lambda: window.messages.rows)
+        assert field.text() == "Third." and "Sent once" not in field.placeholderText()
+        window.messages.rows[0].retry_button.click()
+        await until(lambda: window.manager.session is not None)
+        assert written(factory.session) == [], "it is the user's to send again, or not"
+
+
+async def test_what_is_typed_while_it_loads_waits_and_is_sent_once() -> None:
+    factory = FakeFactory(gate=asyncio.Event())
+    async with shown(factory, running=False) as window:
+        typed(window, "First.")
+        typed(window, "Second.")
+        assert "Sent once" in window.transcript.type_box.field.placeholderText()
+        assert factory.gate is not None
+        factory.gate.set()
+        await until(lambda: window.manager.session is not None)
+        assert written(factory.session) == ["First.", "Second."]
+        assert "Enter" in window.transcript.type_box.field.placeholderText()
+        window.setup.stop_button.click()
+        typed(window, "Third.")
+        window.live.restart_wanted.emit()
+        await until(lambda: len(factory.sessions) == 2)
+        await until(lambda: window.manager.session is not None)
+        assert (written(factory.sessions[0]), written(factory.session)) == (["First.", "Second."], ["Third."])
+
+
+async def test_what_waits_is_not_sent_to_another_conversation() -> None:
+    factory = FakeFactory(gate=asyncio.Event())
+    async with shown(factory, history=FakeHistory(), running=False) as window:
+        assert factory.gate is not None
+        typed(window, "Only for this one.")
+        window.menu.new_talk.emit()
+        assert window.transcript.type_box.field.text() == "Only for this one.", "nothing is lost"
+        factory.gate.set()
+        await until(lambda: window.manager.session is not None)
+        assert written(factory.session) == []
+
+
+async def test_nothing_typed_reaches_a_session_that_is_being_replaced() -> None:
+    factory = FakeFactory()
+    async with shown(factory, history=FakeHistory()) as window:
+        first = factory.session
+        window.menu.new_talk.emit()
+        typed(window, "For the new one.")
+        assert written(first) == []
+        await until(lambda: len(factory.sessions) == 2)
+        await until(lambda: window.manager.session is not None)
+        assert (written(first), written(factory.session)) == ([], ["For the new one."])
+
+
+async def test_arrows_fetch_what_was_sent_and_keep_what_is_being_typed() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        await until(window.isActiveWindow)
+        field = window.transcript.type_box.field
+        for text in ("one", "two", "two", "three"):
+            typed(window, text)
+        QTest.keyClicks(field, "half")
+        seen = []
+        for code in [Qt.Key.Key_Up] * 4 + [Qt.Key.Key_Down] * 4:
+            QTest.keyClick(field, code)
+            seen.append(field.text())
+        assert seen == ["three", "two", "one", "one", "two", "three", "half", "half"]
+        QTest.keyClick(field, Qt.Key.Key_Up)
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        assert written(factory.session) == ["one", "two", "two", "three", "three"]
+
+
+async def test_the_space_bar_types_a_space_in_the_field_and_talks_elsewhere() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        await until(window.isActiveWindow)
+        field = window.transcript.type_box.field
+        field.setFocus()
+        key(window, Qt.Key.Key_Space, down=True)
+        key(window, Qt.Key.Key_Space, down=False)
+        assert field.text() == " " and ("press",) not in factory.session.calls
+        window.transcript.view.setFocus()
+        key(window, Qt.Key.Key_Space, down=True)
+        assert ("press",) in factory.session.calls
+        key(window, Qt.Key.Key_Space, down=False)
+
+
+async def test_a_typed_turn_says_so() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        say(
+            window,
+            factory,
+            e.UserStarted(1, 1),
+            e.TranscriptFinal(1, 1, "Where is Paris?", 1),
+            e.UserEnded(1, 1, 1, "typed"),
+            *spoken(2, "And Rome?", at=5),
+        )
+        assert transcript(window) == ["You   typed\nWhere is Paris?", "You\nAnd Rome?"]
+
+
+async def test_a_turn_is_asked_again_by_the_mouse() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        await until(window.isActiveWindow)
+        say(window, factory, *spoken(1, "What is the time?", "Noon."))
+        window.transcript.type_box.field.setText("half typed")
+        choose(menu_at(window, 0), "Ask this again")
+        assert written(factory.session) == ["What is the time?"]
+        assert window.transcript.type_box.field.text() == "half typed"
+        menu_at(window, 1)
+        assert not offered(window, "Ask this again") and offered(window, "Copy this turn")
+        window.transcript.menu.close()  # type: ignore[union-attr]
+
+
+async def test_a_turn_is_asked_again_by_the_menu_key() -> None:
+    factory = FakeFactory()
+    async with shown(factory) as window:
+        await until(window.isActiveWindow)
+        for turn in range(1, 60):
+            say(window, factory, *spoken(turn, f"Question {turn}?", f"Answer {turn}.", at=turn * 10.0))
+        say(window, factory, *spoken(60, "The last one?", at=700.0))
+        view = window.transcript.view
+        view.setFocus()
+        view.verticalScrollBar().setValue(0)
+        # As Qt sends it for the Menu key: to the widget with the keyboard, at its text cursor.
+        place = view.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle).center()
+        place = place if isinstance(place, QPoint) else place.toPoint()
+        event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, place, view.mapToGlobal(place))
+        QApplication.sendEvent(view, event)
+        menu = window.transcript.menu
+        assert (
+            menu is not None
+            and menu.isVisible()
+            and view.rect().adjusted(-1, -1, 1, 1).contains(view.mapFromGlobal(menu.pos()))
+        ), "where the user looks"
+        assert offered(window, "Ask this again")
+        QTest.keyClick(menu, Qt.Key.Key_A)
+        assert written(factory.session) == ["The last one?"]

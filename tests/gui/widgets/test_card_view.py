@@ -1,0 +1,236 @@
+"""The document of cards: what stands where, in which format, whatever the text holds."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QImage
+from PySide6.QtWidgets import QApplication, QToolTip
+from pytestqt.qtbot import QtBot
+
+from app.gui.widgets.card import Card
+from app.gui.widgets.card_paint import last_words
+from app.gui.widgets.card_view import CardView
+
+
+def card(head: str, *body: tuple[str, str], style: str = "plain") -> Card:
+    return Card(((head, "name"),), body, style)
+
+
+def texts(view: CardView) -> list[str]:
+    return [view.card_text(place) for place in range(len(view.cards))]
+
+
+def made(qtbot: QtBot, newest_first: bool = False) -> CardView:
+    view = CardView(newest_first=newest_first)
+    qtbot.addWidget(view)
+    view.resize(400, 300)
+    view.show()
+    return view
+
+
+def test_cards_can_be_put_anywhere_and_taken_out(qtbot: QtBot) -> None:
+    view = made(qtbot)
+    wanted: list[str] = []
+    dice = random.Random(5)
+    for step in range(120):
+        if wanted and dice.random() < 0.4:
+            place = dice.randrange(len(wanted))
+            view.remove_card(place)
+            del wanted[place]
+        else:
+            place = dice.randint(0, len(wanted))
+            view.insert_card(place, card(f"h{step}", (f"body {step}", "text")))
+            wanted.insert(place, f"h{step}\nbody {step}")
+        assert texts(view) == wanted
+    left = {view._block(place, 0).blockFormat().leftMargin() for place in range(len(wanted))}
+    assert len(left) == 1
+
+
+def test_formats_follow_the_kinds(qtbot: QtBot) -> None:
+    view = made(qtbot)
+    view.insert_card(0, card("You", ("settled ", "text"), ("loose", "unstable")))
+    (first, plain), (second, loose) = view.card_formats(0)
+    assert (first, second) == ("settled ", "loose")
+    assert loose.fontItalic() and not plain.fontItalic()
+    assert loose.foreground().color() != plain.foreground().color()
+    view.set_card(0, card("You", ("settled loose", "text")))
+    ((text, final),) = view.card_formats(0)
+    assert text == "settled loose"
+    assert not final.fontItalic()
+
+
+def test_growing_text_stays_whole_with_letters_beyond_the_basic_plane(qtbot: QtBot) -> None:
+    view = made(qtbot)
+    view.insert_card(0, card("KAME", ("😀 a", "text")))
+    view.set_card(0, card("KAME", ("😀 a𝄞b", "text"), (" x", "mark")))
+    view.set_card(0, card("KAME", ("😀 a𝄞b", "text"), (" 😀y", "mark")))
+    assert view.card_text(0) == "KAME\n😀 a𝄞b 😀y"
+    assert [text for text, _ in view.card_formats(0)] == ["😀 a𝄞b", " 😀y"]
+
+
+def test_no_character_makes_a_third_paragraph(qtbot: QtBot) -> None:
+    view = made(qtbot)
+    view.insert_card(0, card("A", ("one\ntwo\r\nthree\u2029four\0five\rsix", "text")))
+    view.insert_card(1, card("B", ("last", "text")))
+    assert view.document().blockCount() == 4
+    assert view.card_text(1) == "B\nlast"
+    view.selectAll()
+    view.copy()
+    copied = QApplication.clipboard().text()
+    assert copied == "A\none\ntwo\nthree\nfour five\nsix\nB\nlast"
+
+
+def test_what_is_the_same_costs_nothing_and_a_selection_survives_elsewhere(qtbot: QtBot) -> None:
+    view = made(qtbot)
+    for number in range(3):
+        view.insert_card(number, card("h", (f"body {number}", "text")))
+    cursor = view.textCursor()
+    cursor.setPosition(view._block(0, 1).position())
+    cursor.movePosition(cursor.MoveOperation.EndOfBlock, cursor.MoveMode.KeepAnchor)
+    view.setTextCursor(cursor)
+    edits = view.edits
+    view.set_card(2, card("h", ("body 2", "text")))
+    assert view.edits == edits
+    view.set_card(2, card("h", ("body 2 and more", "text")))
+    view.insert_card(0, card("new", ("on top", "text")))
+    assert view.edits == edits + 2
+    assert view.textCursor().selectedText() == "body 0"
+
+
+def test_a_reader_who_scrolled_away_is_left_where_they_read(qtbot: QtBot) -> None:
+    view = made(qtbot, newest_first=True)
+    for number in range(30):
+        view.insert_card(0, card(f"h{number}", ("word " * 40, "text")))
+    bar = view.verticalScrollBar()
+    bar.setValue(600)
+    before = view.cursorForPosition(view.viewport().rect().center()).block().text()
+    stay, height = view.at_newest(), view.document().size().height()
+    view.insert_card(0, card("newest", ("word " * 80, "text")))
+    view.keep_view(stay, height)
+    assert view.cursorForPosition(view.viewport().rect().center()).block().text() == before
+    assert bar.value() > 600
+
+
+def test_new_colours_reach_the_text(qtbot: QtBot) -> None:
+    view = made(qtbot)
+    view.insert_card(0, card("You", ("text", "text"), ("loose", "unstable")))
+    palette = view.palette()
+    base, text = palette.base().color(), palette.text().color()
+    palette.setColor(palette.ColorRole.Base, text)
+    palette.setColor(palette.ColorRole.Text, base)
+    view.setPalette(palette)
+    assert view.card_formats(0)[0][1].foreground().color() == base
+    assert texts(view) == ["You\ntextloose"]
+
+
+def test_a_new_look_keeps_a_selection_and_writes_no_letter_anew(qtbot: QtBot) -> None:
+    view = made(qtbot)
+    view.insert_card(0, card("h", ("heard 😀 words and more", "text")))
+    written: list[tuple[int, int, int]] = []
+    cursor = view.textCursor()
+    cursor.setPosition(view._block(0, 1).position() + 9)
+    cursor.movePosition(cursor.MoveOperation.NextWord, cursor.MoveMode.KeepAnchor)
+    view.setTextCursor(cursor)
+    view.document().contentsChange.connect(lambda *change: written.append(change))
+    view.set_card(0, card("h", ("heard 😀", "heard"), (" words", "text"), (" and more", "still"), (" now", "still")))
+    assert view.textCursor().selectedText() == "words "
+    assert [text for text, _ in view.card_formats(0)] == ["heard 😀", " words", " and more now"]
+    backgrounds = [form.background().style() for _, form in view.card_formats(0)]
+    assert [style != Qt.BrushStyle.NoBrush for style in backgrounds] == [True, False, False]
+    assert sum(added for _, _, added in written) < 40, "the paragraph's rest was not taken out and put in again"
+
+
+def test_whatever_runs_follow_one_another_the_document_is_as_if_written_at_once(qtbot: QtBot) -> None:
+    view, fresh = made(qtbot), made(qtbot)
+    dice = random.Random(11)
+    kinds = ["text", "heard", "still", "struck"]
+    view.insert_card(0, card("h"))
+    for _ in range(150):
+        text = "".join(dice.choice("ab 😀é\n") for _ in range(dice.randint(0, 9)))
+        cuts = sorted(dice.randint(0, len(text)) for _ in range(2))
+        parts = (text[: cuts[0]], text[cuts[0] : cuts[1]], text[cuts[1] :])
+        now = card("h", *((part, dice.choice(kinds)) for part in parts))
+        view.set_card(0, now)
+        fresh.clear_cards()
+        fresh.insert_card(0, now)
+        assert pieces(view) == pieces(fresh)
+
+
+def pieces(view: CardView) -> list[tuple[str, bool, str]]:
+    """What stands in the first card, letter by letter, with its look."""
+    return [
+        (letter, form.fontStrikeOut(), form.background().color().name() + form.foreground().color().name())
+        for text, form in view.card_formats(0)
+        for letter in text
+    ]
+
+
+def test_the_quoted_line_has_room_and_is_no_part_of_the_text(qtbot: QtBot) -> None:
+    view = made(qtbot)
+    plain = Card((("A", "name"), ("\nfacts", "dim")), (("body", "text"),), "plain")
+    view.insert_card(0, plain)
+    before = view._box(0).height()
+    view.set_card(0, replace(plain, quote="what the\nuser said"))
+    assert view.cards[0].quote == "what the user said"
+    assert view._box(0).height() >= before + view.fontMetrics().height() * 0.8
+    assert view.card_text(0) == "A · facts\nbody"
+    view.selectAll()
+    assert view.textCursor().selectedText() == "A\u2028facts\u2029body"
+    view.set_card(0, plain)
+    assert view._box(0).height() == before
+
+
+@pytest.mark.parametrize(("width", "shown"), [(2000, "“one two three four”"), (130, "“…three four”"), (1, "“…")])
+def test_of_a_long_quote_the_last_words_that_have_room_are_shown(width: int, shown: str) -> None:
+    font = QFont()
+    font.setPixelSize(16)
+    metrics = QFontMetricsF(font)
+    words = last_words("one two three four", metrics, width)
+    assert words == shown
+    assert width < 10 or metrics.horizontalAdvance(words) <= width
+
+
+def test_the_caret_is_painted_where_it_stands_and_copied_nowhere(qtbot: QtBot) -> None:
+    view = made(qtbot)
+    text = Card((("h", "dim"),), (("heard 😀 still", "text"),), "plain")
+    view.insert_card(0, text)
+    without = view.grab().toImage()
+    view.set_card(0, replace(text, caret=5))
+    early = view.grab().toImage()
+    view.set_card(0, replace(text, caret=7))
+    late = view.grab().toImage()
+
+    def left(image: QImage) -> int:
+        return next(
+            x
+            for x in range(image.width())
+            if any(image.pixel(x, y) != without.pixel(x, y) for y in range(image.height()))
+        )
+
+    cursor = view.textCursor()
+    cursor.setPosition(view._block(0, 1).position() + 5)
+    assert abs(left(early) - view.cursorRect(cursor).left()) <= 5
+    assert left(late) > left(early) + 5
+    assert view.card_text(0) == "h\nheard 😀 still"
+
+
+def test_the_mouse_is_told_what_a_card_has_to_say(qtbot: QtBot) -> None:
+    view = made(qtbot)
+    view.insert_card(0, replace(card("a", ("body", "text")), tip="<Asked> on\nmore"))
+    view.insert_card(1, card("b", ("body", "text")))
+
+    def point_at(place: int) -> None:
+        point = view._box(place).center().toPoint()
+        assert view.card_at(point) == place
+        asking = QHelpEvent(QEvent.Type.ToolTip, point, view.viewport().mapToGlobal(point))
+        QApplication.sendEvent(view.viewport(), asking)
+
+    point_at(0)
+    assert QToolTip.isVisible() and QToolTip.text() == "<p>&lt;Asked&gt; on<br>more</p>"
+    point_at(1)
+    qtbot.waitUntil(lambda: not QToolTip.isVisible())
+    assert view.card_at(QPoint(5, 290)) == -1

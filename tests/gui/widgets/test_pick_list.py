@@ -1,0 +1,67 @@
+"""Lists whose choice takes effect at once: keys open them, and Enter picks."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.gui.widgets.pick_list import PickList
+
+
+@pytest.fixture
+def backends(qtbot: QtBot) -> PickList:
+    backends = PickList()
+    backends.addItems(["Embedded", "Ollama", "Anthropic", "Another server"])
+    qtbot.addWidget(backends)
+    backends.show()
+    return backends
+
+
+def test_arrows_pass_over_what_is_not_wanted(backends: PickList) -> None:
+    picked: list[int] = []
+    backends.activated.connect(picked.append)
+    QTest.keyClick(backends, Qt.Key.Key_Down)
+    assert backends.view().isVisible() and backends.currentIndex() == 0
+    for _ in range(2):
+        QTest.keyClick(backends.view(), Qt.Key.Key_Down)
+    assert picked == []
+    QTest.keyClick(backends.view(), Qt.Key.Key_Return)
+    assert picked == [2] and backends.currentText() == "Anthropic"
+
+
+def test_letters_look_for_the_whole_word(backends: PickList) -> None:
+    picked: list[int] = []
+    backends.activated.connect(picked.append)
+    QTest.keyClick(backends, Qt.Key.Key_A)
+    QTest.keyClicks(backends.view(), "no")
+    assert picked == [] and backends.view().currentIndex().row() == 3
+    QTest.keyClick(backends.view(), Qt.Key.Key_Return)
+    assert picked == [3]
+
+
+def test_leaving_picks_nothing(backends: PickList) -> None:
+    picked: list[int] = []
+    backends.activated.connect(picked.append)
+    QTest.keyClick(backends, Qt.Key.Key_End)
+    QTest.keyClick(backends.view(), Qt.Key.Key_Up)
+    QTest.keyClick(backends.view(), Qt.Key.Key_Escape)
+    assert picked == [] and backends.currentIndex() == 0 and not backends.view().isVisible()
+
+
+def test_the_wheel_turns_nothing(backends: PickList) -> None:
+    turn = QWheelEvent(
+        QPointF(5, 5),
+        QPointF(5, 5),
+        QPoint(0, 0),
+        QPoint(0, -120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(backends, turn)
+    assert backends.currentIndex() == 0 and not turn.isAccepted()

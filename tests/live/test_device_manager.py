@@ -1,0 +1,337 @@
+"""Devices that come and go under a running talk, on a real sound server: what a user would notice.
+
+A child process runs a talk's edge: it reads frames, writes a tone of 440 Hz and says how it does. Each microphone hears
+a tone of its own, so that what is heard says which one it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from tests.support.child import SAY, Child
+from tests.support.patience import in_real_time
+from tests.support.virtual_audio import RATE, VirtualAudio, virtual_audio
+
+pytestmark = pytest.mark.alone
+
+VOICE = 440
+PATIENCE_SECONDS = 6.0
+
+EDGE = (
+    SAY
+    + """
+import threading, time
+import numpy as np
+from app.audio.io.errors import DeviceError
+from app.audio.io.portaudio import Loudspeaker, Microphone
+from app.audio.devices.manager import DeviceManager
+
+edge = DeviceManager(*json.loads(sys.argv[1]))
+leave = threading.Event()
+tried = []
+
+def listen():
+    for line in sys.stdin:
+        order = json.loads(line)
+        if "choose" in order:
+            edge.choose(*order["choose"])
+        if "muted" in order:
+            edge.muted = order["muted"]
+        if "try_out" in order:
+            microphone, loudspeaker = order["try_out"]
+            with Microphone(microphone), Loudspeaker(loudspeaker):
+                time.sleep(1.5)
+            tried.append(True)
+    leave.set()
+
+def pitch(samples):
+    if not samples.size or np.abs(samples).max() < 1e-3:
+        return 0
+    return int(np.abs(np.fft.rfft(samples * np.hanning(samples.size))).argmax() * 24000 / samples.size)
+
+threading.Thread(target=listen, daemon=True).start()
+try:
+    with edge.sink as sink, edge.source as source:
+        frames, recent, longest, notices, tapped = 0, [], 0.0, [], 0
+        at = begun = time.monotonic()
+        while not leave.is_set():
+            frame = source.read_frame(0.2)
+            notices += [[n.kind, n.change, n.name, n.sentence] for n in edge.notices()]
+            if frame is None:
+                continue
+            frames += 1
+            at, before = time.monotonic(), at
+            longest = max(longest, at - before)
+            recent = [*recent, frame][-3:]
+            time_axis = (np.arange(1920) + frames * 1920) / 24000
+            sink.write((0.3 * np.sin(2 * np.pi * 440 * time_axis)).astype(np.float32))
+            took = edge.tap.take()
+            tapped += took.size
+            if frames % 2 == 0:
+                where = sink.look()
+                say(
+                    at=at - begun, frames=frames, longest=longest, hears=pitch(np.concatenate(recent)),
+                    loudest=float(np.abs(np.concatenate(recent)).max()),
+                    microphone=source.name, loudspeaker=sink.name, ready=edge.ready, generation=source.generation,
+                    tap_generation=edge.tap.generation, tapped=tapped / edge.tap.rate, tap_plays=pitch(took),
+                    accounted=where.written == where.played + where.queued + where.flushed + where.overruns,
+                    played=where.played, queued=where.queued, underruns=edge.underruns, overruns=edge.overruns,
+                    cushion=edge.cushion_seconds, notices=notices, tried=bool(tried),
+                )
+    say(left=sorted(thread.name for thread in threading.enumerate() if thread.name.startswith("audio")))
+except DeviceError as error:
+    say(error=str(error))
+"""
+)
+
+
+class Talk(Child):
+    """The child process."""
+
+    def __init__(self, audio: VirtualAudio, microphone: str, loudspeaker: str) -> None:
+        super().__init__(EDGE, json.dumps([microphone, loudspeaker]), env=audio.env, patience=PATIENCE_SECONDS)
+        self.all: list[dict] = []
+
+    @property
+    def now(self) -> dict:
+        """What it said last; nothing, before it has said something."""
+        while (line := self.line()) is not None:
+            self.all.append(json.loads(line))
+        return self.all[-1] if self.all else {}
+
+    @property
+    def told(self) -> list[tuple[str, str, str]]:
+        """(kind, change, name) of all notices so far."""
+        return [tuple(notice[:3]) for notice in self.now["notices"]]
+
+    def until(self, reached: Callable[[dict], bool], what: str) -> dict:
+        """Waits until the child says something that fulfils `reached`."""
+        self.wait(lambda: bool(self.now) and reached(self.now), lambda: f"{what}; last: {self.now}")
+        return self.now
+
+    def until_it_hears(self, tone: int) -> dict:
+        return self.until(lambda now: abs(now["hears"] - tone) < 15, f"heard {tone} Hz")
+
+    def until_told(self, *notices: tuple[str, str, str]) -> None:
+        """Waits until these, in any order, are all notices so far."""
+        self.until(lambda now: sorted(self.told) == sorted(notices), f"told {notices}")
+
+    def order(self, **order: object) -> None:
+        self.tell(json.dumps(order))
+
+    def finish(self) -> None:
+        """Ends the talk, and checks what must hold in each."""
+        assert self.leave(10) == 0, self.complaints
+        assert "Traceback" not in self.complaints, self.complaints
+        self.wait(lambda: self.now == {"left": []}, lambda: f"no thread of ours stays; last: {self.now}")
+        said = self.all[:-1]
+        first, last = said[0], said[-1]
+        behind = (last["at"] - first["at"]) / 0.08 - (last["frames"] - first["frames"])
+        print(f"{last['at']:.1f} s, {behind:+.2f} frames behind, longest pause {last['longest']:.3f} s")
+        assert abs(behind) < 2.5
+        assert last["longest"] < 0.6
+        assert all(now["accounted"] for now in said)
+        played = [now["played"] for now in said]
+        assert played == sorted(played)
+
+    def told_of(self, now: dict) -> list[str]:
+        return [notice[3] for notice in now["notices"]]
+
+
+@contextlib.contextmanager
+def talk(audio: VirtualAudio, microphone: str = "", loudspeaker: str = "") -> Iterator[Talk]:
+    with Talk(audio, microphone, loudspeaker) as child:
+        yield child
+        child.finish()
+
+
+def sounds(audio: VirtualAudio, loudspeaker: str) -> bool:
+    """Whether the app's voice comes out there."""
+    heard = audio.heard_from(loudspeaker).astype(np.float32)
+    spectrum = np.abs(np.fft.rfft(heard * np.hanning(heard.size)))
+    return bool(np.abs(heard).max() > 3_000 and abs(spectrum.argmax() * RATE / heard.size - VOICE) < 15)
+
+
+@contextlib.contextmanager
+def service() -> Iterator[VirtualAudio]:
+    """A server with `kame_mic`, which hears nothing, and a headset and a box, which are the defaults."""
+    with virtual_audio() as audio:
+        audio.add_loudspeaker("box", description="USB box")
+        audio.add_microphone("headset", 1_000, description="USB headset")
+        audio.set_defaults("headset", "box")
+        yield audio
+
+
+@in_real_time
+def test_the_defaults_go_come_back_and_change() -> None:
+    with service() as audio, talk(audio) as child:
+        before = child.until_it_hears(1_000)
+        assert (before["microphone"], before["loudspeaker"]) == ("USB headset", "USB box")
+        assert sounds(audio, "box")
+        audio.remove("headset")
+        child.until_told(("microphone", "moved", "KAME-Mic"))
+        assert "“USB headset” is gone. The talk goes on with “KAME-Mic”" in child.told_of(child.now)[-1]
+        audio.remove("box")
+        # The server takes either of two equals.
+        child.until(lambda now: len(now["notices"]) == 2, "told of the loudspeaker")
+        places = {"KAME-Speaker": "kame_speaker", "KAME-Mic-Feed": "kame_mic_in"}
+        assert child.told[1][:2] == ("loudspeaker", "moved") and "“USB box” is gone" in child.told_of(child.now)[-1]
+        assert sounds(audio, places[child.told[1][2]])
+        audio.add_microphone("other", 1_300, description="Other mic")
+        audio.add_loudspeaker("horn", description="Horn")
+        audio.set_defaults("other", "horn")
+        child.until_it_hears(1_300)
+        child.until(lambda now: len(now["notices"]) == 4, "four notices")
+        assert sorted(child.told[2:]) == [("loudspeaker", "moved", "Horn"), ("microphone", "moved", "Other mic")]
+        assert all(sentence.startswith("The system's ") for sentence in child.told_of(child.now)[2:])
+        assert sounds(audio, "horn")
+        assert child.now["generation"] > before["generation"]
+        assert child.now["tap_generation"] > before["tap_generation"]
+
+
+@in_real_time
+def test_the_chosen_ones_go_and_come_back_otherwise() -> None:
+    with service() as audio, talk(audio, "USB headset", "USB box") as child:
+        audio.set_defaults("kame_mic", "kame_speaker")
+        before = child.until_it_hears(1_000)
+        assert sounds(audio, "box") and not sounds(audio, "kame_speaker")
+        audio.remove("headset")
+        audio.remove("box")
+        gone = [("microphone", "moved", "KAME-Mic"), ("loudspeaker", "moved", "KAME-Speaker")]
+        child.until_told(*gone)
+        assert all("yours is taken again when it is back" in sentence for sentence in child.told_of(child.now))
+        assert sounds(audio, "kame_speaker")
+        # The other way round, and at other rates: other indexes, other streams.
+        audio.add_microphone("headset_call", 1_300, rate=16_000, description="USB headset")
+        audio.add_loudspeaker("box_again", rate=48_000, description="USB box")
+        child.until_it_hears(1_300)
+        back = [("loudspeaker", "back", "USB box"), ("microphone", "back", "USB headset")]
+        child.until_told(*gone, *back, ("microphone", "note", "USB headset"))
+        assert "16 kHz" in child.told_of(child.now)[-1]
+        assert sounds(audio, "box_again") and not sounds(audio, "kame_speaker")
+        audio.control("set-source-mute", "headset_call", "1")
+        child.until(lambda now: "is muted in the system" in now["notices"][-1][3], "told of the mute")
+        audio.control("set-source-mute", "headset_call", "0")
+        child.until(lambda now: "no longer muted" in now["notices"][-1][3], "told of its end")
+        assert len(child.told) == 7
+        assert child.now["generation"] >= before["generation"] + 2
+
+
+@in_real_time
+def test_the_server_dies_and_returns() -> None:
+    with service() as audio, talk(audio) as child:
+        child.until_it_hears(1_000)
+        audio.kill()
+        child.until_told(("microphone", "lost", ""), ("loudspeaker", "lost", ""))
+        assert not child.now["ready"] and child.now["hears"] == 0
+        silent = child.now
+        time.sleep(0.5)
+        assert child.now["frames"] - silent["frames"] >= 4  # silence goes on
+        audio.restart()
+        audio.add_microphone("headset", 1_000, description="USB headset")
+        audio.set_defaults("headset")
+        child.until_it_hears(1_000)
+        assert child.until(lambda now: now["ready"], "a loudspeaker")["loudspeaker"] == "KAME-Speaker"
+        assert sounds(audio, "kame_speaker")
+        child.until(lambda now: len(now["notices"]) > 3, "told of the return")
+        assert {("loudspeaker", "moved", "KAME-Speaker")} <= set(child.told)
+        assert len(child.told) <= 5
+
+
+@in_real_time
+def test_nothing_is_left_and_something_new_comes() -> None:
+    with service() as audio, talk(audio, "USB headset", "USB box") as child:
+        child.until_it_hears(1_000)
+        audio.remove("headset")
+        audio.remove("box")
+        audio.control("unload-module", "module-remap-source")
+        audio.control("unload-module", "module-null-sink")
+        child.until_told(("microphone", "lost", ""), ("loudspeaker", "lost", ""))
+        assert not child.now["ready"]
+        quiet = child.now
+        child.until(lambda now: now["frames"] > quiet["frames"] + 5, "frames of silence")
+        assert child.now["hears"] == 0 and child.now["queued"] == 0
+        audio.add_loudspeaker("horn", description="Horn")
+        audio.add_microphone("other", 1_300, description="Other mic")
+        audio.set_defaults("other", "horn")
+        child.until_it_hears(1_300)
+        child.until(lambda now: now["ready"] and now["loudspeaker"] == "Horn", "the new loudspeaker")
+        assert sounds(audio, "horn")
+        child.until(lambda now: ["microphone", "moved", "Other mic"] in [n[:3] for n in now["notices"]], "told of it")
+
+
+@in_real_time
+def test_choosing_muting_and_suspending_live() -> None:
+    with service() as audio, talk(audio) as child:
+        audio.add_microphone("other", 1_300, description="Other mic")
+        child.until_it_hears(1_000)
+        begun = child.now
+        child.until(lambda now: now["at"] > begun["at"] + 1.0, "a second")
+        # The tap gives what is played, at the loudspeaker's own pace.
+        assert child.now["tap_plays"] == pytest.approx(VOICE, abs=20)
+        assert child.now["tapped"] - begun["tapped"] == pytest.approx(child.now["at"] - begun["at"], abs=0.1)
+        assert child.now["tap_generation"] == begun["tap_generation"]
+        child.order(choose=["Other mic", "KAME-Speaker"])
+        child.until_it_hears(1_300)
+        child.until_told(("microphone", "moved", "Other mic"), ("loudspeaker", "moved", "KAME-Speaker"))
+        assert sounds(audio, "kame_speaker") and not sounds(audio, "box")
+        child.order(choose=["Nowhere mic", "KAME-Speaker"])
+        child.until_it_hears(1_000)
+        child.until(lambda now: len(now["notices"]) == 3, "told that it isn't there")
+        assert "“Nowhere mic” isn't there" in child.told_of(child.now)[-1]
+        audio.add_call_microphone("call", description="Call headset")
+        child.order(choose=["Call headset", "KAME-Speaker"])
+        child.until(lambda now: len(now["notices"]) == 5, "told of the change, and of how it hears")
+        assert child.told[3] == ("microphone", "moved", "Call headset") and "16 kHz" in child.told_of(child.now)[-1]
+        child.order(choose=["", "KAME-Speaker"])
+        child.until_told(*child.told[:5], ("microphone", "moved", "USB headset"))
+        child.until_it_hears(1_000)
+        child.order(muted=True)
+        child.until(lambda now: now["loudest"] == 0.0, "muted")
+        child.order(muted=False)
+        child.until_it_hears(1_000)
+        audio.control("suspend-source", "headset", "1")
+        audio.control("suspend-sink", "kame_speaker", "1")
+        child.until(lambda now: now["loudest"] == 0.0 and not now["ready"], "silence while suspended")
+        audio.control("suspend-source", "headset", "0")
+        audio.control("suspend-sink", "kame_speaker", "0")
+        child.until_it_hears(1_000)
+        child.until(lambda now: now["ready"], "a loudspeaker again")
+        assert sounds(audio, "kame_speaker")
+        assert len(child.told) == 6  # so short a pause isn't told
+        audio.control("suspend-source", "headset", "1")
+        audio.control("suspend-sink", "kame_speaker", "1")
+        child.until(lambda now: len(now["notices"]) == 8, "told of both")
+        names = {"loudspeaker": "KAME-Speaker", "microphone": "USB headset"}
+        assert sorted(child.told[6:]) == [(kind, "note", name) for kind, name in names.items()]
+        audio.control("suspend-source", "headset", "0")
+        audio.control("suspend-sink", "kame_speaker", "0")
+        child.until(lambda now: len(now["notices"]) == 10, "told of the end of both")
+        assert sorted(child.told[8:]) == [(kind, "back", name) for kind, name in names.items()]
+        child.until_it_hears(1_000)
+
+
+@in_real_time
+def test_another_device_is_tried_out_meanwhile() -> None:
+    with service() as audio, talk(audio, "USB headset", "USB box") as child:
+        before = child.until_it_hears(1_000)
+        child.order(try_out=["KAME-Mic", "KAME-Speaker"])
+        child.until(lambda now: now["tried"], "tried out")
+        child.until(lambda now: now["at"] > before["at"] + 3.0, "some seconds")
+        assert not child.told
+        for same in ("microphone", "loudspeaker", "generation", "tap_generation"):
+            assert child.now[same] == before[same]
+
+
+def test_no_microphone_to_begin_with() -> None:
+    with virtual_audio(devices=False) as audio:
+        audio.add_loudspeaker("box", description="USB box")
+        with Talk(audio, "", "") as child:
+            child.until(lambda now: "error" in now, "a sentence")
+            assert "microphone" in child.now["error"]

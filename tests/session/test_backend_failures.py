@@ -1,0 +1,440 @@
+"""What goes wrong with brains and tools, and what comes of it: nothing twice, nobody stranded, nothing left."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from app.backend.base import Backend, BackendError, ChatRequest, FaultKind, ToolAnswer, ToolCall, Usage
+from app.backend.router import RouterBackend
+from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
+from app.conversation import events as e
+from app.routing.policy import Route
+from app.session.backend_pool import BackendPool
+from app.session.control import ROUTER, BackendChoice, ToolChoice
+from app.session.session import Session
+from app.stt.scripted import ScriptedTurn
+from app.tools.base import ToolSpec
+from app.tools.toolbox import Toolbox
+from tests.session.test_swaps import QUESTION, Makers, at, choose, words_of
+from tests.support.talks import Talk, simulate
+
+TWO = [*QUESTION, ScriptedTurn(13.0, 14.5, "And what of Spain then?")]
+
+
+def sentences(model: str, count: int) -> str:
+    """So many words that tell whose they are, in sentences of four, so that they are spoken as they come."""
+    return " ".join(f"{model if n % 4 else model.title()}{n}" + "." * (n % 4 == 3) for n in range(count))
+
+
+def scripted(model: str) -> BackendChoice:
+    return BackendChoice("scripted", model)
+
+
+class Failing(ScriptedBackend):
+    """Fails its first `times` requests in a way of one's choice, before any word."""
+
+    def __init__(self, model: str, kind: FaultKind = "server", *, times: int = 99, retry_after: float = 0.0) -> None:
+        super().__init__(lambda request: answer(words_of(model, 5)), name=model.upper(), model=model)
+        self.left, self._kind, self._retry_after = times, kind, retry_after
+
+    async def _items(self, reply: ScriptedAnswer):  # type: ignore[no-untyped-def,override]
+        if self.left:
+            self.left -= 1
+            await asyncio.sleep(0.2)
+            raise BackendError(f"{self.name} failed. Choose another.", self._kind, retry_after=self._retry_after)
+        async for item in super()._items(reply):
+            yield item
+
+
+class Mail:
+    """A tool that does something in the world, and notes when."""
+
+    spec = ToolSpec("send", "Sends a mail.", {"type": "object", "properties": {}}, acts=True)
+
+    def __init__(self) -> None:
+        self.sent: list[float] = []
+
+    async def call(self, arguments: Mapping[str, Any]) -> str:
+        self.sent.append(asyncio.get_running_loop().time())
+        return "sent"
+
+
+def with_mail(fails: str = "", **more: object) -> tuple[Mail, Talk]:
+    mail = Mail()
+
+    def script(model: str, request: ChatRequest) -> ScriptedAnswer:
+        if request.tools and not any(isinstance(m, ToolAnswer) for m in request.messages):
+            return ScriptedAnswer((ToolCall("1", "send", "{}"),))
+        if model == fails:
+            return ScriptedAnswer((), 0.1, 0.0, "It broke. Ask again.")
+        return answer(words_of(model, 30), every=0.1)
+
+    makers = Makers(script)
+    talk = simulate(
+        QUESTION,
+        lambda r: answer(""),
+        seconds=25,
+        backend=makers.make("old"),
+        make_backend=makers,
+        make_tools=lambda choice: Toolbox([mail]),
+        tools=ToolChoice(("send",)),
+        **more,  # type: ignore[arg-type]
+    )
+    return mail, talk
+
+
+def test_what_changes_the_world_is_done_once_for_a_complete_question() -> None:
+    mail, talk = with_mail()
+    assert len(mail.sent) == 1 and mail.sent[0] >= talk.of(e.TranscriptFinal)[0].at
+
+
+def test_not_by_the_backend_at_the_side_too() -> None:
+    mail, talk = with_mail(secondary=scripted("secondary"))
+    assert len(mail.sent) == 1 and [c.secondary for c in talk.of(e.OracleCounted)].count(True) > 0
+
+
+@pytest.mark.parametrize("seconds", [1.0, 4.5])
+def test_nor_again_when_the_backend_fails_behind_it_or_is_swapped_in_mid_answer(seconds: float) -> None:
+    mail, talk = with_mail(fails="bad", during=at(seconds, choose("bad" if seconds < 2 else "new")))
+    assert len(mail.sent) == 1
+    assert ("old" if seconds < 2 else "new") in talk.said(1)
+
+
+def test_a_router_whose_backends_all_fail_gives_way_to_the_backend_before_it() -> None:
+    async def make(choice: BackendChoice) -> Backend:
+        table = {"everyday": Failing("one"), "stem": Failing("two")}
+        return RouterBackend(table, lambda turn, words: Route("stem", 0.9, "so it is"), lambda: 0.0)
+
+    old = ScriptedBackend(lambda request: answer(words_of("old", 5)), name="OLD", model="old")
+    talk = simulate(QUESTION, lambda r: answer(""), backend=old, make_backend=make, during=at(0.5, choose("router")))
+    assert talk.said(1) == words_of("old", 5)
+    assert [c.reason for c in talk.of(e.BackendChanged)] == ["chosen", "fallback"]
+    assert talk.of(e.Failure)[-1].sentence.endswith("OLD (old) answers again.") and not talk.tasks_left
+
+
+def test_a_backend_that_was_refused_is_made_anew_when_it_is_chosen_again() -> None:
+    made: list[str] = []
+
+    async def make(choice: BackendChoice) -> Backend:
+        made.append(choice.model)
+        return ScriptedBackend(lambda request: answer(words_of("mended", 5)), model="mended")
+
+    first = Failing("first", "key")
+    talk = simulate(
+        TWO,
+        lambda r: answer(""),
+        seconds=25,
+        backend=first,
+        make_backend=make,
+        during=at(8.0, lambda session: session.set_backend(BackendChoice())),
+    )
+    assert made == [""] and talk.said(2) == words_of("mended", 5) and first.closed
+
+
+def test_mhm_in_mid_answer_asks_for_nothing_and_the_answer_goes_on() -> None:
+    turns = [*QUESTION, ScriptedTurn(6.0, 6.5, "mhm", hum=True)]
+    talk = simulate(turns, lambda r: answer(sentences("a", 32), every=0.25), seconds=30)
+    assert talk.said(1) == sentences("a", 32)
+    assert {r.turn for r in talk.of(e.OracleRequested)} == {1}
+    assert talk.of(e.AssistantEnded)[-1].turn == 1
+
+
+def test_a_swap_behind_an_mhm_still_takes_the_answer_over() -> None:
+    makers = Makers(lambda model, request: answer(sentences(model, 40), every=0.25))
+    turns = [*QUESTION, ScriptedTurn(6.0, 6.5, "mhm", hum=True)]
+    talk = simulate(
+        turns,
+        lambda r: answer(""),
+        seconds=30,
+        backend=makers.make("old"),
+        make_backend=makers,
+        during=at(9.0, choose("new")),
+    )
+    assert "Old0" in talk.said(1) and "new39" in talk.said(1)
+
+
+def test_nothing_is_asked_and_nothing_told_behind_the_end() -> None:
+    def during(session: Session) -> None:
+        async def steps() -> None:
+            await asyncio.sleep(5.0)
+            stopping = asyncio.create_task(session.stop())
+            for _ in range(20):
+                session.backends.ask(2, "and some entirely other words", final=True, settled=True)
+                session.hand_over()
+                await asyncio.sleep(0.05)
+            await stopping
+            session.backends.ask(3, "and more of them", final=True, settled=True)
+            with pytest.raises(BackendError, match="talk is over"):
+                await session.set_backend(scripted("late"))
+
+        session.steps = asyncio.get_running_loop().create_task(steps(), name="steps")  # type: ignore[attr-defined]
+
+    makers = Makers(lambda model, request: answer(words_of(model, 90), every=0.2))
+    talk = simulate(
+        QUESTION,
+        lambda r: answer(""),
+        seconds=20,
+        backend=makers.make("old"),
+        make_backend=makers,
+        secondary=scripted("secondary"),
+        during=during,
+    )
+    assert isinstance(talk.events[-1], e.SessionEnded) and talk.events[-1].at < 7
+    assert sorted(x.revision for x in talk.of(e.OracleEnded)) == sorted(x.revision for x in talk.of(e.OracleRequested))
+    assert talk.tasks_left <= {"steps"} and all(b.closed and not b.open_streams for b in makers.made)
+
+
+@pytest.mark.parametrize("what", ["backend", "tools"])
+def test_whatever_making_a_backend_or_tools_raises_the_talk_goes_on(what: str) -> None:
+    async def no_backend(choice: BackendChoice) -> Backend:
+        raise ValueError("Invalid IPv6 URL")
+
+    def no_tools(choice: ToolChoice) -> Toolbox:
+        raise RuntimeError("boom")
+
+    more: dict[str, Any] = (
+        {"make_backend": no_backend, "secondary": scripted("x")}
+        if what == "backend"
+        else {"make_tools": no_tools, "tools": ToolChoice(("x",))}
+    )
+    talk = simulate(QUESTION, lambda r: answer("Here it is."), **more)
+    assert talk.said(1) == "Here it is."
+    [told] = [f.sentence for f in talk.of(e.Failure)]
+    assert told.endswith("The talk goes on without " + ("a second brain." if what == "backend" else "tools."))
+
+
+def test_tools_that_are_still_being_opened_at_the_end_are_closed() -> None:
+    class Slow:
+        specs = ()
+        closed = False
+
+        async def open(self) -> list[str]:
+            await asyncio.sleep(100)
+            return []
+
+        async def close(self) -> None:
+            self.closed = True
+
+    slow = Slow()
+    talk = simulate(
+        QUESTION,
+        lambda r: answer("Here."),
+        seconds=6,
+        make_tools=lambda choice: slow,  # type: ignore[arg-type,return-value]
+        tools=ToolChoice(("x",)),
+    )
+    assert slow.closed and talk.of(e.SessionEnded)[0].at < 20
+
+
+def test_the_backend_at_the_side_that_takes_over_is_no_longer_at_the_side() -> None:
+    class LaterBroken(ScriptedBackend):
+        async def _items(self, reply: ScriptedAnswer):  # type: ignore[no-untyped-def,override]
+            if asyncio.get_running_loop().time() > 12:
+                raise BackendError("ASIDE failed. Choose another.", "server")
+            async for item in super()._items(reply):
+                yield item
+
+    async def make(choice: BackendChoice) -> Backend:
+        return LaterBroken(lambda request: answer(words_of("secondary", 5)), name="ASIDE", model="secondary")
+
+    driver = ScriptedBackend(lambda request: answer(words_of("driver", 5)), name="DRIVER", model="driver")
+    talk = simulate(
+        TWO,
+        lambda r: answer(""),
+        seconds=25,
+        backend=driver,
+        make_backend=make,
+        secondary=scripted("secondary"),
+        during=at(9.0, lambda session: session.hand_over()),
+    )
+    assert talk.said(2) == words_of("driver", 5)
+    assert talk.of(e.SecondaryChanged)[-1].backend == "", "one brain can't be both"
+    back = talk.of(e.BackendChanged)[-1]
+    assert back.reason == "fallback"
+    later = [r for r in talk.of(e.OracleRequested) if r.at > back.at and r.model == "driver"]
+    assert later and not any(r.secondary for r in later)
+
+
+def test_one_backends_wish_for_rest_is_not_anothers() -> None:
+    busy = Failing("busy", "quota", times=1, retry_after=3600.0)
+    quick = ScriptedBackend(lambda request: answer(words_of("quick", 5)), name="QUICK", model="quick")
+    router = RouterBackend(
+        {"everyday": busy, "stem": quick}, lambda turn, words: Route("everyday", 0.9, "so it is"), lambda: 0.0
+    )
+    talk = simulate(TWO, lambda r: answer(""), seconds=25, backend=router)
+    partial = [r for r in talk.of(e.OracleRequested) if r.model == "quick" and not r.final]
+    assert len(partial) >= 3 and talk.said(1) == talk.said(2) == words_of("quick", 5)
+
+
+def test_a_guess_that_failed_is_not_taken_for_the_answer() -> None:
+    def reply(request: ChatRequest) -> ScriptedAnswer:
+        words = request.messages[-1].content  # type: ignore[union-attr]
+        if words.endswith("France?") and not failed:
+            failed.append(words)
+            return ScriptedAnswer((), 0.03, 0.0, "A blip. Ask again.")
+        return answer("whole answer." if words.endswith("France?") else "half answer.")
+
+    failed: list[str] = []
+    talk = simulate(QUESTION, reply, answer_mode="thinking")
+    assert failed and "whole answer." in talk.said(1)
+
+
+def test_the_backend_that_takes_over_is_one_that_has_worked() -> None:
+    async def make(choice: BackendChoice) -> Backend:
+        return Failing(choice.model)
+
+    old = ScriptedBackend(lambda request: answer(words_of("old", 5)), name="OLD", model="old")
+
+    async def twice(session: Session) -> None:
+        await session.set_backend(scripted("bad1"))
+        await session.set_backend(scripted("bad2"))
+
+    talk = simulate(TWO, lambda r: answer(""), seconds=25, backend=old, make_backend=make, during=at(8.0, twice))
+    assert talk.said(2) == words_of("old", 5)
+
+
+def test_what_a_tools_second_round_costs_is_counted_though_it_was_cut_off() -> None:
+    def reply(request: ChatRequest) -> ScriptedAnswer:
+        if any(isinstance(m, ToolAnswer) for m in request.messages):
+            return ScriptedAnswer(tuple(f" word{n}" for n in range(200)), 0.1, 0.1)
+        return ScriptedAnswer((ToolCall("1", "calculator", '{"expression": "1+1"}'), Usage(100, 10)))
+
+    from app.tools import make_toolbox
+
+    talk = simulate(
+        QUESTION,
+        reply,
+        seconds=12,
+        make_tools=lambda choice: make_toolbox(choice.names),
+        tools=ToolChoice(("calculator",)),
+    )
+    cut = [c for c in talk.of(e.OracleCounted) if c.tokens_out > 10]
+    assert cut and all(c.tokens_in > 100 and not c.counted for c in cut)
+
+
+def test_one_backend_that_will_not_close_keeps_nobody_else_open() -> None:
+    class Stuck(ScriptedBackend):
+        async def close(self) -> None:
+            raise RuntimeError("it will not")
+
+    makers = Makers(lambda model, request: answer("Here."))
+    stuck = Stuck(lambda request: answer("Here."))
+    talk = simulate(QUESTION, lambda r: answer(""), backend=stuck, make_backend=makers, during=at(0.5, choose("new")))
+    assert all(b.closed for b in makers.made) and isinstance(talk.events[-1], e.SessionEnded)
+
+
+@pytest.mark.parametrize("how", ["swap", "hand over"])
+def test_a_swap_behind_an_early_start_that_was_taken_back_takes_the_answer_over(how: str) -> None:
+    resumed = [ScriptedTurn(1.0, 3.0, "What is superposition?"), ScriptedTurn(3.5, 5.5, "And what is entanglement?")]
+    makers = Makers(lambda model, request: answer(sentences(model, 40), every=0.02))
+    do = choose("new") if how == "swap" else (lambda session: session.hand_over())
+    talk = simulate(
+        resumed,
+        lambda r: answer(""),
+        seconds=30,
+        backend=makers.make("old"),
+        make_backend=makers,
+        secondary=scripted("new") if how == "hand over" else None,
+        during=at(8.0, do),
+    )
+    assert talk.of(e.UserResumed) and len(talk.of(e.AssistantStarted)) == 2
+    assert "new39" in talk.said(1)
+    answered = talk.transcript.last("assistant")
+    assert answered is not None and not answered.interrupted, "it went on"
+
+
+async def test_a_router_that_is_chosen_again_is_made_anew_with_the_table_of_now() -> None:
+    made: list[ScriptedBackend] = []
+
+    async def make(choice: BackendChoice) -> Backend:
+        made.append(ScriptedBackend(lambda request: answer("")))
+        return made[-1]
+
+    first = ScriptedBackend(lambda request: answer(""))
+    used = first
+    backends = BackendPool(make, first, BackendChoice(ROUTER), lambda backend: backend is used)
+    second = await backends.get(BackendChoice(ROUTER))
+    assert second is made[0]
+    used = second
+    await backends.tidy()
+    assert first.closed and not second.closed
+    assert await backends.get(BackendChoice("scripted", "x")) is await backends.get(BackendChoice("scripted", "x"))
+    await backends.close()
+    assert all(b.closed for b in made)
+
+
+def placed(model: str, kind: FaultKind, choice: BackendChoice | None = None) -> Failing:
+    """A brain that fails, made for a choice as the app makes them."""
+    made = Failing(model, kind)
+    choice = choice or BackendChoice("openai", model)
+    made.made_for = (choice.provider, choice.model, choice.base_url)  # type: ignore[attr-defined]
+    return made
+
+
+def blamed(talk: Talk) -> set[tuple[str, str, str, bool]]:
+    return {(f.provider, f.model, f.base_url, f.secondary) for f in talk.of(e.Failure)}
+
+
+@pytest.mark.parametrize("secondary", [False, True])
+@pytest.mark.parametrize("kind", ["key", "network", "server", "content"])
+def test_a_failure_tells_the_backend_whose_key_or_connection_may_be_at_fault(kind: FaultKind, secondary: bool) -> None:
+    url = "https://ann:secret@server.example/v1"
+    bad = placed("bad", kind, BackendChoice("compatible", "bad", url))
+
+    async def make(choice: BackendChoice) -> Backend:
+        return bad
+
+    good = ScriptedBackend(lambda request: answer(words_of("good", 5)))
+    talk = simulate(
+        QUESTION,
+        lambda r: answer(""),
+        backend=good if secondary else bad,
+        make_backend=make,
+        secondary=BackendChoice("compatible", "bad", url) if secondary else None,
+    )
+    who = ("compatible", "bad", "https://server.example/v1") if kind in ("key", "network") else ("", "", "")
+    assert blamed(talk) == {(*who, secondary)}
+    assert all(f.sentence.startswith("The brain at the side: ") == secondary for f in talk.of(e.Failure))
+    assert not any("secret" in e.to_json(event) for event in talk.events)
+
+
+@pytest.mark.parametrize("secondary", [False, True])
+def test_a_backend_of_a_routers_table_is_told_and_not_the_router(secondary: bool) -> None:
+    class Absent(ScriptedBackend):
+        async def open(self) -> None:
+            raise BackendError("There is no key for it.", "key")
+
+    absent = Absent(lambda request: answer(""))
+    absent.made_for = ("anthropic", "claude", "")  # type: ignore[attr-defined]
+    good = ScriptedBackend(lambda request: answer(words_of("good", 5)))
+    router = RouterBackend(
+        {"stem": placed("bad", "key"), "everyday": good, "creative": absent},
+        lambda turn, words: Route("stem", 0.9, "so it is"),
+        lambda: 0.0,
+    )
+
+    async def make(choice: BackendChoice) -> Backend:
+        return router
+
+    talk = simulate(
+        QUESTION,
+        lambda r: answer(words_of("driver", 5)),
+        backend=None if secondary else router,
+        make_backend=make,
+        secondary=BackendChoice(ROUTER) if secondary else None,
+    )
+    assert blamed(talk) == {("openai", "bad", "", secondary), ("anthropic", "claude", "", secondary)}
+    assert all(f.sentence.startswith("The brain at the side: ") == secondary for f in talk.of(e.Failure))
+
+
+def test_the_backend_at_the_side_that_a_talk_began_without_is_told() -> None:
+    async def make(choice: BackendChoice) -> Backend:
+        raise BackendError("There is no key for it.", "key")
+
+    url = "https://ann:secret@server.example/v1"
+    talk = simulate(QUESTION, lambda r: answer("Here."), make_backend=make, secondary=BackendChoice("openai", "m", url))
+    assert blamed(talk) == {("openai", "m", "https://server.example/v1", True)}

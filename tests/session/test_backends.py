@@ -1,0 +1,424 @@
+"""What a conversation's brains are told, may use and may cost, at the level where its user would notice."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.backend.base import Backend, BackendError, ChatRequest, ToolAnswer, ToolCall, Usage
+from app.backend.router import RouterBackend
+from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
+from app.cli.output import Terminal
+from app.cli.talk_command import TalkReport
+from app.conversation import events as e
+from app.conversation.usage import ConversationUsage
+from app.gui.oracle.revisions import OracleLog
+from app.routing.policy import Route, RoutePolicy
+from app.session.control import BackendChoice, Style, ToolChoice
+from app.session.session import Session
+from app.stt.scripted import ScriptedTurn
+from app.tools import McpServer, Toolbox, make_toolbox
+from app.tools.calculator import Calculator
+from tests.session.test_swaps import QUESTION, Makers, at, choose, words_of
+from tests.support.talks import Talk, simulate
+
+TURNS = [
+    ScriptedTurn(1.0 + 10 * n, 4.0 + 10 * n, f"Now tell me something about the number {n} please") for n in range(12)
+]
+
+
+def talk_with_cap(cap: float, **more: object) -> Talk:
+    def priced(backend: Backend, usage: Usage) -> float:
+        return 0.0 if backend.traits.free else 0.01
+
+    return simulate(TURNS, lambda r: answer("Here you are, that is all."), seconds=125, cost=priced, cap=cap, **more)  # type: ignore[arg-type]
+
+
+def test_a_cap_slows_restarts_first_then_stops_and_says_so_and_the_talk_goes_on() -> None:
+    free = talk_with_cap(0.0)
+    a_turn = len([r for r in free.of(e.OracleRequested) if r.turn == 1])
+    assert a_turn >= 3 and not free.of(e.BudgetChanged)
+    cap = round(0.01 * a_turn * 4, 3)
+    talk = talk_with_cap(cap)
+    stages = talk.of(e.BudgetChanged)
+    assert [s.stage for s in stages] == ["slow", "stop"]
+    slow, stop = stages
+    between = [r for r in talk.of(e.OracleRequested) if slow.at < r.at < stop.at]
+    by_turn = {r.turn: sum(1 for x in between if x.turn == r.turn) for r in between}
+    assert max(by_turn.values()) < a_turn, "restarts became rarer"
+    assert not [r for r in talk.of(e.OracleRequested) if r.at > stop.at]
+    sentences = [f.sentence for f in talk.of(e.Failure)]
+    assert "less often" in sentences[0] and "Raise the cap" in sentences[1]
+    refused = {t.turn for t in talk.of(e.TranscriptFinal)} - {r.turn for r in talk.of(e.OracleRequested)}
+    assert len(sentences) - 2 == len(refused) and all("is not answered" in text for text in sentences[2:])
+    usage = ConversationUsage()
+    for event in talk.events:
+        usage.apply(event)
+    assert cap <= usage.cost <= cap + 0.03, "what was under way when the cap was reached is all that came on top"
+    assert len(talk.of(e.TranscriptFinal)) == len(TURNS), "it still listens"
+
+
+def test_behind_the_cap_a_free_backend_is_asked_and_a_higher_cap_lets_the_other_go_on() -> None:
+    async def make(choice: BackendChoice) -> Backend:
+        return ScriptedBackend(lambda r: answer("I am free."), name="Home", model="home", free=True)
+
+    def during(session: Session) -> None:
+        async def script() -> None:
+            await asyncio.sleep(60)
+            await session.set_backend(BackendChoice("scripted", "home"))
+            await asyncio.sleep(20)
+            await session.set_backend(BackendChoice())  # the first one again
+            session.set_cap(9.0)
+
+        session.script = asyncio.get_running_loop().create_task(script())  # type: ignore[attr-defined]
+
+    talk = talk_with_cap(0.05, make_backend=make, during=during)
+    models = {r.turn: r.model for r in talk.of(e.OracleRequested)}
+    assert 4 not in models and models[7] == models[8] == "home" and models[10] == "script"
+    assert talk.of(e.BudgetChanged)[-1].stage == "free"
+
+
+def test_what_the_cap_left_unanswered_is_answered_when_it_is_raised() -> None:
+    talk = simulate(
+        QUESTION,
+        lambda r: answer("It is a city."),
+        seconds=20,
+        cost=lambda b, u: 0.01,
+        cap=0.001,
+        during=at(9.0, lambda s: s.set_cap(9.0)),
+    )
+    [refused] = [f for f in talk.of(e.Failure) if f.about == "unanswered"]
+    assert refused.at < 8 and talk.said(1) == "It is a city."
+    assert 9 < talk.of(e.AssistantStarted)[-1].at < 10
+
+
+def test_what_the_cap_left_unanswered_is_answered_once_by_a_free_backend() -> None:
+    async def make(choice: BackendChoice) -> Backend:
+        return ScriptedBackend(lambda r: answer("I am free."), name="Home", model=choice.model, free=True)
+
+    def during(session: Session) -> None:
+        at(9.0, choose("home"))(session)
+        at(14.0, choose("other"))(session)  # nobody waits by then
+
+    talk = simulate(
+        QUESTION,
+        lambda r: answer("It is a city."),
+        seconds=20,
+        cost=lambda b, u: 0.01,
+        cap=0.001,
+        make_backend=make,
+        during=during,
+    )
+    assert talk.said(1).endswith("I am free.")
+    assert [r.model for r in talk.of(e.OracleRequested) if r.at > 8] == ["home"]
+
+
+def test_what_the_cap_left_unanswered_is_answered_once_by_the_backend_at_the_side() -> None:
+    async def make(choice: BackendChoice) -> Backend:
+        return ScriptedBackend(lambda r: answer("I am free."), name="Home", model=choice.model, free=True)
+
+    def during(session: Session) -> None:
+        at(9.0, lambda s: s.hand_over())(session)
+        at(14.0, choose("other"))(session)  # nobody waits by then
+
+    talk = simulate(
+        QUESTION,
+        lambda r: answer("It is a city."),
+        seconds=20,
+        cost=lambda b, u: 0.01,
+        cap=0.001,
+        make_backend=make,
+        secondary=BackendChoice("scripted", "home"),
+        during=during,
+    )
+    assert talk.said(1).endswith("I am free.")
+    assert not [r for r in talk.of(e.OracleRequested) if r.at > 13]
+
+
+def test_a_routers_backends_that_are_lost_are_each_told() -> None:
+    class Lost(ScriptedBackend):
+        async def open(self) -> None:
+            raise BackendError(f"{self.model} is not there.", "network")
+
+    here = ScriptedBackend(lambda r: answer("Here."), name="S", model="here")
+    table: dict[str, Backend] = {"everyday": here}
+    for kind in ("stem", "creative"):
+        table[kind] = Lost(lambda r: answer(""), name="L", model=kind)
+    router = RouterBackend(table, lambda turn, words: Route("everyday", 1.0, ""))
+    talk = simulate(QUESTION, lambda r: answer(""), backend=router)  # type: ignore[arg-type]
+    told = [(f.sentence, f.about) for f in talk.of(e.Failure)]
+    assert told == [("stem is not there.", ""), ("creative is not there.", "")]
+
+
+def test_style_is_told_kept_and_changed_live(tmp_path: Path) -> None:
+    talk = simulate(
+        [*QUESTION, ScriptedTurn(12.0, 13.5, "And what of Spain?")],
+        lambda r: answer("Well, here it is."),
+        seconds=25,
+        record=tmp_path / "talk",
+        style=Style("You are Ada, a pirate.", 1.2, "short"),
+        during=at(8.0, lambda s: s.set_style(Style(length="long"))),
+    )
+    first, last = talk.backend.requests[0], talk.backend.requests[-1]
+    assert first.messages[0].content.startswith("You are Ada, a pirate. Your answer is read aloud")  # type: ignore[union-attr]
+    assert first.temperature == 1.2 and first.max_tokens < last.max_tokens and last.temperature == 0.3
+    assert "friendly voice assistant" in last.messages[0].content  # type: ignore[union-attr]
+    kept = talk.of(e.ConversationConfigured)
+    assert [(k.persona, k.temperature, k.length) for k in kept] == [
+        ("You are Ada, a pirate.", 1.2, "short"),
+        ("", None, "long"),
+    ]
+    assert '"persona":"You are Ada, a pirate."' in (tmp_path / "talk" / "events.jsonl").read_text("utf-8")
+
+
+def test_the_prompts_of_a_turn_share_their_beginning_so_that_caches_hit() -> None:
+    talk = simulate(TURNS[:6], lambda r: answer("Here you are, that is all I know."), seconds=65)
+    turns = [r.turn for r in talk.of(e.OracleRequested)]
+    requests = talk.backend.requests
+    for number, (before, after) in enumerate(itertools.pairwise(requests)):
+        if turns[number] == turns[number + 1]:
+            assert before.messages[:-1] == after.messages[:-1]
+        else:
+            assert after.messages[: len(before.messages) - 1] == before.messages[:-1]
+
+
+def test_a_tool_is_used_by_permission_told_as_events_and_the_answer_uses_it() -> None:
+    def script(request: ChatRequest) -> ScriptedAnswer:
+        result = next((m.text for m in request.messages if isinstance(m, ToolAnswer)), "")
+        if result:
+            return answer(f"It makes {result}.")
+        if request.tools:
+            return ScriptedAnswer((ToolCall("1", "calculator", '{"expression": "17 * 23"}'),))
+        return answer("I can only guess.")
+
+    async def settle(session: Session) -> None:
+        await session.set_tools(ToolChoice(("calculator",)))
+
+    question = [ScriptedTurn(1.0, 3.0, "What is seventeen times twenty three?")]
+    without = simulate(question, script, make_tools=lambda c: make_toolbox(c.names))
+    assert without.said(1) == "I can only guess." and not without.of(e.ToolCalled), "off by default"
+    talk = simulate(question, script, make_tools=lambda c: make_toolbox(c.names), during=at(0.2, settle))
+    assert talk.said(1) == "It makes 17 times 23 equals 391."
+    called, returned = talk.of(e.ToolCalled)[0], talk.of(e.ToolReturned)[0]
+    assert called.name == "calculator" and "17 * 23" in called.arguments
+    assert returned.ok and returned.text == "17 * 23 = 391" and returned.revision == called.revision
+    assert talk.of(e.ConversationConfigured)[-1].tools == ("calculator",)
+    assert not talk.tasks_left
+
+
+def test_tools_chosen_again_are_made_anew_only_where_a_server_was_changed() -> None:
+    class Box(Toolbox):
+        def __init__(self, command: str) -> None:
+            super().__init__([Calculator()], servers=[McpServer("s", command)])
+            self.did: list[str] = []
+
+        async def open(self) -> list[str]:
+            self.did.append("open")
+            return []
+
+        async def close(self) -> None:
+            self.did.append("close")
+
+    boxes: list[Box] = []
+    commands = iter(["one", "one", "two"])
+
+    def make(choice: ToolChoice) -> Toolbox:
+        boxes.append(Box(next(commands)))
+        return boxes[-1]
+
+    before: list[list[str]] = []
+
+    async def settle(session: Session) -> None:
+        for _ in range(3):
+            await session.set_tools(ToolChoice(("calculator", "mcp:s")))
+        before.extend(list(box.did) for box in boxes)
+
+    simulate([ScriptedTurn(1.0, 3.0, "Hello there?")], lambda r: answer("Hi."), make_tools=make, during=at(0.2, settle))
+    assert before == [["open", "close"], [], ["open"]]
+    assert [box.did for box in boxes] == [["open", "close"], [], ["open", "close"]]
+
+
+def test_the_router_chooses_tells_why_and_passes_over_a_backend_that_fails() -> None:
+    def kinds(text: str) -> dict[str, float]:
+        sure = 0.9 if re.search("atom|cell|plasma", text) else 0.02
+        return {"everyday": 1 - sure - 0.03, "stem": sure, "humanities": 0.01, "reasoning": 0.01, "creative": 0.01}
+
+    failing = {"large": False}
+
+    def script(model: str, request: ChatRequest) -> ScriptedAnswer:
+        if failing.get(model):
+            return ScriptedAnswer((), 0.2, 0.0, "Large is gone. Start it, or choose another brain.")
+        return answer(words_of(model, 6))
+
+    makers = Makers(script)
+    router = RouterBackend(
+        {"everyday": makers.make("small"), "stem": makers.make("large")}, RoutePolicy(kinds).decide, lambda: 0.0
+    )
+    turns = [
+        ScriptedTurn(1.0, 3.0, "Good morning to you how are you doing"),
+        ScriptedTurn(10.0, 13.0, "Please tell me how an atom holds together with its plasma"),
+        ScriptedTurn(20.0, 23.0, "And how do the plasma and the atom in a cell differ"),
+    ]
+    talk = simulate(
+        turns,
+        lambda r: answer(""),
+        seconds=35,
+        backend=router,
+        during=at(17.0, lambda s: failing.update(large=True)),
+    )
+    assert talk.said(1) == words_of("small", 6) and talk.said(2) == words_of("large", 6)
+    routed = talk.of(e.BackendRouted)
+    assert [(r.turn, r.kind, r.model) for r in routed if r.turn < 3] == [
+        (1, "everyday", "small"),
+        (2, "everyday", "small"),
+        (2, "stem", "large"),
+    ]
+    assert all(r.reason and 0 < r.share <= 1 for r in routed)
+    assert talk.said(3) == words_of("small", 6), "the next best brain of the table answers"
+    assert [f.sentence for f in talk.of(e.Failure)] == [
+        "Large is gone. Start it, or choose another brain. Another brain of the router's table answers meanwhile."
+    ]
+    assert not talk.tasks_left and all(b.closed for b in makers.made)
+
+
+def test_a_server_that_asks_for_patience_is_left_alone_until_the_turn_is_over() -> None:
+    class Busy(ScriptedBackend):
+        async def _items(self, reply):  # type: ignore[no-untyped-def]
+            raise BackendError("It takes no more requests. Ask again in 30 seconds.", "quota", retry_after=30.0)
+            yield ""
+
+    busy = Busy(lambda request: answer(""), name="BUSY", model="busy")
+    talk = simulate(TURNS[:4], lambda r: answer(""), seconds=45, backend=busy)
+    asked = talk.of(e.OracleRequested)
+    early = [r for r in asked if r.at < 31 and not r.final]
+    assert len(early) == 1, "the first one told it"
+    assert {r.turn for r in asked if r.final} == {1, 2, 3, 4}, "a complete question is worth a try"
+    assert len(talk.of(e.Failure)) == 4, "once a turn"
+
+
+@pytest.mark.parametrize("answer_mode", ["thinking", "after"])
+def test_what_a_backend_teaches_of_its_pace_is_told_and_kept_to(answer_mode: e.AnswerMode) -> None:
+    talk = simulate(
+        TURNS[:5],
+        lambda r: answer("One two three four five six seven.", first=0.05, every=0.01),
+        seconds=60,
+        answer_mode=answer_mode,
+    )
+    counted = talk.of(e.OracleCounted)
+    assert counted[-1].interval_ms < 150 and counted[-1].first_ms == pytest.approx(50, abs=30)
+    assert counted[-1].words_per_second and not counted[-1].counted
+    slow = simulate(
+        TURNS[:5],
+        lambda r: answer("One two three four five six seven.", first=0.45, every=0.2),
+        seconds=60,
+        answer_mode=answer_mode,
+    )
+    assert slow.of(e.OracleCounted)[-1].interval_ms == 500
+    if answer_mode == "thinking":
+        assert len(slow.of(e.OracleRequested)) < len(talk.of(e.OracleRequested))
+
+
+def test_after_a_failed_swap_the_choice_can_be_made_again() -> None:
+    works = {"now": False}
+
+    def script(model: str, request: ChatRequest) -> ScriptedAnswer:
+        if model == "new" and not works["now"]:
+            return ScriptedAnswer((), 0.1, 0.0, "New refuses the API key. Check the key.")
+        return answer(words_of(model, 5))
+
+    makers = Makers(script)
+
+    def during(session: Session) -> None:
+        async def steps() -> None:
+            await choose("new")(session)  # type: ignore[misc]
+            await asyncio.sleep(8)
+            works["now"] = True  # the user has mended the key
+            await choose("new")(session)  # type: ignore[misc]
+
+        session.steps = asyncio.get_running_loop().create_task(steps())  # type: ignore[attr-defined]
+
+    talk = simulate(
+        [*QUESTION, ScriptedTurn(12.0, 13.5, "And what of Spain then?")],
+        lambda r: answer(""),
+        seconds=25,
+        backend=makers.make("old"),
+        make_backend=makers,
+        during=during,
+    )
+    assert talk.said(1) == words_of("old", 5) and talk.said(2) == words_of("new", 5)
+    assert [b.model for b in makers.made] == ["old", "new", "new"], "made anew, with the key of now"
+
+
+def two_routers(**more: Any) -> Talk:
+    """The driver's router sends all to `small`; the one at the side calls every atom a matter for `large`."""
+    makers = Makers(lambda model, request: answer(words_of(model, 6)))
+
+    def router(kind: Callable[[str], str], table: dict[str, str]) -> RouterBackend:
+        backends = {name: makers.make(model) for name, model in table.items()}
+        return RouterBackend(backends, lambda turn, words: Route(kind(words), 0.9, "so it is"), lambda: 0.0)
+
+    async def make(choice: BackendChoice) -> Backend:
+        table = {"everyday": "tiny", "stem": "large"}
+        return router(lambda words: "stem" if "atom" in words else "everyday", table)
+
+    return simulate(
+        [ScriptedTurn(1.0, 4.0, "Please tell me how an atom holds together"), *TURNS[1:2]],
+        lambda r: answer(""),
+        seconds=25,
+        backend=router(lambda words: "creative", {"creative": "small"}),
+        make_backend=make,
+        secondary=BackendChoice("router"),
+        **more,
+    )
+
+
+def test_of_two_routers_it_is_told_which_has_chosen() -> None:
+    talk = two_routers()
+    routed = [(r.turn, r.kind, r.model, r.secondary) for r in talk.of(e.BackendRouted) if r.turn == 1]
+    assert sorted(routed) == [
+        (1, "creative", "small", False),
+        (1, "everyday", "tiny", True),
+        (1, "stem", "large", True),
+    ]
+    log = OracleLog()
+    for event in talk.events:
+        log.apply(event)
+    kinds = {(r.secondary, r.model, r.kind) for r in log.revisions}
+    assert kinds == {(False, "small", "creative"), (True, "tiny", "everyday"), (True, "large", "stem")}
+
+
+def test_behind_a_hand_over_each_router_tells_its_choice_for_its_new_side() -> None:
+    talk = two_routers(during=at(7.0, lambda session: session.hand_over()))
+    later = {(r.model, r.secondary) for r in talk.of(e.BackendRouted) if r.at > 7}
+    assert later == {("tiny", False), ("small", True)}
+
+
+def test_a_router_that_takes_over_again_tells_its_choice_again() -> None:
+    def script(model: str, request: ChatRequest) -> ScriptedAnswer:
+        return ScriptedAnswer((), 0.1, 0.0, "Bad is gone.") if model == "bad" else answer(words_of(model, 6))
+
+    makers = Makers(script)
+    router = RouterBackend(
+        {"creative": makers.make("small")}, lambda turn, words: Route("creative", 0.9, "so it is"), lambda: 0.0
+    )
+    talk = simulate(TURNS[:1], lambda r: answer(""), backend=router, make_backend=makers, during=at(2.5, choose("bad")))
+    log = OracleLog()
+    for event in talk.events:
+        log.apply(event)
+    assert talk.of(e.BackendChanged)[-1].reason == "fallback"
+    assert {(r.model, r.kind) for r in log.revisions} == {("small", "creative"), ("bad", "")}
+
+
+@pytest.mark.parametrize("secondary", [False, True])
+def test_the_terminal_tells_the_side_of_a_router(secondary: bool) -> None:
+    told: list[str] = []
+    terminal = Terminal(as_json=True)
+    terminal.progress = told.append  # type: ignore[method-assign]
+    TalkReport(terminal).take(e.BackendRouted(1, 1, "stem", 0.9, "Ollama", "large", "it asks for a number", secondary))
+    assert told == [("at the side, " if secondary else "") + "Ollama (large) answers: it asks for a number"]

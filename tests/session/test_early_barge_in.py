@@ -1,0 +1,216 @@
+"""An interruption is noticed while its frame is under way: sooner, by the same windows, and without losing a sound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.audio.echo.cancelled_source import EchoCancelledSource
+from app.backend.scripted import ScriptedBackend, answer
+from app.conversation import events as e
+from app.conversation import turn as floor
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
+from app.conversation.sound_processing import Processing
+from app.conversation.voice import VoiceSettings, VoiceWindow
+from app.evaluation.room import FADE, Room
+from app.frontend.base import FrontEndInput, FrontEndStep
+from app.frontend.cascade import CascadeFrontEnd
+from app.session.clock import run_simulated
+from app.session.early_barge_in import EarlyBargeIn
+from app.session.parts import SessionConfig, SessionParts
+from app.session.session import Session
+from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
+from app.stt.silero import SileroVoiceActivity
+from app.tts.scripted import ScriptedVoice
+from tests.support.room_talks import frames
+from tests.support.sounds import question, room
+
+ASKED = ScriptedTurn(0.5, 2.0, "What is this?")
+ANSWER = "This is an answer that goes on and on. " * 8
+WINDOW = 768
+"""32 ms."""
+
+
+class Sounding:
+    """A voice detector that says of each window whether it lies in one of some spans, in seconds.
+
+    Just before each it is in doubt, as in a word's first consonant.
+    """
+
+    def __init__(self, *spans: tuple[float, float]) -> None:
+        self._spans = spans
+        self._heard = self._windows = 0
+
+    def hear(self, frame: Frame) -> list[VoiceWindow]:
+        self._heard += len(frame.samples)
+        out = []
+        while (self._windows + 1) * WINDOW <= self._heard:
+            self._windows += 1
+            end = round(self._windows * 0.032, 6)
+            middle = end - 0.016
+            voiced = any(begin < middle <= until for begin, until in self._spans)
+            near = any(begin - 0.1 < middle <= until for begin, until in self._spans)
+            out.append(VoiceWindow(end, 0.95 if voiced else 0.3 if near else 0.02))
+        return out
+
+
+class GoesOn(CascadeFrontEnd):
+    """As a model that hears the user itself: it falls silent when it is interrupted, but not when it is to hold."""
+
+    def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
+        return super().step(frame, [item for item in inputs if not isinstance(item, floor.Hold | floor.GoOn)])
+
+
+@dataclass
+class Heard:
+    """What came of a talk."""
+
+    place: Room
+    events: list[e.Event]
+
+    def of(self, *types: type) -> list:
+        return [event for event in self.events if isinstance(event, types)]
+
+    @property
+    def said(self) -> str:
+        return " ".join(event.text for event in self.of(e.AssistantSaid))
+
+    @property
+    def played(self) -> np.ndarray:
+        """What the loudspeaker was handed."""
+        return np.concatenate(self.place.played)
+
+
+def _talk(
+    *overs: tuple[float, float],
+    by_hops: bool = True,
+    frontend: type[CascadeFrontEnd] = CascadeFrontEnd,
+    seconds: float = 25.0,
+    on_hush: Callable[[Session], None] = lambda session: None,
+) -> Heard:
+    """A question, a long answer, and somebody who speaks at `overs`."""
+
+    async def run() -> Heard:
+        place = Room(frames(seconds), attenuation_db=None, by_hops=by_hops, keep=True)
+        hush = place.sink.hush
+        place.sink.hush = lambda: (hush(), on_hush(session))  # type: ignore[method-assign]
+        parts = SessionParts(
+            frontend=frontend(ScriptedVoice(), "after"),
+            transcriber=ScriptedTranscriber([ASKED]),
+            voice_activity=Sounding((ASKED.start, ASKED.end), *overs),
+            backend=ScriptedBackend(lambda request: answer(ANSWER)),
+            source=EchoCancelledSource(place.source, place.tap, Processing(echo=False)),
+            sink=place.sink,
+        )
+        session = Session(parts, SessionConfig(answer_mode="after", pace="simulated", max_answer_seconds=60.0))
+        events: list[e.Event] = []
+        async with session:
+            session.add_listener(events.append)
+            await session.ended()
+        return Heard(place, events)
+
+    return run_simulated(run())
+
+
+def test_it_stops_sooner_and_the_tracker_hears_the_same() -> None:
+    sooner = []
+    for phase in range(5):
+        over = 8.0 + 0.032 * phase
+        plain, early = (_talk((over, over + 3.0), by_hops=by_hops, seconds=13.0) for by_hops in (False, True))
+        assert early.of(e.UserStarted, e.AssistantHeld) == plain.of(e.UserStarted, e.AssistantHeld)
+        assert plain.place.sink.hushes == 0 and early.place.sink.hushes <= 1
+        before, after = plain.place.sink.stops[0], early.place.sink.stops[0]
+        assert over + 0.064 <= after <= over + 0.064 + 0.032 + 0.02 + FADE / SAMPLE_RATE
+        sooner.append(before - after)
+        # What was hushed counts as unheard: the same words were said, and the same will be said again.
+        assert early.said == plain.said and early.place.sink.flushed >= plain.place.sink.flushed
+    assert min(sooner) >= 0.0 and np.mean(sooner) >= 0.02
+
+
+def test_a_hush_that_nothing_follows_loses_no_sample_and_no_word() -> None:
+    def off(session: Session) -> None:
+        session.set_duplex(False)
+
+    plain, hushed = _talk(), _talk((8.03, 8.3), on_hush=off)
+    sink = hushed.place.sink
+    assert sink.hushes == 1 and not sink.stops and not hushed.of(e.AssistantHeld)
+    assert sink.underruns == plain.place.sink.underruns == 1  # the end of the answer
+    assert sink.flushed == 0 and sink.played == sink.written
+    assert hushed.said == plain.said == " ".join(ANSWER.split())
+    # Every sample came, as it was but for two fades, and later by less than two frames.
+    one, other = plain.played, hushed.played
+    pause = np.flatnonzero(other)[-1] - np.flatnonzero(one)[-1]
+    same = np.flatnonzero(one != other[: len(one)])[0]
+    behind = same + 2 * FADE
+    assert 0 < pause <= 2 * FRAME_SAMPLES and not other[same + FADE : same + pause].any()
+    assert np.array_equal(other[behind + pause :], one[behind : len(other) - pause])
+
+
+def test_a_front_end_that_goes_on_by_itself_is_hushed_once_and_never_again() -> None:
+    talk = _talk((8.03, 8.5), (14.03, 14.5), frontend=GoesOn)
+    assert len(talk.of(e.UserStarted)) == 3
+    sink = talk.place.sink
+    assert sink.hushes == 1 and sink.flushed == 0 and sink.played == sink.written
+
+
+def test_nobody_listens_while_nothing_can_be_interrupted() -> None:
+    """Reading by hops costs something: it is for as long as the app speaks and the user may interrupt it."""
+
+    class Source:
+        on_ahead: Callable[[np.ndarray], None] | None = None
+
+    class Sink:
+        hushed = 0
+
+        def hush(self) -> None:
+            self.hushed += 1
+
+        def unhush(self) -> None:
+            self.hushed -= 1
+
+    source, sink = Source(), Sink()
+    voice = EarlyBargeIn(Sounding((0.24, 9.0)), VoiceSettings(), source, sink)  # type: ignore[arg-type]
+    samples = np.zeros(FRAME_SAMPLES, np.float32)
+
+    def step(index: int) -> int:
+        count = len(voice.hear(Frame(index, samples)))
+        voice.stepped(flushed=False, in_vain=False)
+        voice.listen(True)
+        return count
+
+    step(0)
+    assert source.on_ahead is None, "nothing like a voice yet"
+    step(1)
+    step(2)
+    assert source.on_ahead == voice.ahead
+    voice.listen(False)
+    assert source.on_ahead is None
+    voice.listen(True)
+    for _ in range(3):
+        voice.ahead(samples[:480])
+    assert not sink.hushed, "one window is not enough"
+    assert step(3) == 3
+    voice.ahead(samples[:960])
+    assert sink.hushed == 1
+    voice.dropped()  # the frame under way was skipped: the next one is heard whole
+    assert step(5) == 3
+    assert sink.hushed == 1 and source.on_ahead is None
+    step(6)
+    assert sink.hushed == 0, "nothing has borne it out"
+    voice.ahead(samples[:960])
+    assert sink.hushed == 0, "not by the same voice"
+
+
+def test_the_real_detector_hears_the_same_in_parts() -> None:
+    sound = question("103_2")
+    sound = sound + room(len(sound) / SAMPLE_RATE)
+    whole, parts = SileroVoiceActivity(), EarlyBargeIn(SileroVoiceActivity(), VoiceSettings(), None, None)  # type: ignore
+    for n in range(len(sound) // FRAME_SAMPLES):
+        frame = Frame(n, sound[n * FRAME_SAMPLES : (n + 1) * FRAME_SAMPLES])
+        for hop in range(n % 4):
+            parts.ahead(frame.samples[480 * hop : 480 * (hop + 1)])
+        for one, other in zip(whole.hear(frame), parts.hear(frame), strict=True):
+            assert (one.end, one.hum, one.level) == (other.end, other.hum, other.level)
+            assert abs(one.probability - other.probability) < 1e-5

@@ -1,0 +1,81 @@
+"""What the ears make of sound, with the real detector and recogniser: a small part of `bench hearing`, and noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soxr
+
+from app.conversation.frame import SAMPLE_RATE
+from app.conversation.words import fold
+from app.evaluation.latency import word_distance
+from app.evaluation.live_recognition import heard_live
+from app.evaluation.live_recognition_result import Heard, Recording, normalised
+from app.evaluation.speech_models import SpeechModels
+from app.models.locations import default_model
+from app.stt.streaming import WINDOW_SECONDS
+from app.stt.whisper_decoder import RATE, WhisperDecoder
+from tests.support.ear import put_together
+from tests.support.noises import noise
+from tests.support.sounds import question, room
+
+pytestmark = pytest.mark.skipif(
+    not (default_model("stt").is_dir() and default_model("endpointing").is_file()),
+    reason="the models are not installed",
+)
+
+
+@pytest.fixture(scope="module")
+def decoder() -> Iterator[WhisperDecoder]:
+    yield WhisperDecoder(default_model("stt"))
+
+
+def test_a_soft_speaker_is_heard_as_a_loud_one(decoder: WhisperDecoder) -> None:
+    sound = soxr.resample(question("103_2"), SAMPLE_RATE, RATE).astype(np.float32)
+    loud = fold(decoder.decode(sound))
+    assert len(loud) == 9
+    assert fold(decoder.decode(sound * (0.01 / np.abs(sound).max()))) == loud
+
+
+def test_where_nobody_speaks_no_words_are_heard(decoder: WhisperDecoder) -> None:
+    rng = np.random.default_rng(5)
+    for level in (3e-4, 1e-2):
+        assert decoder.decode((level * rng.standard_normal(2 * RATE)).astype(np.float32)) == ""
+    for kind in ("keys", "thump", "breath"):
+        sound = room(2.0)
+        made = noise(kind, 300)
+        sound[12_000 : 12_000 + len(made)] += made[: len(sound) - 12_000]
+        assert decoder.decode(soxr.resample(sound, SAMPLE_RATE, RATE).astype(np.float32)) == ""
+
+
+def test_the_language_that_is_heard_is_found_out(tmp_path: Path) -> None:
+    sound = soxr.resample(question("103_2"), SAMPLE_RATE, RATE).astype(np.float32)
+    finding = WhisperDecoder(put_together(tmp_path), language="auto")
+    assert finding.language == ""
+    assert fold(finding.decode(sound)) == fold("Can you explain why the above question is interesting?")
+    assert finding.language == "en"
+
+
+def test_a_long_turn_is_heard_live_as_well_as_at_one_look(decoder: WhisperDecoder) -> None:
+    class NeverFinished:
+        def probability(self, samples: object) -> float:
+            return 0.01
+
+    recording = Recording("149_1", "", question("149_1"))
+    assert len(recording.samples) > (WINDOW_SECONDS + 1) * SAMPLE_RATE
+    models = SpeechModels(decoder, NeverFinished(), None)
+    heard = Heard(recording, heard_live(recording.samples, models), models.transcribe(recording.samples))
+    assert word_distance(normalised(heard.one_look), normalised(heard.live)) <= 2, heard
+    assert not heard.lost_beginning
+
+
+def test_the_bench_tells_a_lost_beginning_from_a_misheard_one() -> None:
+    recording = Recording("one", "Could you call me at twenty-five past five?", np.zeros(1, np.float32))
+    look = "Could you call me at 25 past 5?"
+    assert Heard(recording, ("call me at 25 past 5",), look).lost_beginning
+    assert Heard(recording, (), look).lost_beginning
+    assert not Heard(recording, ("Would you call me", "at 25 past 5"), look).lost_beginning
+    assert normalised(recording.text) == normalised(look)

@@ -1,0 +1,46 @@
+"""What a talk has learned of the user's pauses is there for the next one, and is written off the event loop."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from app.backend.scripted import ScriptedBackend, answer
+from app.conversation.endpointing import PauseLengths
+from app.frontend.cascade import CascadeFrontEnd
+from app.session.parts import SessionConfig, SessionParts
+from app.session.session import Session
+from app.settings import user_pauses
+from app.stt.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceActivity
+from app.tts.scripted import ScriptedVoice
+from tests.support.talks import LoopSpeaker, QuietSource
+
+PAUSING = [ScriptedTurn(0.5, 1.5, "What is the", finished=0.05), ScriptedTurn(2.3, 3.5, "capital of France?")]
+
+
+async def test_the_pauses_of_a_talk_are_known_to_the_next_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(user_pauses, "pace_file", lambda: tmp_path / "data" / "pauses.json")
+    threads: list[threading.Thread] = []
+
+    def keep(pauses: PauseLengths) -> None:
+        threads.append(threading.current_thread())
+        user_pauses.keep_pace(pauses)
+
+    parts = SessionParts(
+        frontend=CascadeFrontEnd(ScriptedVoice()),
+        transcriber=ScriptedTranscriber(PAUSING),
+        voice_activity=ScriptedVoiceActivity(PAUSING),
+        backend=ScriptedBackend(lambda _: answer("Paris.")),
+        source=QuietSource(60),
+        sink=LoopSpeaker(),
+        keep_pauses=keep,
+    )
+    async with Session(parts, SessionConfig(pace="fast", pauses=user_pauses.load_pace())) as session:
+        await session.ended()
+    known = user_pauses.load_pace()
+    assert known.count == 1 and known.slower > 0.0
+    assert len(threads) == 1 and threads[0] is not threading.main_thread()
+    user_pauses.pace_file().write_text('{"mean_log": "NaN", "count": 3}')
+    assert user_pauses.load_pace() == PauseLengths()

@@ -1,0 +1,248 @@
+"""Diagnostics hold what helps, no key from wherever it may come, and what was said only on request."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.backend.address import without_secrets
+from app.conversation import events as e
+from app.diagnostics.logs import LogEntry, start_logging
+from app.diagnostics.redaction import HIDDEN, Redactor
+from app.diagnostics.report import (
+    LEFT_OUT,
+    LOG_LINES,
+    Diagnostics,
+    Machine,
+    TalkNotes,
+    diagnostics,
+    look_at_machine,
+)
+from app.settings.declarations import Settings
+from tests.support.leaks import SECRET, places_with
+
+CANARY = "canary/Zq7+tT=vX2~k81mWq"
+"""Looks like no key of any provider."""
+
+MACHINE = Machine("0.1.0", "3.13.1", "Linux", 8, 16 * 2**30, (("numpy", "2.2.6"), ("qasync", "0.28.0")))
+SAID = "What is the highest mountain in Europe, and how high is it?"
+ANSWER = "Mount Elbrus is the highest one, at five thousand metres."
+
+
+def talk() -> TalkNotes:
+    notes = TalkNotes()
+    for event in (
+        e.SessionStarted(0.0, "cascade", "whisper", "Ollama", "gemma3:4b", "thinking"),
+        e.UserStarted(1.0, 1),
+        e.TranscriptPartial(1.5, 1, "What is", "the", 1.4),
+        e.TranscriptFinal(3.0, 1, SAID, 3.0),
+        e.OracleRequested(3.1, 1, 1, "Ollama", "gemma3:4b", SAID, True),
+        e.AssistantStarted(3.5, 1, 1),
+        e.AssistantSaid(4.0, 1, ANSWER, 1),
+        e.AssistantEnded(6.0, 1, False),
+        e.BackendChanged(7.0, "OpenAI", "gpt", "fallback"),
+        e.Failure(8.0, "backend", f"Ollama did not answer “{SAID}” in time. Start it."),
+    ):
+        notes.apply(event)
+    return notes
+
+
+def entry(message: str, details: str = "", number: int = 1) -> LogEntry:
+    return LogEntry(number, 1_700_000_000.0 + number, logging.WARNING, "app.x", message, details)
+
+
+def section(text: str, title: str) -> list[str]:
+    """The lines below a title."""
+    body = text.partition(f"## {title}\n\n")[2].partition("\n## ")[0]
+    return body.strip().splitlines()
+
+
+def test_it_tells_of_the_machine_the_settings_the_talk_and_the_log() -> None:
+    settings = Settings(provider="ollama", cap_dollars=2.5, microphone="Desk microphone", duplex=True)
+    log = [entry(f"line {number}", number=number) for number in range(1, 301)]
+    more = [("Latency", [("Response, median", "0.81 s"), ("Response, p95", "1.90 s")])]
+    text = diagnostics(MACHINE, settings, talk(), log, gpu="RTX 4090, 24 GB", more=more, hide=Redactor())
+    assert section(text, "Machine") == [
+        "- KAME: 0.1.0",
+        "- Python: 3.13.1",
+        "- System: Linux",
+        "- Processor cores: 8",
+        "- Memory: 16.0 GiB",
+        "- Graphics card: RTX 4090, 24 GB",
+    ]
+    assert section(text, "Packages") == ["- numpy: 2.2.6", "- qasync: 0.28.0"]
+    changed = {"- provider: ollama", "- cap_dollars: 2.5", "- microphone: Desk microphone", "- duplex: True"}
+    assert set(section(text, "Settings that were changed")) == changed
+    assert section(text, "Talk")[:3] == ["- Front-end: cascade", "- Ears: whisper", "- Brain: OpenAI / gpt, fallback"]
+    assert section(text, "Latency") == ["- Response, median: 0.81 s", "- Response, p95: 1.90 s"]
+    assert "- TranscriptFinal: 1" in section(text, "Events") and "- SessionStarted: 1" in section(text, "Events")
+    assert section(text, "Failures") == [f"- 8.0 s, backend: Ollama did not answer “{LEFT_OUT}?” in time. Start it."]
+    lines = section(text, "Log")
+    assert len(lines) == LOG_LINES + 2 and lines[0] == lines[-1] == "```"
+    assert lines[1].endswith("app.x: line 101") and lines[-2].endswith("app.x: line 300")
+
+
+def test_before_any_talk_it_says_that_there_is_nothing() -> None:
+    text = diagnostics(MACHINE, Settings(), TalkNotes(), [], hide=Redactor())
+    for title in ("Settings that were changed", "Talk", "Events", "Failures"):
+        assert section(text, title) == ["none"]
+    assert section(text, "Log") == ["```", "empty", "```"]
+    assert "not looked at" in text
+
+
+def test_what_was_said_is_there_only_on_request() -> None:
+    settings = Settings(persona="A pirate called Bob, who was born in Tortuga")
+    log = [
+        entry(f"a tool failed for “{SAID.lower()}”"),
+        entry("said", f"Traceback\nValueError: {ANSWER}\n  as the pirate called Bob who was born"),
+    ]
+    notes = talk()
+    notes.apply(e.ConversationConfigured(9, "ollama", "", "", "You are my late grandmother Ann", None, "short"))
+    notes.apply(e.ToolCalled(9, 1, "files", '{"name": "my diary of July"}'))
+    notes.apply(e.SessionStarted(0.0, "cascade", "whisper", "Ollama", "gemma3:4b", "thinking"))
+    log += [entry("my late grandmother was asked"), entry("no file my diary of July")]
+    without = diagnostics(MACHINE, settings, notes, log, hide=Redactor())
+    for words in ("mountain", "Elbrus", "metres", "pirate", "Tortuga", "grandmother", "diary", "What was said"):
+        assert words not in without
+    assert "a tool failed for" in without and "no file" in without and "- persona: changed" in without
+    asked = diagnostics(MACHINE, settings, notes, log, with_words=True, hide=Redactor())
+    assert section(asked, "What was said") == [f"- user 1: {SAID}", f"- assistant 1: {ANSWER}"]
+    assert "- persona: A pirate called Bob" in asked and "my diary of July" in asked and LEFT_OUT not in asked
+
+
+@pytest.mark.parametrize("with_words", [False, True])
+@pytest.mark.parametrize("secret", [SECRET, CANARY])
+def test_no_key_gets_into_it_from_anywhere(monkeypatch: pytest.MonkeyPatch, secret: str, with_words: bool) -> None:
+    monkeypatch.setenv("KAME_KEY_SERVER_EXAMPLE", secret)
+    hide = Redactor()
+    settings = Settings(
+        persona=f"Say {secret} often",
+        compatible_url=f"http://ann:{secret}@host:8080/v1?key={secret}#{secret}",
+        openai_model=secret,
+        weights_mirror=f"https://{secret}@mirror/x",
+        microphone=f"Mic {secret}",
+        routes=json.dumps({"stem": {"provider": "compatible", "base_url": f"http://a:{secret}@h/v1?k={secret}"}}),
+        tool_folders=f"/srv/{secret}",
+    )
+    notes = talk()
+    for event in (
+        e.TranscriptFinal(9, 2, f"My key is {secret}", 9),
+        e.Failure(9, "backend", f"It refused {secret}."),
+        e.SessionStarted(0, secret, secret, secret, secret, "after"),
+        e.BackendChanged(1, f"x {secret}", secret),
+        e.DeviceChanged(1, "microphone", "moved", secret, "Moved."),
+        e.ConversationConfigured(1, "", "", "", secret, None, "short"),
+    ):
+        notes.apply(event)
+    log = logging.getLogger("app.somewhere")
+    with start_logging(hide=hide) as kept:
+        log.warning("key %s, %r, https://x:%s@host/", secret, {"api_key": secret}, secret)
+        try:
+            raise ValueError(f"refused {secret}")
+        except ValueError:
+            log.exception("it failed")
+        assert kept.flush(5)
+        text = diagnostics(
+            MACHINE,
+            settings,
+            notes,
+            kept.entries(),
+            gpu=secret,
+            more=[(secret, [(secret, secret)])],
+            hide=hide,
+            with_words=with_words,
+        )
+    assert not places_with(secret, texts=[text])
+    assert HIDDEN in text and "ValueError" in text and "- compatible_url: http://host:8080/v1" in text
+    # A key that nobody knows of stands in the log's memory only as long as it looks like none.
+    assert not places_with(SECRET, texts=[diagnostics(MACHINE, settings, notes, [entry(SECRET)], hide=Redactor())])
+
+
+def test_no_part_of_a_key_is_left_where_an_address_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = "canary-9xQ?Zq7+81mWq"
+    monkeypatch.setenv("SERVER_TOKEN", secret)
+    settings = Settings(
+        compatible_url=f"http://host/{secret}/v1", routes=json.dumps({"stem": {"base_url": f"http://h/{secret}"}})
+    )
+    text = diagnostics(MACHINE, settings, TalkNotes(), [], hide=Redactor())
+    assert "canary" not in text and f"- compatible_url: http://host/{HIDDEN}/v1" in text
+
+
+@pytest.mark.parametrize(
+    ("url", "plain"),
+    [
+        ("https://ann:pass@host:80/v1?key=1#f", "https://host:80/v1"),
+        ("ann:pass@host/v1?key=1", "host/v1"),
+        ("http://127.0.0.1:11434", "http://127.0.0.1:11434"),
+        ("http://[::1]:80/v1", "http://[::1]:80/v1"),
+        ("", ""),
+        ("https://ann:pa?s/s#@host/v1", "https://host/v1"),
+    ],
+)
+def test_addresses_are_told_without_what_is_secret(url: str, plain: str) -> None:
+    assert without_secrets(url) == plain
+
+
+def test_the_users_folder_is_not_named(tmp_path: Path) -> None:
+    home = tmp_path / "ann"
+    settings = Settings(weights_folder=str(home / "weights"), tool_folders=f"{home}\n{tmp_path}/anna")
+    log = [entry(f"can't read {home}/x", f'  File "{home}/app.py", line 3')]
+    text = diagnostics(MACHINE, settings, TalkNotes(), log, hide=Redactor(), home=home)
+    assert str(home) not in text.replace(f"{tmp_path}/anna", "")
+    assert f"- weights_folder: ~{os.sep}weights" in text and "can't read ~/x" in text and 'File "~/app.py"' in text
+    assert f"- tool_folders: ~ {tmp_path}/anna" in text
+
+
+def test_a_log_with_marks_of_its_own_stays_in_one_block() -> None:
+    text = diagnostics(MACHINE, Settings(), TalkNotes(), [entry("````\n## Not a title")], hide=Redactor())
+    assert text.rstrip().endswith("`````") and text.count("`````") == 2
+
+
+def test_the_newest_talk_is_told_and_the_failures_of_all() -> None:
+    notes = talk()
+    notes.apply(e.SessionStarted(0.0, "kame", "whisper", "OpenAI", "gpt", "after"))
+    notes.apply(e.FrontEndChanged(1.0, "cascade"))
+    notes.apply(e.AnswerModeChanged(1.0, "thinking"))
+    notes.apply(e.SecondaryChanged(2.0, "Ollama", "gemma"))
+    text = diagnostics(MACHINE, Settings(), notes, [], hide=Redactor())
+    assert section(text, "Talk") == [
+        "- Front-end: cascade",
+        "- Ears: whisper",
+        "- Brain: OpenAI / gpt",
+        "- Manner: thinking",
+        "- Brain at the side: Ollama / gemma",
+        "- Seconds: 2",
+    ]
+    assert len(section(text, "Failures")) == 1 and "- TranscriptFinal: 1" not in text
+
+
+async def test_it_looks_at_this_machine_off_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings()
+    made = Diagnostics(settings, lambda: [entry("noted")], card=lambda: "a card")
+    made.apply(e.SessionStarted(0.0, "cascade", "whisper", "Ollama", "gemma3:4b", "thinking"))
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            ticks += 1
+            await asyncio.sleep(0)
+
+    ticking = asyncio.create_task(tick())
+    text = await made.text(False, [("Window", [("Scale", "1.5")])])
+    ticking.cancel()
+    assert ticks > 1
+    assert section(text, "Window") == ["- Scale: 1.5"] and "noted" in text and "a card" in text
+    machine = look_at_machine()
+    assert dict(machine.packages)["PySide6-Essentials"] and machine.cores >= 1 and machine.memory_bytes > 2**28
+    assert f"- Python: {machine.python}" in text
+    kept = made.notes.snapshot()
+    made.apply(e.TranscriptFinal(1, 1, "later", 1))
+    assert kept.counts == {"SessionStarted": 1} and not kept.transcripts[0].turns
+    assert replace(kept) == kept

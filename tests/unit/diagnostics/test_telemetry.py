@@ -1,0 +1,126 @@
+"""No library that the app loads reports its use: nothing is noted down for it, and no server is asked for."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+
+LOADED = """
+import sys
+import app
+from app.models.locations import default_model
+from app.stt.silero import SileroVoiceActivity
+from app.stt.smart_turn import SmartTurn
+from app.stt.whisper_decoder import WhisperDecoder
+from app.tts.voices import make_voice
+SileroVoiceActivity().load()
+SmartTurn(default_model("endpointing"))
+WhisperDecoder(default_model("stt"))
+voice = make_voice().__enter__()
+print("loaded", flush=True)
+sys.stdin.read()
+voice.__exit__(None, None, None)
+"""
+"""The ears and the voice, in processes of their own that end with their standard input."""
+
+WITHOUT = """
+import sys
+import onnxruntime
+print("loaded", flush=True)
+sys.stdin.read()
+"""
+"""The library alone, as it is when nobody has told it to be silent."""
+
+REPORTED_AFTER_SECONDS = 12.0
+"""It asks for its server 9 s after it was imported."""
+
+
+class Proxy:
+    """Stands in for the way out of this machine, on loopback, and keeps what it is asked for."""
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.address = f"http://127.0.0.1:{self._server.getsockname()[1]}"
+        self._thread = threading.Thread(target=self._listen, name="proxy")
+        self._thread.start()
+
+    def _listen(self) -> None:
+        with self._server:
+            while True:
+                connection, _ = self._server.accept()
+                with connection:
+                    if not connection.recv(1):
+                        return
+                    self.asked.set()
+
+    def close(self) -> None:
+        socket.create_connection(self._server.getsockname()).close()  # who asks for nothing ends it
+        self._thread.join()
+
+
+@pytest.fixture
+def proxy() -> Iterator[Proxy]:
+    one = Proxy()
+    yield one
+    one.close()
+
+
+def _environment(home: Path, proxy: Proxy) -> Mapping[str, str]:
+    """This process's environment with an empty home, and with all that leaves the machine going to `proxy`."""
+    # On a machine that says that it is for continuous integration the library is silent by itself.
+    silencing = ("ORT_", "HF_HUB_", "DO_NOT_TRACK", "XDG_", "NO_PROXY", "no_proxy", "CI")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(silencing)}
+    ways = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+    return {**kept, **dict.fromkeys(ways, proxy.address), "HOME": str(home), "LOCALAPPDATA": str(home)}
+
+
+def _run(script: str, home: Path, proxy: Proxy, seconds: float) -> bool:
+    """Whether a process that runs `script` asks for a server within `seconds` after it has loaded all."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env=_environment(home, proxy),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert child.stdin is not None and child.stdout is not None
+    with child:
+        assert child.stdout.readline().strip() == b"loaded"
+        return proxy.asked.wait(seconds)
+
+
+def test_what_the_app_loads_reports_nothing(tmp_path: Path, proxy: Proxy) -> None:
+    assert not _run(LOADED, tmp_path, proxy, REPORTED_AFTER_SECONDS)
+    assert list(tmp_path.rglob("*")) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere onnxruntime leaves its reports to the system")
+def test_the_library_would_report_if_it_were_let(tmp_path: Path, proxy: Proxy) -> None:
+    assert _run(WITHOUT, tmp_path, proxy, 60.0)
+    assert list(tmp_path.rglob("onnxruntime.db"))
+
+
+@pytest.mark.parametrize("before", ["0", ""])
+def test_reports_stay_off_whatever_the_environment_says(before: str) -> None:
+    names = ["ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK"]
+    script = f"import os, app; print([os.environ[name] for name in {names}])"
+    said = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={**os.environ, **dict.fromkeys(names, before)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert said.stdout.strip() == "['1', '1', '1']"

@@ -1,0 +1,100 @@
+"""JSON files are whole, whatever happens while they are written."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.platform import atomic_files
+from app.platform.atomic_files import delete_file, move_file, write_json
+
+
+def test_it_is_written_with_its_folder_and_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "file.json"
+    for value in ({"a": "ä"}, ["half a pair: \ud800"]):
+        write_json(path, value)
+        assert json.loads(path.read_text("utf-8")) == value and path.read_bytes().endswith(b"\n")
+    assert os.listdir(path.parent) == ["file.json"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other rights, and links for administrators alone")
+def test_a_link_stays_one_and_the_mode_is_kept(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    real.write_text("{}")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    write_json(link, {"b": 1})
+    assert link.is_symlink() and json.loads(real.read_text()) == {"b": 1} and real.stat().st_mode & 0o777 == 0o640
+
+
+def test_the_file_of_before_goes_aside(tmp_path: Path) -> None:
+    path, backup = tmp_path / "file.json", tmp_path / "file.json.broken"
+    path.write_text("{")
+    write_json(path, {}, backup=backup)
+    assert (path.read_text(), backup.read_text()) == ("{}\n", "{")
+
+
+def test_a_failure_leaves_all_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file.json"
+    path.write_text("before")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write_json(path, {})
+    assert path.read_text() == "before" and os.listdir(tmp_path) == ["file.json"]
+
+
+class Busy:
+    """A file that somebody else has open for the first `times` that it is to be moved or deleted."""
+
+    def __init__(self, times: int) -> None:
+        self.times = times
+
+    def __call__(self, act: Callable[..., None]) -> Callable[..., None]:
+        def tried(*arguments: object, **options: object) -> None:
+            self.times -= 1
+            if self.times >= 0:
+                raise PermissionError(13, "used by another process")
+            act(*arguments, **options)
+
+        return tried
+
+
+def test_windows_waits_for_a_file_that_somebody_looks_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file.json"
+    path.write_text("before")
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(os, "replace", Busy(3)(os.replace))
+    write_json(path, {})
+    assert path.read_text() == "{}\n" and os.listdir(tmp_path) == ["file.json"]
+    monkeypatch.setattr(Path, "unlink", Busy(3)(Path.unlink))
+    delete_file(path)
+    assert os.listdir(tmp_path) == []
+
+
+def test_it_does_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(atomic_files, "BUSY_SECONDS", 0.02)
+    monkeypatch.setattr(os, "replace", Busy(10**6)(os.replace))
+    for system in ("win32", "linux"):
+        monkeypatch.setattr(sys, "platform", system)
+        with pytest.raises(PermissionError):
+            move_file(tmp_path / "a", tmp_path / "b")
+
+
+@pytest.mark.skipif(sys.platform != "win32", reason="elsewhere an open file can be moved")
+def test_a_file_that_is_open_for_a_moment_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "file.json"
+    path.write_text("before")
+    reader = path.open("rb")
+    threading.Timer(0.2, reader.close).start()
+    write_json(path, {})
+    assert reader.closed and path.read_text() == "{}\n"

@@ -1,0 +1,151 @@
+"""What is found out about NVIDIA cards, from a library and a tool that stand in for the driver's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.platform import nvidia
+from tests.support.driver import GTX_1080, GTX_1650, RTX_4070, make_driver
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a library and scripts for Linux stand in")
+ROOT = Path(nvidia.__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(make_driver(tmp_path_factory.mktemp("driver")))
+
+
+@pytest.fixture(autouse=True)
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine on which nothing of NVIDIA's is found by itself."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+def ask(library: str, **more: object) -> nvidia.Driver | None:
+    return nvidia.look(20, libraries=(library,), devices="/nowhere", **more)  # type: ignore[arg-type]
+
+
+def tool(folder: Path, script: str) -> None:
+    path = folder / "nvidia-smi"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+def test_the_library_tells_all_cards_and_the_largest_is_taken(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_NVML_CARDS", f"{GTX_1650}\n{RTX_4070}")
+    monkeypatch.setenv("FAKE_NVML_CUDA", "12080")
+    driver = ask(library)
+    assert driver is not None
+    assert (driver.version, driver.cuda, len(driver.cards)) == ("580.95.05", (12, 8), 2)
+    assert nvidia.best_card(driver) == nvidia.Card("NVIDIA GeForce RTX 4070", 12878610432, 12305039360, (8, 9), "GPU-1")
+    assert nvidia.obstacle(driver) == ""
+
+
+def test_a_large_card_that_is_too_old_does_not_hide_a_smaller_one(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_NVML_CARDS", f"Tesla P40;25769803776;25000000000;6;1\n{RTX_4070}\n{GTX_1650}")
+    driver = ask(library)
+    assert driver is not None and nvidia.obstacle(driver) == ""
+    best = nvidia.best_card(driver)
+    assert best is not None and (best.name, best.uuid) == ("NVIDIA GeForce RTX 4070", "GPU-1")
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"FAKE_NVML_CARDS": GTX_1080}, "The card NVIDIA GeForce GTX 1080 is too old"),
+        ({"FAKE_NVML_CARDS": GTX_1650}, "has 4 GB of memory: KAME needs 8 GB"),
+        (
+            {"FAKE_NVML_CARDS": RTX_4070, "FAKE_NVML_CUDA": "11040", "FAKE_NVML_DRIVER": "470.239"},
+            "The NVIDIA driver 470.239 is too old",
+        ),
+        ({"FAKE_NVML_CODE": "9"}, "is installed but does not run"),
+        ({"FAKE_NVML_CODE": "18"}, "works again after a restart"),
+        ({"FAKE_NVML_CODE": "15"}, "does not answer"),
+    ],
+)
+def test_what_keeps_a_card_from_being_used_is_a_sentence(
+    variables: dict[str, str], words: str, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    driver = ask(library)
+    assert driver is not None and words in nvidia.obstacle(driver)
+    assert nvidia.obstacle(driver).endswith(".")
+
+
+def test_a_driver_that_is_stuck_is_left_to_itself(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_NVML_SLEEP", "3600")
+    assert nvidia.look(0.5, libraries=(library,)) == nvidia.Driver(trouble=nvidia.NO_ANSWER)
+
+
+def test_the_output_of_a_child_that_cannot_be_ended_is_not_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Windows a thread still reads it, and closing it would wait for that thread."""
+
+    class Stuck:
+        stdout = None  # nothing to close
+        returncode = None
+
+        def communicate(self, timeout: float) -> None:
+            raise subprocess.TimeoutExpired("nvidia-smi", timeout)
+
+        def kill(self) -> None:
+            pass
+
+    monkeypatch.setattr(subprocess, "Popen", lambda *words, **options: Stuck())
+    assert nvidia.look(0.1, libraries=()) == nvidia.Driver(trouble=nvidia.NO_ANSWER)
+
+
+def test_a_library_of_something_else_is_a_driver_too_old() -> None:
+    driver = ask("libc.so.6")
+    assert driver is not None and "too old" in nvidia.obstacle(driver)
+
+
+def test_a_driver_without_a_card_is_no_card(library: str) -> None:
+    assert ask(library) is None
+
+
+def test_without_the_library_the_tool_is_asked(tmp_path: Path) -> None:
+    rows = "560.28, 15360, 15100, 7.5, GPU-a, NVIDIA T4\n560.28, 81559, 81000, 9.0, GPU-b, NVIDIA H100, PCIe"
+    tool(tmp_path, f"case $1 in --query*) echo '{rows}';; *) echo '| Driver 560.28   CUDA Version: 12.6  |';; esac")
+    driver = ask("libnowhere.so")
+    assert driver is not None and driver.cuda == (12, 6)
+    assert nvidia.best_card(driver) == nvidia.Card("NVIDIA H100, PCIe", 81559 << 20, 81000 << 20, (9, 0), "GPU-b")
+    for script in ("exit 9", "echo '560, [N/A], [N/A], 9.0, GPU-a, Some card'", "echo something else"):
+        tool(tmp_path, script)
+        assert ask("libnowhere.so") == nvidia.Driver(trouble=nvidia.NO_ANSWER)
+    tool(tmp_path, "true")
+    assert ask("libnowhere.so") is None
+
+
+def test_a_card_without_a_driver_is_told(tmp_path: Path) -> None:
+    assert nvidia.look(20, libraries=(), devices=str(tmp_path)) is None
+    for name, kind in (("0000:00:1f.0", "0x040300"), ("0000:01:00.0", "0x030000")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "vendor").write_text("0x10de\n")
+        (folder / "class").write_text(f"{kind}\n")
+        found = nvidia.look(20, libraries=(), devices=str(tmp_path))
+        assert found == (nvidia.Driver(trouble=nvidia.NO_DRIVER) if kind == "0x030000" else None)
+
+
+def test_it_is_an_old_pythons_own_program() -> None:
+    """The set-up runs this file by its path, before anything is installed."""
+    code = "import sys; before = set(sys.modules); import nvidia; print(sorted(set(sys.modules) - before))"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        cwd=ROOT / "app" / "platform",
+        env={**os.environ, "PYTHONPATH": str(ROOT / "app" / "platform")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    loaded = set(eval(done.stdout))
+    assert not {name for name in loaded if name.split(".")[0] not in (*sys.stdlib_module_names, "nvidia")}

@@ -1,0 +1,75 @@
+"""The bill of materials as the app reads it, and what it says of an installation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.platform import installation as installed_module
+from app.platform.installation import completing_command, installed
+from app.services.bill_of_materials import Part, read_bill
+
+
+def test_parts_are_read_by_name_with_the_words_of_their_licences(tmp_path: Path) -> None:
+    bill = tmp_path / "bom.json"
+    bill.write_text(
+        json.dumps(
+            {
+                "components": [
+                    {
+                        "name": "torch",
+                        "version": "2.9.1",
+                        "scope": "optional",
+                        "licenses": [{"license": {"name": "BSD and more"}}],
+                    },
+                    {"name": "SmolLM2", "licenses": [{"expression": "Apache-2.0"}]},
+                ]
+            }
+        )
+    )
+    assert read_bill(bill) == [
+        Part("SmolLM2", "", "Apache-2.0", False),
+        Part("torch", "2.9.1", "BSD and more", True),
+    ]
+
+
+def test_without_a_bill_there_are_no_parts(tmp_path: Path) -> None:
+    assert read_bill(tmp_path / "none.json") == []
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"components": [{"name": "torch"}]}'])
+def test_a_broken_bill_is_told(tmp_path: Path, text: str) -> None:
+    bill = tmp_path / "bom.json"
+    bill.write_text(text)
+    with pytest.raises(ValueError, match="can't be read"):
+        read_bill(bill)
+
+
+def test_a_checkout_is_known_by_its_project_file() -> None:
+    here = installed()
+    assert (here.kind, here.version[:2]) == ("checkout", "0.")
+    assert completing_command() == "python3 packaging/bootstrap.py setup"
+
+
+@pytest.mark.parametrize(
+    ("written", "kind", "command"),
+    [
+        ('{"kind": "deb", "version": "1.2.3", "commit": "abc"}', "deb", "kame-desktop repair"),
+        (None, "wheel", "kame-desktop models get default"),
+        ("broken", "wheel", "kame-desktop models get default"),
+    ],
+)
+def test_other_installations_name_other_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str | None, kind: str, command: str
+) -> None:
+    if written is not None:
+        (tmp_path / "installed.json").write_text(written)
+    monkeypatch.setattr(installed_module, "__file__", str(tmp_path / "app" / "platform" / "installation.py"))
+    installed.cache_clear()
+    try:
+        assert installed().kind == kind
+        assert completing_command() == command
+    finally:
+        installed.cache_clear()

@@ -1,0 +1,244 @@
+"""The settings: what is saved comes back, and no file however broken keeps the app from starting."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from app.settings.declarations import Settings, choices_of, declaration, declarations, settings_markdown
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "settings.json"
+
+
+def test_no_file_gives_the_defaults_without_a_word(path: Path) -> None:
+    settings = Settings.load(path)
+    assert (settings.frontend, settings.answer_mode, settings.provider) == ("cascade", "thinking", "embedded")
+    assert settings.duplex is False
+    assert settings.notice == ""
+    assert not path.exists()
+
+
+def test_what_is_saved_comes_back(path: Path) -> None:
+    settings = Settings.load(path)
+    settings.provider, settings.ollama_model, settings.duplex = "ollama", "gemma3:4b", True
+    settings.microphone = "Mikrofon für Gäste"
+    settings.save()
+    again = Settings.load(path)
+    assert again == settings
+    assert again.microphone == "Mikrofon für Gäste"
+    assert again.notice == ""
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b"\xff\xfe\x00", b""])
+def test_a_broken_file_is_set_aside(path: Path, content: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(content)
+    settings = Settings.load(path)
+    broken = path.with_name("settings.json.broken")
+    assert settings == Settings()
+    assert broken.read_bytes() == content
+    assert not path.exists()
+    assert str(broken) in settings.notice
+
+
+def test_one_bad_value_costs_only_that_value(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text(json.dumps({"answer_mode": "sideways", "duplex": 1, "microphone": "Desk", "later": 3}))
+    settings = Settings.load(path)
+    assert (settings.answer_mode, settings.duplex, settings.microphone) == ("thinking", False, "Desk")
+    assert "“Manner”" in settings.notice and "“Full duplex”" in settings.notice
+    assert "Microphone" not in settings.notice
+
+
+def test_an_unreadable_file_stays_where_it_is(path: Path) -> None:
+    path.mkdir(parents=True)  # reading a folder fails for every user, also for root
+    settings = Settings.load(path)
+    assert settings == Settings()
+    assert str(path) in settings.notice
+    assert path.is_dir()
+
+
+def test_a_failed_save_leaves_the_old_file_and_no_draft(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings.load(path)
+    settings.save()
+    before = path.read_bytes()
+    settings.microphone = "Desk"
+
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(OSError):
+        settings.save()
+    assert path.read_bytes() == before
+    assert os.listdir(path.parent) == ["settings.json"]
+
+
+def test_the_file_holds_every_setting_and_no_secret(path: Path) -> None:
+    settings = Settings.load(path)
+    settings.save()
+    keys = set(json.loads(path.read_text()))
+    assert keys == {declared.name for declared in declarations()}
+    hotkeys = {"talk_hotkey", "mute_hotkey"}
+    assert not [key for key in keys - hotkeys if "key" in key or "secret" in key or "token" in key]
+
+
+@pytest.mark.parametrize(
+    ("key", "kept", "value"),
+    [
+        ("font_scale", 500, 200),
+        ("font_scale", 1, 80),
+        ("answer_delay_ms", -80, 0),
+        ("cap_dollars", 5000, 1000.0),
+        ("temperature", 3.5, 2.0),
+        ("temperature", -0.5, -1.0),
+        ("temperature", 0, 0.0),
+        ("temperature", -1, -1.0),
+        ("context_frames", 10**400, 3000),
+    ],
+)
+def test_a_number_beyond_its_range_becomes_the_nearest(path: Path, key: str, kept: float, value: float) -> None:
+    path.parent.mkdir()
+    path.write_text(json.dumps({key: kept}))
+    settings = Settings.load(path)
+    assert getattr(settings, key) == value and type(getattr(settings, key)) is type(value)
+    assert settings.notice == ""
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"temperature": NaN}',
+        '{"temperature": "warm"}',
+        '{"temperature": true}',
+        '{"temperature": 1e999}',
+        f'{{"temperature": 1{"0" * 400}}}',
+    ],
+)
+def test_what_is_no_number_is_told(path: Path, content: str) -> None:
+    path.parent.mkdir()
+    path.write_text(content)
+    settings = Settings.load(path)
+    assert settings.temperature == -1.0 and "“Temperature”" in settings.notice
+
+
+def test_a_file_of_an_older_app_is_taken_over(path: Path) -> None:
+    old = {
+        "frontend": "moshi",
+        "answer_mode": "after",
+        "provider": "openai",
+        "openai_url": "http://127.0.0.1:8080/v1",
+        "openai_model": "gemma",
+        "temperature": 0.55,
+        "tools": "clock mcp:weather",
+        "cap_dollars": 2,
+        "context_frames": 1500,
+        "talk_hotkey": "",
+        "keep_recordings": True,
+        "routes": "{}",
+        "secondary_provider": "google",
+    }
+    path.parent.mkdir()
+    path.write_text(json.dumps(old))
+    settings = Settings.load(path)
+    assert settings == Settings(
+        frontend="moshi",
+        answer_mode="after",
+        provider="compatible",
+        compatible_url="http://127.0.0.1:8080/v1",
+        compatible_model="gemma",
+        temperature=0.55,
+        tools="clock mcp:weather",
+        cap_dollars=2.0,
+        context_frames=1500,
+        talk_hotkey="",
+        keep_recordings=True,
+        routes="{}",
+        secondary_provider="google",
+    )
+    assert settings.notice == "" and settings.keep_history and settings.theme == "system"
+
+
+def test_every_setting_is_declared_whole() -> None:
+    labels = [declared.label for declared in declarations()]
+    assert len(labels) == len(set(labels))
+    for declared in declarations():
+        assert declared.label and declared.help.endswith(".") and "`" not in declared.help
+        assert declared.group in Settings.groups
+        assert declared.usable(declared.default) == declared.default
+        assert not declared.choices or declared.default in declared.choices
+        assert all(declared.words.values())
+        if declared.kind == "number":
+            assert declared.lowest < declared.highest and declared.step > 0
+            special = declared.special is not None and declared.default == declared.special[0]
+            assert special or declared.lowest <= declared.default <= declared.highest
+    groups = [declared.group for declared in declarations() if declared.place == "dialog"]
+    assert list(dict.fromkeys(groups)) == list(Settings.groups)
+    assert groups == sorted(groups, key=list(Settings.groups).index)
+
+
+def test_each_kind_of_setting_is_known_for_what_it_is() -> None:
+    kinds = {
+        "duplex": "switch",
+        "theme": "choice",
+        "microphone": "device",
+        "font_scale": "number",
+        "cap_dollars": "number",
+        "ollama_url": "line",
+        "persona": "lines",
+        "weights_folder": "folder",
+        "tool_folders": "folders",
+        "mute_hotkey": "keys",
+    }
+    assert {key: declaration(key).kind for key in kinds} == kinds
+    assert choices_of("theme") == ("system", "light", "dark") and choices_of("persona") == ()
+
+
+def test_the_table_names_every_setting_that_people_change() -> None:
+    lines = settings_markdown().splitlines()
+    told = [declared for declared in declarations() if declared.place != "app"]
+    assert len(lines) == 2 + len(told)
+    for declared, line in zip(told, lines[2:], strict=True):
+        assert f"| `{declared.name}` |" in line and line.count("|") == 5
+    table = settings_markdown()
+    assert "One of `thinking` (“While you talk”), `after` (“When you have finished”)." in table
+    assert "From 80 to 200 %." in table and "From 0 to 2; -1: the brain's own." in table
+    assert "From 0 to $1000; 0: no cap." in table
+    assert "`routes`" in table and "favourite_backends" not in table and "first_run_done" not in table
+
+
+def test_what_another_version_has_written_stays_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text(json.dumps({"new_one": [1], "theme": "sepia", "answer_mode": "after"}), "utf-8")
+    settings = Settings.load(path)
+    assert "Theme" in settings.notice and settings.theme == "system"
+    settings.duplex = True
+    settings.save()
+    kept = json.loads(path.read_text("utf-8"))
+    assert (kept["new_one"], kept["theme"], kept["answer_mode"], kept["duplex"]) == ([1], "sepia", "after", True)
+    settings.theme = "dark"
+    settings.save()
+    assert json.loads(path.read_text("utf-8"))["theme"] == "dark" == Settings.load(path).theme
+
+
+def test_a_file_that_could_not_be_read_is_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text('{"persona": "You are a pirate."}', "utf-8")
+
+    def refuse(*_: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_text", refuse)
+        settings = Settings.load(path)
+    assert "could not be read" in settings.notice
+    settings.save()
+    settings.save()
+    assert "pirate" in path.with_name("settings.json.unread").read_text("utf-8")
+    assert Settings.load(path).persona == ""
