@@ -16,7 +16,6 @@ from app.audio.io.errors import AudioError
 from app.backend.base import Backend, BackendError
 from app.conversation.endpointing import PauseLengths
 from app.conversation.languages import AUTOMATIC, ENGLISH
-from app.conversation.turn import TurnSettings
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
@@ -160,21 +159,11 @@ def session(
     if choice.frontend == "cascade":
         parts.fallback = None
     config = SessionConfig(
-        answer_mode=choice.answer_mode,
-        settings=TurnSettings(patience=choice.patience),
-        pauses=pauses,
-        duplex=choice.duplex,
+        choice=choice,
         pace=pace,
-        end_with_input=end_with_input,
-        language="" if choice.speech.language == AUTOMATIC else choice.speech.language,
-        choice=choice.backend,
-        secondary=choice.secondary,
-        speech=choice.speech,
         first_voice=_first_voice(choice),
-        style=choice.style,
-        tools=choice.tools,
-        cap=choice.cap,
-        earlier=choice.earlier,
+        pauses=pauses,
+        end_with_input=end_with_input,
         remember_seconds=remember_seconds,
     )
     made.append(Session(parts, config))

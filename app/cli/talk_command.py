@@ -10,12 +10,11 @@ import asyncio
 import contextlib
 import dataclasses
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from app.backend import PROVIDERS
-from app.backend.base import BackendError
 from app.cli import backend_commands
 from app.cli.output import Terminal
 from app.conversation import events as e
@@ -27,6 +26,7 @@ from app.conversation.usage import ConversationUsage
 from app.models.fit import PRECISIONS
 from app.session.control import ROUTER, BackendChoice, ModelChoice, SessionChoice, SpeechChoice, Style, ToolChoice
 from app.session.errors import UserError
+from app.session.session import Session
 from app.settings.declarations import echoes_path, patience_of
 
 COMMANDS = ("talk", "replay")
@@ -223,27 +223,17 @@ def route(text: str) -> tuple[str, BackendChoice]:
 
 
 class Swapper:
-    """Changes the brain of `talk` at the times of `swaps`; a change that fails is told through `note`."""
+    """Changes a session's back-end at the times of `swaps`, in seconds of the session."""
 
-    def __init__(self, talk: Any, swaps: list[tuple[float, BackendChoice]], note: Callable[[str], None]) -> None:
-        self._talk = talk
+    def __init__(self, session: Session, swaps: list[tuple[float, BackendChoice]]) -> None:
+        self._session = session
         self._swaps = sorted(swaps, key=lambda pair: pair[0])
-        self._note = note
-        self._tasks: set[asyncio.Task[None]] = set()
         if swaps:
-            talk.add_listener(self._take)
+            session.add_listener(self._take)
 
     def _take(self, event: e.Event) -> None:
         while self._swaps and isinstance(event, e.LevelMeasured) and event.at >= self._swaps[0][0]:
-            task = asyncio.get_running_loop().create_task(self._change(self._swaps.pop(0)[1]), name="swap the brain")
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-
-    async def _change(self, choice: BackendChoice) -> None:
-        try:
-            await self._talk.set_backend(choice)
-        except BackendError as error:
-            self._note(f"{error} The talk goes on with the brain that it has.")
+            self._session.change(backend=self._swaps.pop(0)[1])
 
 
 class SwapGaps:
@@ -346,6 +336,8 @@ class TalkReport:
                 self._terminal.note(event.sentence)
             case e.Failure():
                 self.fail(event.sentence)
+            case e.ChangeRefused():
+                self.fail(f"{event.sentence} The conversation goes on with what it has.")
             case e.SessionEnded():
                 self._seconds = event.at
 
@@ -463,7 +455,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
             if not args.input:
                 terminal.note("Talk now; Ctrl-C ends the talk.")
             with _stopped_on_interrupt(talk):
-                Swapper(talk, args.swap, report.fail)
+                Swapper(talk, args.swap)
                 await talk.ended()
     except compose.USER_ERRORS as error:
         raise UserError(str(error)) from error

@@ -291,11 +291,13 @@ class OracleCounted:
 
 @dataclass(frozen=True, slots=True)
 class OracleHandedOver:
-    """What the brain at the side had said as revision `of` goes to the front-end as revision `revision`."""
+    """The secondary back-end's revision `revision` drives from now on.
+
+    The words that it has so far went to the front-end, and the rest follows. It keeps its number and is the newest.
+    """
 
     at: float
     revision: int
-    of: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +314,22 @@ class BackendChanged:
     reason: Literal["chosen", "fallback", "handed"] = "chosen"
     provider: str = ""
     chosen_model: str = ""
+    base_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRefused:
+    """A change that was asked for could not be made; the session goes on with what it had.
+
+    `part` is what was to be changed. `sentence` says why and what to do. `provider`, `model` and `base_url` name the
+    back-end that was chosen; empty where the user can put nothing right about it, and for tools.
+    """
+
+    at: float
+    part: Literal["backend", "secondary", "tools"]
+    sentence: str
+    provider: str = ""
+    model: str = ""
     base_url: str = ""
 
 
@@ -566,6 +584,7 @@ Event = (
     | OracleCounted
     | OracleHandedOver
     | BackendChanged
+    | ChangeRefused
     | SecondaryChanged
     | BackendRouted
     | ConversationConfigured

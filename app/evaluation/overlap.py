@@ -29,6 +29,7 @@ from app.evaluation.speech_models import SpeechModels, speech_models
 from app.evaluation.spoken_questions import load_questions
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.clock import run_simulated
+from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
 from app.tts.base import Clip, Voice
@@ -117,7 +118,9 @@ def speak_over(
             source=EchoCancelledSource(room.source, room.tap, memory=echoes),
             sink=room.sink,
         )
-        config = SessionConfig(pace="simulated", max_answer_seconds=0.1, remember_seconds=seconds)
+        config = SessionConfig(
+            SessionChoice(duplex=True), pace="simulated", max_answer_seconds=0.1, remember_seconds=seconds
+        )
         async with Session(parts, config) as session:
             session.add_listener(events.append)
             session.write("Tell me of the city.")

@@ -213,10 +213,8 @@ class SimulatedParts:
             sink=sink,
         )
         config = SessionConfig(
-            answer_mode=choice.answer_mode,
-            duplex=choice.duplex,
+            choice=choice,
             pace="simulated",
-            choice=choice.backend,
             end_with_input=end_with_input,
             remember_seconds=remember_seconds,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -14,6 +14,7 @@ from app.conversation.prompt import ChatMessage, Length
 from app.conversation.sound_processing import USUAL_PROCESSING, Processing
 
 Speaker = Literal["user", "assistant"]
+Reopened = Literal["backend", "tools"]
 
 ROUTER = "router"
 """The provider that chooses among brains, by the user's table from kinds of questions to brains."""
@@ -116,6 +117,22 @@ class SessionChoice:
     record_folder: str = ""
 
 
+def needs_restart(old: SessionChoice, new: SessionChoice) -> bool:
+    """Tell whether a session of `old` has to be started again to become one of `new`."""
+    return _fixed(old) != _fixed(new)
+
+
+def _fixed(choice: SessionChoice) -> tuple[object, ...]:
+    """The parts of a choice that a running session can't exchange and that a new one is worth starting for.
+
+    A changed language, `earlier` and `record_folder` wait for the next session.
+    """
+    if choice.frontend == "cascade":
+        return (choice.frontend,)  # it has no weights of its own
+    model = choice.model
+    return choice.frontend, model.weights, model.precision, model.device, model.context
+
+
 class SessionControl(Protocol):
     """A running session. All calls come from the event loop's thread; none blocks."""
 
@@ -144,69 +161,15 @@ class SessionControl(Protocol):
         """
         ...
 
-    def set_duplex(self, duplex: bool) -> None:
-        """Whether the voice alone opens and closes turns (full duplex), or the button does."""
-        ...
+    def apply(self, choice: SessionChoice, *, reopen: Collection[Reopened] = ()) -> None:
+        """Bring the session from what it is to `choice`, part by part, while it goes on.
 
-    def set_muted(self, muted: bool) -> None:
-        """While muted no sound of the microphone leaves the edge."""
-        ...
-
-    def set_devices(self, microphone: str, loudspeaker: str) -> None:
-        """Goes on with these devices (names; empty: the system's defaults). What comes of it is told in events."""
-        ...
-
-    def set_processing(self, processing: Processing) -> None:
-        """Processes the microphone's sound in this way from now on."""
-        ...
-
-    def set_answer_mode(self, answer_mode: AnswerMode) -> None:
-        """Answers in this manner from now on."""
-        ...
-
-    def set_patience(self, patience: float) -> None:
-        """How long the user's pauses are waited out from now on: in [-1, 1], 0 as fitted, 1 the longest."""
-        ...
-
-    def set_openings(self, on: bool) -> None:
-        """Whether a wait for the answer is filled with a short opening ("Let me think."), from now on."""
-        ...
-
-    def set_speech(self, choice: SpeechChoice) -> None:
-        """Hears and speaks so as soon as that has loaded, but for the language, which stays. What can't be had is told
-        of in a `Failure`, and the talk goes on as before.
+        Returns at once; what takes time (another back-end, tools, a voice) comes into force when it is ready, and of
+        several wishes for one part the last one counts. What could not be had is told in `ChangeRefused` or `Failure`
+        events, and the session goes on with what it had. What `needs_restart` names stays as it is.
+        `reopen`: parts to open again though the choice of them is the same: a back-end whose key, server or routes have
+        changed, tools whose servers have.
         """
-        ...
-
-    def set_dials(self, delay: int, lead: int) -> None:
-        """Waits `delay` frames before answering and hears the user `lead` frames late, from now on."""
-        ...
-
-    async def set_backend(self, choice: BackendChoice) -> None:
-        """Answers with this brain from the next revision on. Raises BackendError with a sentence."""
-        ...
-
-    async def set_secondary(self, choice: BackendChoice | None) -> None:
-        """Has this brain answer too, beside the one that drives; None: no longer. Raises BackendError."""
-        ...
-
-    def hand_over(self) -> None:
-        """The brain at the side drives from now on, with what it has said to the present turn; the other is shown."""
-        ...
-
-    def set_style(self, style: Style) -> None:
-        """Holds the conversation in this style from the next request on."""
-        ...
-
-    async def set_tools(self, choice: ToolChoice) -> None:
-        """Lets the brain use these tools, and no others, from the next request on.
-
-        Raises BackendError for tools that there are not, never for a server.
-        """
-        ...
-
-    def set_cap(self, dollars: float) -> None:
-        """The talk may cost so much; 0: no cap."""
         ...
 
     async def stop(self) -> None:

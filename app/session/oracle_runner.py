@@ -171,49 +171,38 @@ class OracleRunner:
             driver._ask_again(wanted=True)
 
     def _take_over(self, stream: OracleStream) -> None:
-        old, now = stream.revision, self._now()
-        before = self._newest
-        stream.revision = self._track.begin()
+        """Go on with a stream of the other runner as this runner's newest; it keeps its revision number."""
+        now, before = self._now(), self._newest
+        stream.order = self._track.adopt(stream.revision)
         stream.owner = self
         self._newest = stream
-        over, stream.over = stream.over, False
-        self._streams[stream.revision] = stream
+        if not stream.over:
+            self._streams[stream.revision] = stream
         self.policy.started(stream.turn, stream.words, now)
-        self._emit(e.OracleHandedOver(now, stream.revision, old))
-        if not over:
-            self._emit(e.OracleEnded(now, old, "superseded", stream.count))
-        self._emit(
-            e.OracleRequested(
-                now,
-                stream.revision,
-                stream.turn,
-                stream.backend.name,
-                stream.backend.model,
-                stream.words,
-                stream.final,
-                language=self.policy.language,
-            )
-        )
+        self._emit(e.OracleHandedOver(now, stream.revision))
+        self._post_asked(stream, wanted=True, paused=not stream.brief)
+        self._drop_past(stream, before)
+        if stream.text and self._track.accept(stream.revision, stream.text):
+            self.policy.spoke()
+            self._supersede(stream, now)
+            self._post(OracleWords(stream.revision, stream.turn, stream.text, now))
+        if stream.over:
+            self.policy.ended()
+            self._post(OracleDone(stream.revision))
+
+    def _post_asked(self, stream: OracleStream, *, wanted: bool, paused: bool) -> None:
         self._post(
             OracleAsked(
                 stream.revision,
                 stream.turn,
                 stream.final,
-                wanted=True,
-                words=stream.words,
-                paused=not stream.brief,
+                wanted,
+                stream.words,
+                paused=paused,
                 expected=self._host.pace(stream.backend).first_clause,
                 language=self.policy.language,
             )
         )
-        self._drop_past(stream, before)
-        if stream.text and self._track.accept(stream.revision, stream.text):
-            self.policy.spoke()
-            self._supersede(stream, now)
-            self._emit(e.OracleDelta(now, stream.revision, stream.text))
-            self._post(OracleWords(stream.revision, stream.turn, stream.text, now))
-        if over:
-            self.end(stream, "complete", counted=True)
 
     # -- one revision ------------------------------------------------------------------------------
 
@@ -258,8 +247,8 @@ class OracleRunner:
             self._refuse(turn, final)
             return
         before, now = self._newest, self._now()
-        revision = self._track.begin()
-        stream = OracleStream(self, revision, turn, words, final, backend, self.backend, now)
+        revision, order = self._track.begin()
+        stream = OracleStream(self, revision, order, turn, words, final, backend, self.backend, now)
         stream.want(whole=not brief)
         self._newest = stream
         self._streams[revision] = stream
@@ -269,18 +258,7 @@ class OracleRunner:
                 now, revision, turn, backend.name, backend.model, words, final, self.secondary, self.policy.language
             )
         )
-        self._post(
-            OracleAsked(
-                revision,
-                turn,
-                final,
-                wanted,
-                words,
-                paused=not brief,
-                expected=self._host.pace(backend).first_clause,
-                language=self.policy.language,
-            )
-        )
+        self._post_asked(stream, wanted=wanted, paused=not brief)
         self._drop_past(stream, before)
         stream.task = self._host.group.create_task(run(stream, self._host), name=f"oracle-{revision}")
 
@@ -314,7 +292,7 @@ class OracleRunner:
         if stream.turn == self.refused_turn:
             self.refused_turn = 0
         for old in list(self._streams.values()):
-            if old.revision < stream.revision and not self._may_go_on(old, stream, before):
+            if old.order < stream.order and not self._may_go_on(old, stream, before):
                 self._cancel(old)
 
     def _may_go_on(self, old: OracleStream, new: OracleStream, before: OracleStream | None) -> bool:
@@ -351,7 +329,7 @@ class OracleRunner:
 
     def _supersede(self, stream: OracleStream, now: float) -> None:
         """`stream` has spoken: what spoke before it in this turn is past, whether it has ended or not."""
-        past = [old.revision for old in self._streams.values() if old.revision < stream.revision]
+        past = [old.revision for old in self._streams.values() if old.order < stream.order]
         revision, turn = self._spoke_last
         if turn == stream.turn and revision not in past:
             past.append(revision)
@@ -360,7 +338,7 @@ class OracleRunner:
         self._spoke_last = (stream.revision, stream.turn)
         self._speaks = stream
         for old in list(self._streams.values()):
-            if old.revision < stream.revision:
+            if old.order < stream.order:
                 self._cancel(old)
 
     def _reconsider(self) -> None:
@@ -419,7 +397,7 @@ class OracleRunner:
             self._post(OracleCompleted(said.revision))
         return True
 
-    def end(self, stream: OracleStream, reason: e.EndReason, *, counted: bool = False) -> None:
+    def end(self, stream: OracleStream, reason: e.EndReason) -> None:
         if stream.over:
             return
         now = self._now()
@@ -428,7 +406,7 @@ class OracleRunner:
         if stream is self._newest:
             self.policy.ended()
         self._emit(e.OracleEnded(now, stream.revision, reason, stream.count))
-        if not counted and (stream.count or reason != "failed" or stream.usage is not None):
+        if stream.count or reason != "failed" or stream.usage is not None:
             count(stream, self._host, now)  # what was refused cost nothing
         if reason != "superseded" and not stream.cut_short:  # a whole answer follows
             self._post(OracleDone(stream.revision, failed=reason == "failed"))

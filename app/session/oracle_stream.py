@@ -38,6 +38,7 @@ class OracleStream:
 
     owner: StreamOwner
     revision: int
+    order: int
     turn: int
     words: str
     final: bool

@@ -18,6 +18,7 @@ from app.conversation.voice import VoiceWindow
 from app.evaluation.pauses import BENCH, VOICE_FLOOR
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.clock import run_simulated
+from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
 from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
@@ -57,7 +58,7 @@ def _talk(sounds: Sequence[np.ndarray], *, every: float = 3.0) -> tuple[list[e.E
             source=SoundSource(samples),
             sink=LoopSpeaker(),
         )
-        session = Session(parts, SessionConfig(pace="simulated", max_answer_seconds=0.1))
+        session = Session(parts, SessionConfig(SessionChoice(duplex=True), pace="simulated", max_answer_seconds=0.1))
         events: list[e.Event] = []
         async with session:
             session.add_listener(events.append)

@@ -20,6 +20,7 @@ from app.frontend.cascade import CascadeFrontEnd
 from app.frontend.kame.checkpoint import Loaded, load
 from app.frontend.kame.frontend import KameFrontEnd
 from app.models.layout import read_layout
+from app.session.control import ModelChoice
 from app.session.session import Session
 from app.stt.scripted import ScriptedTurn
 from app.tts.scripted import ScriptedVoice
@@ -167,7 +168,7 @@ def test_the_dials_turn_in_mid_talk(folder: Path) -> None:
     twice = [*QUESTION, ScriptedTurn(8.0, 9.5, "And what about Spain?")]
 
     def during(session: Session) -> None:
-        session.set_dials(5, 3)
+        session.change(model=ModelChoice(delay=5, lead=3))
 
     talk = simulate(twice, lambda _: answer(""), frontend=Listening(folder), seconds=14, during=during)
     assert _silent_frames_after_the_turn(talk) == 5

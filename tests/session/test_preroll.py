@@ -78,7 +78,7 @@ async def heard(late: float, *, deaf_before: bool = False) -> str:
         sink=LoopSpeaker(),
     )
     finals: list[str] = []
-    session = Session(parts, SessionConfig(duplex=False, pace="fast"))
+    session = Session(parts, SessionConfig(pace="fast"))
     source.session = session
     async with session:
         session.add_listener(lambda event: finals.append(event.text) if isinstance(event, e.TranscriptFinal) else None)

@@ -13,6 +13,7 @@ from app.evaluation.speech_models import SpeechModels, speech_models
 from app.frontend.cascade import CascadeFrontEnd
 from app.models.locations import default_model
 from app.session.clock import run_simulated
+from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
 from app.stt.sound_marks import names_speech, without_sounds
@@ -48,7 +49,10 @@ def _talk(*sounds: tuple[float, np.ndarray]) -> tuple[list[e.Event], list[str]]:
             source=SoundSource(samples),
             sink=LoopSpeaker(),
         )
-        session = Session(parts, SessionConfig(answer_mode="after", pace="simulated", max_answer_seconds=0.1))
+        session = Session(
+            parts,
+            SessionConfig(SessionChoice(answer_mode="after", duplex=True), pace="simulated", max_answer_seconds=0.1),
+        )
         events: list[e.Event] = []
         async with session:
             session.add_listener(events.append)

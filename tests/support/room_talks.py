@@ -28,6 +28,7 @@ from app.evaluation.room import Room
 from app.frontend.cascade import CascadeFrontEnd
 from app.platform.resources import resource
 from app.session.clock import run_simulated
+from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
 from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
@@ -194,7 +195,8 @@ def talk_in_room(
         )
         events: list[e.Event] = []
         async with Session(
-            parts, SessionConfig(answer_mode="after", pace="simulated", max_answer_seconds=0.1)
+            parts,
+            SessionConfig(SessionChoice(answer_mode="after", duplex=True), pace="simulated", max_answer_seconds=0.1),
         ) as session:
             session.add_listener(events.append)
             await session.ended()
