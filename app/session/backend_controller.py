@@ -180,9 +180,9 @@ class BackendController:
         else:
             if choice.backend != backend or "backend" in reopen:
                 self._changes["backend"].start(self._change_backend)
-            if choice.secondary != secondary:
+            if choice.secondary != secondary or ("secondary" in reopen and choice.secondary is not None):
                 self._changes["secondary"].start(self._change_secondary)
-        if choice.tools != tools or "tools" in reopen:
+        if choice.tools != tools or ("tools" in reopen and choice.tools.names):
             self._changes["tools"].start(self._change_tools)
 
     async def settled(self) -> None:

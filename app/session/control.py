@@ -14,7 +14,7 @@ from app.conversation.prompt import ChatMessage, Length
 from app.conversation.sound_processing import USUAL_PROCESSING, Processing
 
 Speaker = Literal["user", "assistant"]
-Reopened = Literal["backend", "tools"]
+Reopened = Literal["backend", "secondary", "tools"]
 
 ROUTER = "router"
 """The provider that chooses among brains, by the user's table from kinds of questions to brains."""

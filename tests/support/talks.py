@@ -184,9 +184,9 @@ def simulate(
             recorder=Recorder(record, failures.append) if record else None,
         )
         choice = SessionChoice(answer_mode=answer_mode, openings=openings, duplex=duplex, **wanted)  # type: ignore[arg-type]
-        session = Session(parts, SessionConfig(
-            choice, pace="simulated", first_voice=first_voice, remember_seconds=remember_seconds
-        ))
+        session = Session(
+            parts, SessionConfig(choice, pace="simulated", first_voice=first_voice, remember_seconds=remember_seconds)
+        )
         events: list[e.Event] = []
         async with session:
             session.add_listener(events.append)

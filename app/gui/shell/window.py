@@ -188,7 +188,7 @@ class MainWindow(QMainWindow):
             diagnose=diagnose,
             models=self.models_controller,
         )
-        self.demo = DemoController(demo, self.manager, self.background, self) if demo is not None else None
+        self.demo = DemoController(demo, self.manager, self._hear, self.background, self) if demo is not None else None
         self.menu.demo_action.setVisible(demo is not None)
         self.layout_store = WindowLayoutStore(
             self, self.panes, (settings.path or default_path()).with_name("window.json")
@@ -310,7 +310,7 @@ class MainWindow(QMainWindow):
         match event:
             case e.LevelMeasured():
                 # A frame may still come in when the talk is over.
-                if self.manager.phase == "running":
+                if self.shown.phase == "running":
                     self.sound.show_levels(event)
                     self.panels.show_levels(event)
                     self.latency.apply(event)
@@ -363,6 +363,7 @@ class MainWindow(QMainWindow):
                 | e.SpeechChanged()
                 | e.OracleCounted()
                 | e.OracleHandedOver()
+                | e.ChangeRefused()
                 | e.SecondaryChanged()
                 | e.BackendRouted()
                 | e.ConversationConfigured()
@@ -422,7 +423,7 @@ class MainWindow(QMainWindow):
         self._show_state()
 
     def _begin_talk(self) -> None:
-        choice = self.manager.made_of
+        choice = self.shown.wanted
         first = self.talks.begin_talk(choice)
         self.talk.begin()
         self.status.begin()
@@ -472,7 +473,7 @@ class MainWindow(QMainWindow):
         self.messages.say(sentence, backend=choice, topic="backend")
 
     def _backend_settled(self, _: BackendChoice) -> None:
-        if self.manager.has_guest:
+        if self.demo is not None and self.demo.running:
             words = self.tr("The demo goes on with its own brains; yours counts once it is over.")
             self.messages.say(words, level="notice", topic="demo")
 
@@ -515,7 +516,7 @@ class MainWindow(QMainWindow):
         self.push.let_go_all()
         self.talk.duplex = duplex
         self.talk_bar.duplex.setChecked(duplex)
-        self.manager.set_duplex(duplex)
+        self.manager.want(duplex=duplex)
         self.messages.clear_topic("echo")
         self._show_state()
 
@@ -603,9 +604,19 @@ class MainWindow(QMainWindow):
         if needed > self.minimumWidth():
             self.setMinimumSize(max(LEAST_PX[0], needed), LEAST_PX[1])
 
+    @property
+    def shown(self) -> SessionManager:
+        """The manager of the session that the panes show: the demo's while one of its sessions runs, else the user's."""
+        if self.demo is not None and self.demo.manager.phase != "stopped":
+            return self.demo.manager
+        return self.manager
+
     def _connect_demo(self) -> None:
         if self.demo is None:
             return
+        self.talks.shown_choice = lambda: self.shown.wanted
+        self.demo.manager.phase_changed.connect(self._phase_changed)
+        self.demo.manager.progressed.connect(self._progressed)
         self.menu.demo.connect(self.demo.open)
         self.demo.began.connect(self._begin_demo)
         self.demo.ended.connect(self._end_demo)
@@ -654,7 +665,6 @@ class MainWindow(QMainWindow):
         self.transcript.type_box.talk_wanted.connect(self.starter.go_on)
         button.clicked.connect(self.starter.go_on_if_stopped)
         self.transcript.ask_wanted.connect(self.transcript.type_box.put)
-        self.live.restart_wanted.connect(self.starter.restart_soon)
         self.live.quiet_changed.connect(self.oracle.set_quiet)
         self.live.motion_changed.connect(lambda reduced: setattr(self.timeline, "reduced_motion", reduced))
         self.oracle.quiet_toggled.connect(lambda quiet: self.live.change("oracle_quiet", quiet))

@@ -173,7 +173,7 @@ async def test_a_backend_that_fails_in_mid_talk_is_led_to_as_the_user_chose_it(s
     settings = Settings(provider="compatible", compatible_model=chosen.model, compatible_url=chosen.base_url)
     async with shown(factory, Settings() if secondary else settings, service=FakeBackendService()) as window:
         if secondary:
-            window.manager.set_secondary(chosen)
+            window.manager.want(secondary=chosen)
             await until(lambda: window.settings.secondary_provider == "compatible")
         told = e.Failure(
             2, "backend", "It refuses the key.", False, "compatible", "qwen", "https://server.example/v1", secondary
@@ -228,7 +228,7 @@ async def test_a_backend_of_the_routers_table_is_put_right_for_the_router(fallen
     factory, router = FakeFactory(), BackendChoice("router")
     async with shown(factory, Settings(routes=ROUTES), service=FakeBackendService()) as window:
         for choice in (STEM, router):
-            window.manager.set_backend(choice)
+            window.manager.want(backend=choice)
             await until(lambda choice=choice: window.setup.choice == choice)
         say(window, factory, NO_KEY)
         if fallen_back:
@@ -255,7 +255,7 @@ async def test_a_backend_of_the_routers_table_is_put_right_for_the_router(fallen
 async def test_a_router_at_the_side_stays_at_the_side() -> None:
     factory, router = FakeFactory(), BackendChoice("router")
     async with shown(factory, Settings(routes=ROUTES), service=FakeBackendService()) as window:
-        window.manager.set_secondary(router)
+        window.manager.want(secondary=router)
         await until(lambda: window.settings.secondary_provider == "router")
         say(window, factory, replace(NO_KEY, secondary=True))
         window.messages.rows[0].backend_button.click()

@@ -250,7 +250,7 @@ async def room(
     manager = SessionManager(factory, heard.append, window)
     manager.heard_events = heard  # type: ignore[attr-defined]
     background = BackgroundTasks(window)
-    made = DemoController(service, manager, background, window)
+    made = DemoController(service, manager, heard.append, background, window)
     manager.start(USERS)
     await until(lambda: manager.session is not None)
     try:
@@ -282,7 +282,7 @@ async def test_the_windows_own_panes_get_the_demos_talk_and_the_user_gets_theirs
         assert [a.response for a in demo.panel.page.result.answers] == [pytest.approx(0.24)] * 2
         assert demo.panel.page.result.whole and demo.panel.page.result.swaps[0].after
         assert steps == ["began", "ended, again True"] and manager.phase == "stopped"
-        assert manager.wanted == USERS and not manager.has_guest
+        assert manager.wanted == USERS and demo.manager.phase == "stopped"
         assert not settled, "no brain of the demo becomes the user's choice"
         assert shown[-1] == USERS.backend and FIRST.choice in shown and SECOND.choice in shown
         manager.start(USERS)
@@ -300,7 +300,7 @@ async def test_stop_ends_it_and_shows_what_there_is(window, qtbot):
         assert "stopped before its end" in demo.panel.page.summary.text()
         assert len(demo.panel.page.result.answers) == 1
         await until(lambda: all(talk.stopped for talk in service.talks))
-        assert not manager.has_guest and manager.phase == "stopped"
+        assert demo.manager.phase == "stopped" and manager.phase == "stopped"
 
 
 async def test_what_the_user_changes_meanwhile_is_for_their_own_talk(window):
@@ -310,14 +310,11 @@ async def test_what_the_user_changes_meanwhile_is_for_their_own_talk(window):
         settled: list[BackendChoice] = []
         manager.backend_settled.connect(settled.append)
         demo.start(DemoPlan((FIRST, SECOND), (BOTH_MANNERS,)))
-        await until(lambda: manager.phase == "loading")
-        manager.set_backend(DEAR.choice)  # while the demo's session is being built
+        await until(lambda: demo.manager.phase == "loading")
+        manager.want(backend=DEAR.choice)  # while the demo's session is being built
         gate.set()
         await until(lambda: service.talks and service.talks[0].asked)
-        manager.set_muted(True)
-        manager.set_devices("theirs", "")
-        manager.set_answer_mode("after")
-        manager.set_backend(mine)
+        manager.want(muted=True, microphone="theirs", answer_mode="after", backend=mine)
         assert manager.session is None and demo.running, "what is written or pressed reaches no session"
         demo.stop()
         await until(lambda: not demo.running)
@@ -371,6 +368,7 @@ async def test_a_talk_that_the_user_begins_ends_it(window):
         again: list[bool] = []
         manager.backend_settled.connect(settled.append)
         demo.ended.connect(again.append)
+        demo.make_way()
         manager.start(mine)
         await until(lambda: not demo.running)
         await until(lambda: len(factory.sessions) == 2)
@@ -386,7 +384,7 @@ async def test_the_users_stop_ends_it_too(window):
         await until(lambda: service.talks and service.talks[0].asked)
         again: list[bool] = []
         demo.ended.connect(again.append)
-        manager.stop()
+        demo.make_way()
         await until(lambda: not demo.running)
         assert again == [False], "they want no talk"
         assert manager.phase == "stopped" and not demo.panel.page.result.whole
@@ -419,8 +417,8 @@ async def test_a_tour_of_nothing_but_failures_leaves_nothing_of_itself(window):
         demo.start(DemoPlan((FIRST, SECOND), (QUICK_ANSWER_MODE,), True))
         await until(lambda: demo.panel is not None and demo.panel.page.isVisible(), 20)
         await until(lambda: not demo.running)
-        assert not manager.has_guest and not manager.gave_up and manager.made_of == USERS
-        manager.set_backend(FIRST.choice)
+        assert demo.manager.phase == "stopped" and not manager.gave_up and manager.wanted == USERS
+        manager.want(backend=FIRST.choice)
         assert manager.phase == "stopped" and len(factory.sessions) == 1, "who has stopped it wants it stopped"
 
 
@@ -464,7 +462,7 @@ async def test_closing_the_window_ends_it_quickly(window):
     service = ScriptedDemoService(gate=asyncio.Event())
     async with room(window, service) as (demo, manager, factory):
         demo.start(DemoPlan((FIRST, SECOND), (BOTH_MANNERS,)))
-        await until(lambda: manager.phase == "loading")
+        await until(lambda: demo.manager.phase == "loading")
         again: list[bool] = []
         demo.ended.connect(again.append)
         await demo.close()

@@ -98,7 +98,7 @@ async def test_what_is_typed_while_it_loads_waits_and_is_sent_once() -> None:
         assert "Enter" in window.transcript.type_box.field.placeholderText()
         window.setup.stop_button.click()
         typed(window, "Third.")
-        window.live.restart_wanted.emit()
+        window.manager.restart_wanted.emit()
         await until(lambda: len(factory.sessions) == 2)
         await until(lambda: window.manager.session is not None)
         assert (written(factory.sessions[0]), written(factory.session)) == (["First.", "Second."], ["Third."])
