@@ -319,6 +319,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     from app.gui.logs.qt_messages import qt_logged
     from app.gui.shell.app import leave, run_window
     from app.gui.shell.instance import Instance
+    from app.gui.shell.services import WindowServices
     from app.gui.shell.start_report import StartReport
     from app.gui.state.choice import WindowChoices
     from app.history.database import history_path
@@ -348,24 +349,27 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     settings.notice = " ".join(filter(None, (settings.notice, problem, backends.price_table()[1])))
     with start_logging(log_folder(), stream=sys.stderr) as log, qt_logged(log.flush), MODELS.keeping():
         diagnostics = Diagnostics(settings, log.entries, card_words)
-        code = run_window(
-            device_session,
-            settings,
+        services = WindowServices(
             list_devices=devices,
             choices=choices,
             weights=Weights(settings),
             service=service,
             sound_service=SoundTester(),
-            history=lambda: HistoryStore(history_path(), recordings_folder()),
             machine=MachineInspector(settings, key_store(), graphics=graphics),
             graphics=graphics,
             log=log,
             diagnose=diagnostics.text,
             watch=diagnostics.apply,
-            watch_devices=DeviceWatch,
-            instance=Instance(),
             models=ModelLibrary(lambda: settings.weights_mirror, hub_token),
             demo=make_demo_service(order is None or order.aloud, service),
+        )
+        code = run_window(
+            device_session,
+            settings,
+            services,
+            history=lambda: HistoryStore(history_path(), recordings_folder()),
+            watch_devices=DeviceWatch,
+            instance=Instance(),
             order=order,
             report=report,
             argv=sys.argv[:1],

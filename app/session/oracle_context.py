@@ -65,6 +65,6 @@ def backend_failure(
 ) -> e.Failure:
     """What a brain has failed of, as an event that leads to the brain if the user may put it right."""
     if secondary:
-        sentence = f"The brain at the side: {sentence}"
+        sentence = f"The comparison model: {sentence}"
     who = made_for(backend) if error.kind in MENDABLE else ("", "", "")
     return e.Failure(at, "backend", sentence, False, *who, secondary=secondary, about=about)

@@ -274,7 +274,7 @@ class OracleRunner:
                     self._now(),
                     "backend",
                     "This is not answered, since the conversation has cost as much as you allow. Raise the cap, or "
-                    "choose a brain on this machine.",
+                    "choose a model that runs on this machine.",
                     about="unanswered",
                 )
             )
@@ -363,7 +363,7 @@ class OracleRunner:
             if isinstance(self.backend, Chooser) and self.backend.failed(stream.backend, rest):
                 self._not_before.pop(self.backend, None)  # the others need no rest
                 stream.retry = True
-                sentence += " Another brain of the router's table answers meanwhile."
+                sentence += " Another model of the router's table answers meanwhile."
             elif self.standby is not None:
                 self.backend, self.standby, took_over = self.standby, None, True
                 stream.retry = not self._has_answer(self.backend)

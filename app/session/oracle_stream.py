@@ -139,7 +139,7 @@ async def run(stream: OracleStream, host: OracleContext) -> None:
     try:
         await _take_in(stream, host, gatherer)
         if not stream.over and not stream.count:
-            raise BackendError(f"{name} gave an empty answer. Ask again, or choose another brain.", "empty")
+            raise BackendError(f"{name} gave an empty answer. Ask again, or choose another model.", "empty")
     except asyncio.CancelledError:
         reason = "superseded"
         raise
@@ -153,7 +153,7 @@ async def run(stream: OracleStream, host: OracleContext) -> None:
             stream,
             BackendError(
                 f"{name} failed in a way that this app does not know ({type(error).__name__}). "
-                "Ask again, or choose another brain."
+                "Ask again, or choose another model."
             ),
         )
         reason = "failed"

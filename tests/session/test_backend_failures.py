@@ -397,7 +397,7 @@ def test_a_failure_tells_the_backend_whose_key_or_connection_may_be_at_fault(kin
     )
     who = ("compatible", "bad", "https://server.example/v1") if kind in ("key", "network") else ("", "", "")
     assert blamed(talk) == {(*who, secondary)}
-    assert all(f.sentence.startswith("The brain at the side: ") == secondary for f in talk.of(e.Failure))
+    assert all(f.sentence.startswith("The comparison model: ") == secondary for f in talk.of(e.Failure))
     assert not any("secret" in e.to_json(event) for event in talk.events)
 
 
@@ -427,7 +427,7 @@ def test_a_backend_of_a_routers_table_is_told_and_not_the_router(secondary: bool
         secondary=BackendChoice(ROUTER) if secondary else None,
     )
     assert blamed(talk) == {("openai", "bad", "", secondary), ("anthropic", "claude", "", secondary)}
-    assert all(f.sentence.startswith("The brain at the side: ") == secondary for f in talk.of(e.Failure))
+    assert all(f.sentence.startswith("The comparison model: ") == secondary for f in talk.of(e.Failure))
 
 
 def test_the_backend_at_the_side_that_a_talk_began_without_is_told() -> None:

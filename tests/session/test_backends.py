@@ -282,7 +282,7 @@ def test_the_router_chooses_tells_why_and_passes_over_a_backend_that_fails() -> 
     assert all(r.reason and 0 < r.share <= 1 for r in routed)
     assert talk.said(3) == words_of("small", 6), "the next best brain of the table answers"
     assert [f.sentence for f in talk.of(e.Failure)] == [
-        "Large is gone. Start it, or choose another brain. Another brain of the router's table answers meanwhile."
+        "Large is gone. Start it, or choose another brain. Another model of the router's table answers meanwhile."
     ]
     assert not talk.tasks_left and all(b.closed for b in makers.made)
 

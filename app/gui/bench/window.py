@@ -26,6 +26,7 @@ from app.conversation.frame import FRAME_SECONDS
 from app.gui.bench.dense_talk import dense_talk, many_turns
 from app.gui.shell.daemon_executor import DaemonExecutor
 from app.gui.shell.event_pump import BATCH_MS
+from app.gui.shell.services import WindowServices
 from app.gui.shell.window import MainWindow, WindowChoices
 from app.gui.timeline.replay import ReplayClock
 from app.gui.timeline.view import TICK_MS
@@ -129,7 +130,9 @@ class Bench:
         settings = Settings(path=folder / "settings.json")
         settings.first_run_done, settings.keep_recordings = True, False
         self.window = MainWindow(
-            factory, settings, list_devices=lambda: (["Microphone"], ["Loudspeaker"]), choices=WindowChoices()
+            factory,
+            settings,
+            WindowServices(list_devices=lambda: (["Microphone"], ["Loudspeaker"]), choices=WindowChoices()),
         )
 
     async def begin(self) -> None:

@@ -89,7 +89,7 @@ async def test_a_second_backend_that_is_refused_is_told() -> None:
         window.oracle.header.switch.click()
         assert window.dialogs.secondary is not None
         window.dialogs.secondary.show_button.click()
-        await until(lambda: window.messages.sentences() == ["The brain at the side: There is no key for OpenAI."])
+        await until(lambda: window.messages.sentences() == ["The comparison model: There is no key for OpenAI."])
         assert window.manager.wanted.secondary is None and window.settings.secondary_provider == ""
         assert window.oracle.header.switch.text() == "Side by side…"
 

@@ -97,9 +97,9 @@ async def test_typing_lets_the_talk_button_go() -> None:
     async with shown(factory, Settings(talk_mode="toggle")) as window:
         window.push.hold("mouse")
         window.push.let_go("mouse")
-        assert window.talk.held
+        assert window.state.talk.held
         typed(window, "Where is Paris?")
-        assert not window.talk.held
+        assert not window.state.talk.held
         assert factory.session.calls == [("press",), ("release",), ("write", "Where is Paris?")]
 
 

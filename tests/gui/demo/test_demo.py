@@ -460,7 +460,7 @@ async def test_alone_with_a_backend_that_is_not_here_it_says_so(window, tmp_path
 
 async def test_closing_the_window_ends_it_quickly(window):
     service = ScriptedDemoService(gate=asyncio.Event())
-    async with room(window, service) as (demo, manager, factory):
+    async with room(window, service) as (demo, _manager, factory):
         demo.start(DemoPlan((FIRST, SECOND), (BOTH_MANNERS,)))
         await until(lambda: demo.manager.phase == "loading")
         again: list[bool] = []

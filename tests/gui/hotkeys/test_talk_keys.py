@@ -251,8 +251,7 @@ def test_a_second_start_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, qtb
         gui_app.run_window(
             FakeFactory(),
             Settings(),
-            list_devices=lambda: ([], []),
-            choices=gui_app.WindowChoices(),
+            gui_app.WindowServices(list_devices=lambda: ([], []), choices=gui_app.WindowChoices()),
             instance=Door(1),
             argv=[],
         )

@@ -81,7 +81,7 @@ async def _conversations(stage: Stage) -> QWidget:
     keep_talk(stage.history, title, heat_pump())
     window.conversations.opened.emit(title)
     await until(lambda: len(stage.factory.sessions) == 2 and window.manager.session is not None)
-    await until(lambda: window.talk.phase == "running")
+    await until(lambda: window.state.talk.phase == "running")
     stage.tell(heat_pump_again())
     window.conversations.search.setText("pump")
     await until(lambda: sum(row.view is not None for row in window.conversations.list.rows) == 3)

@@ -19,6 +19,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QTime
 from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
+from app.gui.shell.services import WindowServices
 from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
 from app.gui.timeline.replay import ReplayClock
@@ -223,13 +224,15 @@ async def stage(size: tuple[int, int], *, forget: str = "", **values: object) ->
         window = MainWindow(
             factory,
             settings,
-            list_devices=_devices,
-            service=service,
-            sound_service=FakeSoundService(),
-            history=history,
-            machine=_Machine(),
-            weights=_Weights(settings.first_run_done),
-            choices=WindowChoices(frontends=frontends, weighty=("kame", "moshi"), backends=PROVIDERS),
+            WindowServices(
+                list_devices=_devices,
+                service=service,
+                sound_service=FakeSoundService(),
+                history=history,
+                machine=_Machine(),
+                weights=_Weights(settings.first_run_done),
+                choices=WindowChoices(frontends=frontends, weighty=("kame", "moshi"), backends=PROVIDERS),
+            ),
         )
         set_up = Stage(window, history, factory)
         window.timeline.edge.time.clock = window.oracle.time.clock = set_up.clock

@@ -18,6 +18,7 @@ from qasync import QEventLoop
 
 from app.conversation import events as e
 from app.gui.backends.prices_dialog import WRITTEN
+from app.gui.shell.services import WindowServices
 from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
 from app.gui.widgets.palette import Look
@@ -285,7 +286,9 @@ def main() -> None:
         service = FakeBackendService(
             lists=lists, places={"anthropic": "keyring"}, prices=FakePrices(), tool_servers=FakeServers()
         )
-        window = MainWindow(factory, settings, list_devices=two_devices, choices=choices, service=service)
+        window = MainWindow(
+            factory, settings, WindowServices(list_devices=two_devices, choices=choices, service=service)
+        )
         window.resize(width, height)
         window.show()
 
