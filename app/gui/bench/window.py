@@ -27,7 +27,8 @@ from app.gui.bench.dense_talk import dense_talk, many_turns
 from app.gui.shell.daemon_executor import DaemonExecutor
 from app.gui.shell.event_pump import BATCH_MS
 from app.gui.shell.services import WindowServices
-from app.gui.shell.window import MainWindow, WindowChoices
+from app.gui.shell.window import MainWindow
+from app.gui.state.choice import WindowChoices
 from app.gui.timeline.replay import ReplayClock
 from app.gui.timeline.view import TICK_MS
 from app.gui.timeline_data.live_clock import LiveEdge

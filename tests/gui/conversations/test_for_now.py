@@ -67,7 +67,7 @@ async def test_a_conversation_whose_backend_nobody_knows_goes_on_with_another() 
         await until(lambda: len(factory.sessions) == 2)
         assert factory.choices[1].backend == BackendChoice()
         [sentence] = window.messages.sentences()
-        assert sentence.startswith("The brain of this conversation, m, is not known here")
+        assert sentence.startswith("The model of this conversation, m, is not known here")
 
 
 async def test_it_hears_again_only_when_nothing_keeps_it_deaf() -> None:

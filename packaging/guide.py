@@ -1,7 +1,7 @@
-"""Keep the README's table of settings true.
+"""Keep the guide's table of settings true.
 
-`python packaging/readme.py` writes it anew between its marks, from the declarations in `app/settings/declarations.py`. `--check`
-only tells whether it is up to date.
+`python packaging/guide.py` writes it between its marks in `resources/guide/guide.md`, from the declarations in
+`app/settings`. `--check` only tells whether it is up to date.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+GUIDE = ROOT / "resources" / "guide" / "guide.md"
 
 
 def settings() -> str:
@@ -23,20 +24,20 @@ def settings() -> str:
 
 def filled(text: str) -> str:
     """Return `text` with its table of settings renewed."""
-    pattern = re.compile(r"(<!-- settings -->\n).*?(\n<!-- /settings -->)", re.S)
+    pattern = re.compile(r"(<!-- settings -->\n).*?(<!-- /settings -->)", re.S)
     if not pattern.search(text):
-        raise SystemExit("README.md has no marks for its table of settings.")
-    return pattern.sub(lambda found: found[1] + settings() + found[2], text)
+        raise SystemExit("guide.md has no marks for its table of settings.")
+    return pattern.sub(lambda found: found[1] + settings() + "\n" + found[2], text)
 
 
 def main(arguments: list[str]) -> int:
-    """Rewrite the README, or check it."""
-    path = ROOT / "README.md"
+    """Rewrite the guide, or check it."""
+    path = GUIDE
     old = path.read_text("utf-8")
     new = filled(old)
     if "--check" in arguments:
         if new != old:
-            print("README.md is behind its sources: run “python packaging/readme.py”.")
+            print("guide.md is behind its sources: run “python packaging/guide.py”.")
         return int(new != old)
     path.write_text(new, encoding="utf-8", newline="\n")
     return 0
