@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from app.gui.models.models_panel import ModelsPanel
     from app.gui.settings.dialog import SettingsDialog
     from app.gui.shell.about_dialog import AboutDialog
+    from app.gui.shell.guide_dialog import GuideDialog
     from app.gui.shell.window import MainWindow
 
 
@@ -41,6 +42,7 @@ class Panels(QObject):
         self.first_run: FirstRun | None = None
         self.log: LogPanel | None = None
         self.about: AboutDialog | None = None
+        self.guide: GuideDialog | None = None
         self.models: ModelsPanel | None = None
         menu, models = window.menu, window.models_controller
         menu.settings.connect(self.open_settings)
@@ -65,7 +67,7 @@ class Panels(QObject):
         """The window goes."""
         if self.first_run is not None:
             self.first_run.leave_for_now()
-        for panel in (self.settings, self.log, self.about, self.models):
+        for panel in (self.settings, self.log, self.about, self.guide, self.models):
             if panel is not None:
                 panel.close()
 
@@ -214,3 +216,11 @@ class Panels(QObject):
 
             self.about = AboutDialog(self._window)
         self.about.appear()
+
+    def open_guide(self) -> None:
+        """The guide to the window."""
+        if self.guide is None:
+            from app.gui.shell.guide_dialog import GuideDialog
+
+            self.guide = GuideDialog(self._window)
+        self.guide.appear()
