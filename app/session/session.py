@@ -23,7 +23,8 @@ from app.session.backend_controller import BackendController
 from app.session.clock import SessionClock
 from app.session.control import Reopened, SessionChoice, Speaker
 from app.session.events_out import EventsOut
-from app.session.frame_loop import FrameStepper, FrameThread, StepMessage
+from app.session.frame_stepper import FrameStepper
+from app.session.frame_thread import FrameThread
 from app.session.loading import Loader
 from app.session.mailbox import (
     FinishedHint,
@@ -39,6 +40,7 @@ from app.session.overload import Overload
 from app.session.parts import SessionConfig, SessionParts
 from app.session.sound_memory import SoundMemory
 from app.session.speech_controller import SpeechController
+from app.session.step_message import StepMessage
 from app.session.transcriber_swap import SwappableTranscriber
 from app.stt.base import TranscriptUpdate
 from app.stt.endpointing_weights import end_weights

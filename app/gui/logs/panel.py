@@ -242,7 +242,7 @@ class LogPanel(Panel):
         metrics = self.fontMetrics()
         self.view.verticalHeader().setDefaultSectionSize(metrics.height() + 6)
         self.view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        for column, widest in ((TIME, "00:00:00.000"), (LEVEL, self.tr("Warning")), (WHERE, "app.session.frame_loop")):
+        for column, widest in ((TIME, "00:00:00.000"), (LEVEL, self.tr("Warning")), (WHERE, "app.session.frame_thread")):
             self.view.setColumnWidth(column, metrics.horizontalAdvance(widest) + 20)
 
     def _lay_out(self) -> None:
