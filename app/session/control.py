@@ -1,4 +1,4 @@
-"""What a window may ask of a session, and of whoever builds sessions. Protocols only."""
+"""What a session should be, as values, and what may be asked of a running one, as a protocol."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Speaker = Literal["user", "assistant"]
 Reopened = Literal["backend", "secondary", "tools"]
 
 ROUTER = "router"
-"""The provider that chooses among brains, by the user's table from kinds of questions to brains."""
+"""The provider that chooses among models, by the user's table from kinds of questions to models."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackendChoice:
-    """A brain by name: a key of `app.backend.PROVIDERS` or `ROUTER`, a model (empty: the provider's default), a URL."""
+    """A back-end by name: a key of `app.backend.PROVIDERS` or `ROUTER`, a model (empty: the provider's default), a URL."""
 
     provider: str = "embedded"
     model: str = ""
@@ -30,7 +30,7 @@ class BackendChoice:
 
     @property
     def place(self) -> tuple[str, str]:
-        """Where it is, whatever its model: what a key, a connection and a list of models belong to."""
+        """The provider and address that a key, a connection and a list of models belong to."""
         return self.provider, self.base_url
 
 
@@ -39,8 +39,8 @@ class ModelChoice:
     """How a front-end with weights of its own runs.
 
     `weights`: a folder (empty: where downloads go). `precision`: `auto`, `bf16`, `int8` or `int4`; `device`: `auto`
-    (a CUDA card, or a refusal), `cuda` or `cpu`. `context`: frames of memory (0: as many as fit). `delay` and
-    `lead`: see `app.frontend.base.SetDials`.
+    (a CUDA card, else an error), `cuda` or `cpu`. `context`: frames of memory (0: as many as fit). `delay` and
+    `lead` are in frames: silence before an answer, and how much later than the transcriber it hears the user.
     """
 
     weights: str = ""
@@ -53,7 +53,7 @@ class ModelChoice:
 
 @dataclass(frozen=True, slots=True)
 class SpeechChoice:
-    """How a talk is heard and spoken.
+    """Speech recognition and synthesis.
 
     `language`: its two letters, or "auto" for the one that is heard. `recogniser`: a model of the catalogue; empty: the
     app's choice for the language. `voice`: a model of the catalogue, or MODEL/VOICE where it has several; empty: the
@@ -69,9 +69,10 @@ class SpeechChoice:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a conversation is held. `persona`: who answers, in the user's words (empty: the app's own); how to speak is
-    added to it. `temperature`: 0 to 2, None for the brain's own. `voice`: in place of `SpeechChoice.voice`; empty: that
-    one.
+    """How a conversation is held.
+
+    `persona`: who answers, in the user's words (empty: the app's own); how to speak is added to it. `temperature`: 0 to
+    2, None for the model's own. `voice` replaces `SpeechChoice.voice` unless it is empty.
     """
 
     persona: str = ""
@@ -82,7 +83,7 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
-    """The tools that the brain may use: keys of `app.tools.TOOLS` or `mcp:NAME`, and the folders it may read."""
+    """The tools that the model may use: keys of `app.tools.TOOLS` or `mcp:NAME`, and the folders it may read."""
 
     names: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
@@ -90,11 +91,12 @@ class ToolChoice:
 
 @dataclass(frozen=True, slots=True)
 class SessionChoice:
-    """What a talk on devices is made of. Device names: empty for the system's default.
+    """What a session should be. It is built from the settings, the command line or a kept conversation.
 
-    `secondary`: a second brain that answers beside `backend` and is shown. `cap`: US dollars that the talk may cost; 0: no
-    cap. `earlier`: what both sides have said in the conversation before this talk. `record_folder`: where the sound of
-    this talk goes, in a folder of its own; empty: it is not kept. `patience`: see `SessionControl.set_patience`.
+    `secondary`: a back-end whose answers are shown beside those of `backend`. `cap`: US dollars that the session may cost, 0 for
+    no cap. `earlier`: what both sides have said in the conversation before. `patience` in [-1, 1]: how long pauses are waited
+    out, 0 as fitted. Device names are empty for the system's default. `record_folder`: where this session is recorded; empty:
+    nowhere.
     """
 
     frontend: str = "cascade"
@@ -137,10 +139,7 @@ class SessionControl(Protocol):
     """A running session. All calls come from the event loop's thread; none blocks."""
 
     def add_listener(self, listener: Callable[[Event], None]) -> None:
-        """Has every event from now on passed to `listener`, on the event loop's thread.
-
-        The first one gets what happened before it, too.
-        """
+        """Call `listener` with every event from now on, on the event loop's thread; the first one also gets what happened before."""
         ...
 
     def press(self) -> None:
@@ -156,9 +155,7 @@ class SessionControl(Protocol):
         ...
 
     def sound_of(self, speaker: Speaker, begin: float, end: float) -> np.ndarray | None:
-        """What a side sounded like between two session times in seconds: float32 mono 24 kHz; None when that is too
-        long ago.
-        """
+        """Return a side's sound between two session times in seconds, float32 mono 24 kHz; None when it is no longer kept."""
         ...
 
     def apply(self, choice: SessionChoice, *, reopen: Collection[Reopened] = ()) -> None:
@@ -173,7 +170,7 @@ class SessionControl(Protocol):
         ...
 
     async def stop(self) -> None:
-        """Ends the session and waits until all of it has ended; safe to call twice."""
+        """End the session and wait until all of it has ended; safe to call twice."""
         ...
 
 
@@ -181,11 +178,11 @@ class WeightsStore(Protocol):
     """The weights of front-ends on this machine; the composition root gives the window one."""
 
     def missing(self, frontend: str) -> str:
-        """What is missing of a front-end's weights, in words for the user; empty when nothing is."""
+        """Return what is missing of a front-end's weights, in words for the user; empty when nothing is."""
         ...
 
     def get(self, frontend: str, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
-        """Downloads them; blocks, on any thread. `report` gets words and a share done. Raises UserError."""
+        """Download them; blocks, on any thread. `report` gets words and a share done. Raises UserError."""
         ...
 
 
@@ -193,8 +190,8 @@ class SessionFactory(Protocol):
     """Builds and starts sessions for the window; the composition root gives it one."""
 
     async def __call__(self, choice: SessionChoice, progress: Callable[[str], None]) -> SessionControl:
-        """Loads everything off the loop's thread, tells what it does in words through `progress`, starts.
+        """Load everything off the event loop's thread, report progress in words, and start.
 
-        Raises `app.session.errors.UserError` with a sentence when the user can put it right.
+        Raises UserError with a sentence when the user can put it right.
         """
         ...

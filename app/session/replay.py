@@ -1,4 +1,4 @@
-"""Tells a recorded talk again, from the folder that the recorder left."""
+"""Reads a recorded session from the folder that the recorder left."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
 
 
 class ReplayError(Exception):
-    """The folder holds no talk that can be told; `str(error)` is a sentence for the user."""
+    """The folder holds no recorded session; `str(error)` is a sentence for the user."""
 
 
 class Replay:
-    """A recorded talk. Raises ReplayError when `folder` holds none."""
+    """A recorded session. Raises ReplayError when `folder` holds none."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -48,7 +48,7 @@ class Replay:
             raise ReplayError(f"{path} is empty: the talk was over before anything happened.")
 
     def events(self, *, realtime: bool = False) -> Iterator[e.Event]:
-        """Every event, in order; in `realtime` at the pace at which they happened."""
+        """Yield every event in order; in `realtime` at the pace at which they happened."""
         begin = time.perf_counter()
         for event in self._events:
             if realtime:
@@ -56,11 +56,11 @@ class Replay:
             yield event
 
     def counts(self) -> dict[str, int]:
-        """How many events of each type there are."""
+        """Return how many events of each type there are."""
         return dict(sorted(Counter(type(event).__name__ for event in self._events).items()))
 
     def play(self) -> None:
-        """Plays both sides on the default loudspeaker. Raises AudioError."""
+        """Play both sides on the default loudspeaker. Raises AudioError."""
         with (
             FileSource(self.folder / USER_FILE, realtime=True) as user,
             FileSource(self.folder / ASSISTANT_FILE) as assistant,
