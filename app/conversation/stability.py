@@ -22,7 +22,7 @@ class Revision:
     `complete`: these were all of them. `wanted`: the user has chosen this brain in mid-answer. `done`: `text` is whole.
     `paused`: the user was silent when it was asked for. `due`: the second at which its first clause is expected, and
     `expected` how long after the request that is.
-    `language`: of the words, by its two letters.
+    `language`: of the words, by its two letters. `order`: a later request has a greater one, whatever the numbers are.
     """
 
     number: int
@@ -36,6 +36,7 @@ class Revision:
     due: float = 0.0
     expected: float = 0.0
     language: str = "en"
+    order: int = 0
 
     @property
     def clauses(self) -> list[str]:
@@ -65,12 +66,12 @@ def is_stable(revision: Revision, revisions: Iterable[Revision], ended: TakeFloo
     if revision.complete or revision.wanted:
         return True
     others = [other for other in revisions if other.turn == revision.turn and other is not revision]
-    if ended.told or any(other.number > revision.number for other in others):
+    if ended.told or any(other.order > revision.order for other in others):
         return False
     if ended.heard:
         if not same_words(ended.heard, revision.asked):
             return False
         if completeness(revision.asked, revision.language) in ("short", "request", "question"):
             return True
-    before = max((other for other in others if fold(other.text)), key=lambda other: other.number, default=None)
+    before = max((other for other in others if fold(other.text)), key=lambda other: other.order, default=None)
     return before is not None and revision.beginning != () and revision.beginning == before.beginning

@@ -21,9 +21,15 @@ from app.tts.base import Voice
 @dataclass(frozen=True, slots=True)
 class OracleAsked:
     """Revision `revision` is on its way for `turn`, asked for on `words` of the user's; `complete` tells that these
-    were all of the turn's. `wanted`: the user has chosen this brain while another one's answer is being spoken, and
-    waits to hear it. `paused`: the user was silent then, so that the words may be all. `expected`: seconds until its
-    first clause, as this brain's earlier answers took; 0: not known. `language`: of the words, by its two letters.
+    were all of the turn's.
+
+    The newest revision is the one for which this came last. Numbers only identify: a revision keeps its number when
+    it is handed over in mid-answer, so a smaller number may be the newer one, and no front-end may compare numbers.
+    If this comes again for a number that is known, that revision becomes the newest one and keeps the text it has.
+
+    `wanted`: the user has chosen this back-end while another one's answer is being spoken, and waits to hear it.
+    `paused`: the user was silent then, so that the words may be all. `expected`: seconds until its first clause, as
+    this back-end's earlier answers took; 0: not known. `language`: of the words, by its two letters.
     """
 
     revision: int

@@ -35,6 +35,7 @@ from app.frontend.base import (
     SetVoice,
 )
 from app.frontend.openings import Openings
+from app.frontend.revisions import Revisions
 from app.tts.base import Clip, Voice, VoiceError
 
 FADE_SAMPLES = 240
@@ -110,7 +111,7 @@ class CascadeFrontEnd:
         self._answer_mode: AnswerMode = answer_mode
         self._opens = openings
         self._openings = Openings(voice, seed, code)
-        self._revisions: dict[int, Revision] = {}
+        self._revisions = Revisions()
         self._ended = floor.TakeFloor(0)  # how the user's turn has ended
         self._at = 0.0  # when the present step's frame ends
         self._waits_since = 0.0  # from when on the user waits for the answer
@@ -163,7 +164,7 @@ class CascadeFrontEnd:
         """
         if self._answer_mode == "after":
             return True
-        newest, ahead = self._revisions.get(max(self._revisions, default=0)), self._ahead
+        newest, ahead = self._revisions.newest, self._ahead
         if newest is None:
             return False
         if self._opens and self._openings.prepared and not newest.complete and self._is_far(newest, heard):
@@ -172,7 +173,7 @@ class CascadeFrontEnd:
             return False
         if heard:
             return same_words(newest.asked, heard)
-        return is_stable(newest, self._revisions.values(), floor.TakeFloor(newest.turn))
+        return is_stable(newest, self._revisions, floor.TakeFloor(newest.turn))
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         """See `FrontEnd.step`."""
@@ -217,31 +218,19 @@ class CascadeFrontEnd:
     def _take(self, item: FrontEndInput) -> bool:
         """Takes one input in; returns whether what was given out must be thrown away."""
         match item:
-            case OracleAsked(number, turn, complete, wanted, words, paused, expected, code):
-                self._revisions[number] = Revision(
-                    number,
-                    turn,
-                    complete,
-                    wanted,
-                    words,
-                    paused=paused,
-                    due=self._at + expected,
-                    expected=expected,
-                    language=code,
-                )
-                self._openings = self._openings.turn_to(code)
-                if complete and self._forsaken:
-                    self._take_floor(floor.TakeFloor(turn))  # somebody else answers what nobody has answered
-                for old in [n for n in self._revisions if n < number - 8]:
-                    del self._revisions[old]
-            case OracleWords(number, turn, text):
-                self._revisions.setdefault(number, Revision(number, turn)).text += text
+            case OracleAsked():
+                self._revisions.ask(item, self._at, in_use=self._source)
+                self._openings = self._openings.turn_to(item.language)
+                if item.complete and self._forsaken:
+                    self._take_floor(floor.TakeFloor(item.turn))  # somebody else answers what nobody has answered
+            case OracleWords():
+                self._revisions.add(item)
             case OracleCompleted(number):
-                if number in self._revisions:
-                    self._revisions[number].complete = True
+                if (revision := self._revisions.get(number)) is not None:
+                    revision.complete = True
             case OracleDone(number):
-                if number in self._revisions:
-                    self._revisions[number].done = True
+                if (revision := self._revisions.get(number)) is not None:
+                    revision.done = True
             case SetAnswerMode(answer_mode):
                 self._answer_mode = answer_mode
             case SetOpenings(on):
@@ -265,9 +254,8 @@ class CascadeFrontEnd:
                 self._forsaken = forsaken
                 return flush
             case floor.Yield(turn):
-                for revision in self._revisions.values():
-                    if revision.turn == turn:
-                        revision.complete = False  # the turn's words were not all there
+                for revision in self._revisions.of_turn(turn):
+                    revision.complete = False  # the turn's words were not all there
                 return self._give_floor_away()
         return False
 
@@ -388,14 +376,15 @@ class CascadeFrontEnd:
             return None
         if self._ended.speech_end is None:
             return None  # it was typed
-        if not any(revision.turn == self._turn for revision in self._revisions.values()):
+        asked = self._revisions.of_turn(self._turn)
+        if not asked:
             return None  # nobody was asked: it may have been a cough
         ahead = self._ahead
         about_to_come = ahead is not None and not ahead[1].done() and self._may_speak(ahead[0].revision)
         most = OPENING_SILENCE if self._ended.told else OPENING_SILENCE_GUESSED
         if about_to_come:
             most = OPENING_SILENCE_AT_WORST
-        elif self._is_far(self._revisions[max(n for n, r in self._revisions.items() if r.turn == self._turn)]):
+        elif self._is_far(asked[-1]):
             most = 0.0
         # What is given out at this step sounds behind its frame.
         if self._at + FRAME_SECONDS - self._waits_since <= most or (opening := self._openings.take()) is None:
@@ -428,7 +417,7 @@ class CascadeFrontEnd:
             return False
         if self._answer_mode == "after":
             return revision.complete
-        return number == self._source or is_stable(revision, self._revisions.values(), self._ended)
+        return number == self._source or is_stable(revision, self._revisions, self._ended)
 
     def _choose(self, said: list[str], *, cuts: bool = False, early: bool = False) -> _Choice | None:
         """The clause to say after `said`: of the newest revision that can be joined, else of the one in use. `cuts`: in
@@ -465,7 +454,10 @@ class CascadeFrontEnd:
         """
         playing = self._playing
         newest = next(iter(self._candidates(False)), None)
-        if playing is None or newest is None or not newest.wanted or newest.number <= playing.choice.revision:
+        if playing is None or newest is None or not newest.wanted:
+            return None
+        playing_from = self._revisions.get(playing.choice.revision)
+        if playing_from is not None and newest.order <= playing_from.order:
             return None
         if playing.cut is None and len(playing.clip.samples) - playing.position < WORTH_CUTTING:
             return None
@@ -483,16 +475,16 @@ class CascadeFrontEnd:
         """The revisions that may be spoken now, best first: the newest with words, then the one in use. `early`: also
         those that may be spoken once the turn has ended.
         """
-        turn = self._turn if self._has_floor else max((r.turn for r in self._revisions.values()), default=0)
+        turn = self._turn if self._has_floor else max((r.turn for r in self._revisions), default=0)
         early = early and self._answer_mode == "thinking"
         fitting = [
             r
-            for r in self._revisions.values()
-            if r.turn == turn and fold(r.text) and ((early and r.may_stay) or self._may_speak(r.number))
+            for r in self._revisions.of_turn(turn)
+            if fold(r.text) and ((early and r.may_stay) or self._may_speak(r.number))
         ]
         if not fitting:
             return []
-        newest = max(fitting, key=lambda r: r.number)
+        newest = fitting[-1]
         current = self._revisions.get(self._source) if self._has_floor else None
         if current is None or current is newest:
             return [newest]
@@ -506,11 +498,8 @@ class CascadeFrontEnd:
 
     def _exhausted(self) -> bool:
         """Whether every revision of this turn that was asked for is over, the complete one among them."""
-        mine = [r for r in self._revisions.values() if r.turn == self._turn]
-        if not mine:
-            return False
-        newest = max(mine, key=lambda r: r.number)
-        return newest.done and newest.complete
+        asked = self._revisions.of_turn(self._turn)
+        return bool(asked) and asked[-1].done and asked[-1].complete
 
     def _look_ahead(self) -> None:
         """Has the clause that comes next synthesised before it is due."""
@@ -523,11 +512,11 @@ class CascadeFrontEnd:
         if self._playing is not None and self._playing.choice.revision:
             said += [word.text for word in self._playing.clip.words[self._playing.word :]]
         elif not self._has_floor:
-            newest = max(self._revisions, default=0)
-            if not newest:
+            newest = self._revisions.newest
+            if newest is None:
                 return
             # The user may be going on with a turn that was answered too early: then what was said stays.
-            said = said if self._revisions[newest].turn == self._turn else []
+            said = said if newest.turn == self._turn else []
         source, following = self._source, self._next
         if not self._has_floor:
             self._source, self._next = 0, 0

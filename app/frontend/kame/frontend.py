@@ -20,6 +20,7 @@ from safetensors import SafetensorError
 
 from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SAMPLES, Frame, silence
+from app.conversation.stability import Revision
 from app.frontend.base import (
     ContextGauge,
     FrontEndError,
@@ -36,6 +37,7 @@ from app.frontend.base import (
 from app.frontend.kame.checkpoint import Loaded
 from app.frontend.kame.engine import Column, Engine
 from app.frontend.kame.oracle_text import InnerText, OracleTokenizer
+from app.frontend.revisions import Revisions
 from app.models.errors import ModelError
 from app.platform import single_instance
 
@@ -99,14 +101,16 @@ class KameFrontEnd:
         self._alone = alone
         self._left = True
         self._engine: Engine | None = None
-        self._turn_of: dict[int, int] = {}
-        self._held_words: list[OracleWords] | None = None
+        self._revisions = Revisions()
+        self._holding = False  # the user may only be saying "okay": newer turns' words wait
+        self._held = 0  # the revision that waits
         self._fresh = 0
         self._dials = dials or SetDials()
         self._late: deque[np.ndarray] = deque()
-        self._revision = 0
-        self._void = 0
+        self._revision = 0  # the one that is fed
+        self._void = 0  # the order up to which revisions are refused
         self._tokens: OracleTokenizer | None = None
+        self._fed = 0  # characters of the revision's text that the tokenizer was given
         self._asked_turn = 0
         self._floor_turn = 0
         self._answering: tuple[int, int] | None = None  # turn and revision that the sound belongs to
@@ -253,18 +257,14 @@ class KameFrontEnd:
     def _take(self, item: FrontEndInput, marks: list[Mark]) -> bool:
         """Takes one input in; returns whether what was given out must be thrown away."""
         match item:
-            case OracleAsked(number, turn):
-                self._turn_of[number] = turn
-                self._asked_turn = max(self._asked_turn, turn)
-                for old in [n for n in self._turn_of if n < number - 8]:
-                    del self._turn_of[old]
-            case OracleWords(number, turn, _):
-                self._turn_of[number] = turn
-                self._asked_turn = max(self._asked_turn, turn)
-                if self._held_words is not None and self._answering is not None and turn > self._answering[0]:
-                    self._held_words.append(item)  # the user may only be saying "okay"
-                else:
-                    self._feed(item)
+            case OracleAsked():
+                self._asked_turn = max(self._asked_turn, item.turn)
+                revision = self._revisions.ask(item, in_use=self._revision)
+                if revision.text:
+                    self._take_words(revision)
+            case OracleWords():
+                if (grown := self._revisions.add(item)) is not None:
+                    self._take_words(grown)
             case OracleDone(number):
                 if number == self._revision and self._tokens is not None:
                     self._push(self._tokens.finish(), reset=False)
@@ -281,10 +281,10 @@ class KameFrontEnd:
                         self._to_tell.popleft()
             case floor.Hold():
                 self._user_holds = True  # the model hears it too, and may stop by itself
-                self._held_words = []
+                self._holding = True
             case floor.GoOn():
-                self._user_holds = False
-                self._held_words = None
+                self._user_holds = self._holding = False
+                self._held = 0
             case floor.Interrupt(user_speaks):
                 self._user_holds = user_speaks
                 self._void_answer()
@@ -300,20 +300,29 @@ class KameFrontEnd:
                 return stopped
         return False
 
-    def _feed(self, words: OracleWords) -> None:
-        number = words.revision
-        if not self.hears_oracle or number < self._revision or number <= self._void:
+    def _take_words(self, revision: Revision) -> None:
+        if self._holding and self._answering is not None and revision.turn > self._answering[0]:
+            self._held = revision.number
+        else:
+            self._feed(revision)
+
+    def _feed(self, revision: Revision) -> None:
+        """Feeds the model what it has not been fed of `revision`, from its beginning if it was not the one in use."""
+        in_use = self._revisions.get(self._revision)
+        superseded = in_use is not None and revision.order < in_use.order
+        if not self.hears_oracle or superseded or revision.order <= self._void:
             return
-        reset = number > self._revision
+        reset = self._tokens is None or revision.number != self._revision
         if reset or self._tokens is None:
-            self._revision, self._tokens = number, OracleTokenizer(self._pieces)
-        self._push(self._tokens.push(words.text, whole_words=True), reset=reset)
+            self._revision, self._tokens, self._fed = revision.number, OracleTokenizer(self._pieces), 0
+        text, self._fed = revision.text[self._fed :], len(revision.text)
+        self._push(self._tokens.push(text, whole_words=True), reset=reset)
 
     def _take_up_held(self) -> None:
-        """It was an interruption: what the brain has said to it meanwhile counts."""
-        held, self._held_words = self._held_words, None
-        for words in held or ():
-            self._feed(words)
+        """It was an interruption: what the back-end has said to it meanwhile counts."""
+        held, self._holding, self._held = self._revisions.get(self._held), False, 0
+        if held is not None:
+            self._feed(held)
 
     def _push(self, ids: list[int], *, reset: bool) -> None:
         if self._engine is not None and (ids or reset):
@@ -321,8 +330,9 @@ class KameFrontEnd:
 
     def _void_answer(self) -> None:
         """The answer to a turn whose floor was given is not wanted any more; that to the turn now spoken is."""
-        self._void = max([self._void, *(n for n, turn in self._turn_of.items() if turn <= self._floor_turn)])
-        if self._revision <= self._void:
+        self._void = max([self._void, *(r.order for r in self._revisions if r.turn <= self._floor_turn)])
+        fed = self._revisions.get(self._revision)
+        if fed is None or fed.order <= self._void:
             self._tokens = None
             if self._engine is not None:
                 self._engine.gen.clear_oracle()

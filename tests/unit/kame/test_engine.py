@@ -134,7 +134,7 @@ def test_words_that_come_while_it_is_told_wait_and_are_taken(folder: Path) -> No
     with KameFrontEnd(lambda: loaded, sampling=GREEDY, prime_frames=20, prime_steps=3) as frontend:
         loaded.lm.oracle_emb.register_forward_pre_hook(lambda _, args: fed.append(int(args[0])))
         for index in range(58):
-            inputs = [OracleWords(1, 1, "Paris.", 0.0)] if index == 43 else []
+            inputs = [OracleAsked(1, 1, True), OracleWords(1, 1, "Paris.", 0.0)] if index == 43 else []
             frontend.step(Frame(index, silence()), inputs)
     assert [token for token in fed if token != 3] == [400, *frontend._pieces.encode("Paris.")]
 
@@ -145,7 +145,7 @@ def test_what_is_left_is_freed_at_once_also_when_it_was_frozen(folder: Path) -> 
     left = [weakref.ref(models[0].lm), weakref.ref(models[0].mimi)]
     frontend = KameFrontEnd(lambda: models.pop(), sampling=GREEDY)
     with frontend:
-        frontend.step(Frame(0, silence()), [OracleWords(1, 1, "Paris.", 0.0)])
+        frontend.step(Frame(0, silence()), [OracleAsked(1, 1, True), OracleWords(1, 1, "Paris.", 0.0)])
         gc.collect()
         gc.freeze()
     try:
@@ -249,11 +249,27 @@ def test_an_okay_leaves_the_answer_and_its_oracle_alone(folder: Path) -> None:
     assert marks == [("started", 1)]
 
 
+def test_an_older_number_asked_again_is_fed_from_its_first_word_and_the_one_between_is_refused(folder: Path) -> None:
+    loaded = talkative(folder)
+    told, _ = told_and_marked(
+        loaded,
+        {
+            0: [OracleAsked(7, 1, True), floor.TakeFloor(1), OracleWords(7, 1, "One two", 0.0)],
+            8: [OracleAsked(4, 1, True)],
+            10: [OracleWords(4, 1, "Rome", 0.0)],
+            18: [OracleAsked(7, 1, True, wanted=True), OracleWords(4, 1, " too late.", 0.0)],
+            28: [OracleWords(7, 1, " three.", 0.0), OracleDone(7), OracleDone(4)],
+        },
+    )
+    one, other, again = ([400, *loaded.pieces.encode(text)] for text in ("One two", "Rome", "One two three."))
+    assert told == [*one, *other, *again]
+
+
 def test_an_interruption_silences_it_until_the_user_is_done(folder: Path) -> None:
     loaded = talkative(folder)
     with KameFrontEnd(lambda: loaded, sampling=GREEDY) as frontend:
         for index in range(30):
-            frontend.step(Frame(index, silence()), [])
+            frontend.step(Frame(index, silence()), [OracleAsked(1, 1, True), floor.TakeFloor(1)] if not index else [])
         assert frontend.speaking
         step = frontend.step(Frame(30, silence()), [floor.Interrupt()])
         assert step.flush and [mark.what for mark in step.marks] == ["interrupted"] and not frontend.speaking
@@ -262,7 +278,7 @@ def test_an_interruption_silences_it_until_the_user_is_done(folder: Path) -> Non
         assert not any(s.samples.any() or s.said for s in quiet)
         over = frontend.step(Frame(36, silence()), [floor.TakeFloor(2)])
         assert over.samples.any()
-        late = frontend.step(Frame(37, silence()), [OracleWords(0, 1, "Too late.", 0.0)])
+        late = frontend.step(Frame(37, silence()), [OracleWords(1, 1, "Too late.", 0.0)])
         assert late.oracle is None
 
 
