@@ -43,7 +43,7 @@ class _Sentence:
     whole: bool
 
 
-def mend(
+def plan_correction(
     said: str,
     clauses: list[str],
     *,

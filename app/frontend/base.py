@@ -123,16 +123,20 @@ class Said:
     glued: bool = False
 
 
+MarkKind = Literal["started", "opened", "ended", "interrupted", "held", "went_on", "mended"]
+CorrectionKind = Literal["continued", "corrected"]
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """A change of what the assistant does, at this step. `opened`: it fills the wait with words that are no part of the
     answer. `how` belongs to `mended`.
     """
 
-    what: Literal["started", "opened", "ended", "interrupted", "held", "went_on", "mended"]
+    what: MarkKind
     turn: int
     revision: int = 0
-    how: Literal["continued", "corrected"] = "continued"
+    how: CorrectionKind = "continued"
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +195,11 @@ class FrontEnd(Protocol):
     name: str
     hears_oracle: bool
     needs: str
-    voice: Voice | None
+
+    @property
+    def voice(self) -> Voice | None:
+        """What it speaks with; None where that is a part of it."""
+        ...
 
     @property
     def speaking(self) -> bool:

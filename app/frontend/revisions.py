@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from app.conversation.stability import Revision
 from app.conversation.words import fold
-from app.frontend.base import OracleAsked, OracleWords
+from app.frontend.base import OracleAsked, OracleCompleted, OracleInput, OracleWords
 
 KEPT = 9
 """Revisions that are kept besides the one in use: older ones are neither spoken nor compared with any more."""
@@ -34,6 +34,19 @@ class Revisions:
     def of_turn(self, turn: int) -> list[Revision]:
         """The revisions of a turn, oldest first."""
         return [revision for revision in self if revision.turn == turn]
+
+    def update(self, item: OracleInput, at: float = 0.0, *, in_use: int = 0) -> Revision | None:
+        """Takes one input; returns the revision that it concerns, None if it is refused. Arguments as for `ask`."""
+        if isinstance(item, OracleAsked):
+            return self.ask(item, at, in_use=in_use)
+        if isinstance(item, OracleWords):
+            return self.add(item)
+        revision = self._known.get(item.revision)
+        if revision is not None and isinstance(item, OracleCompleted):
+            revision.complete = True
+        elif revision is not None:
+            revision.done = True
+        return revision
 
     def ask(self, asked: OracleAsked, at: float = 0.0, *, in_use: int = 0) -> Revision:
         """Makes a revision the newest one, asked at session time `at`; one that is known keeps its text.
