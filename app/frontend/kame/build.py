@@ -9,7 +9,7 @@ import torch
 from app.frontend import FrontEndOptions
 from app.frontend.base import FrontEndError
 from app.frontend.kame.checkpoint import Loaded, load
-from app.frontend.kame.frontend import LABELS, KameFrontEnd
+from app.frontend.kame.frontend import LABELS, KameFrontEnd, KameSettings
 from app.frontend.kame.quantise import kernels
 from app.models.errors import ModelError
 from app.models.fit import PRECISIONS, Precision, judge, shape_of
@@ -103,11 +103,4 @@ def make(name: str, options: FrontEndOptions) -> KameFrontEnd:
             )
         return loaded
 
-    return KameFrontEnd(
-        models,
-        name=name,
-        hears_oracle=name == "kame",
-        dials=options.dials,
-        alone=plan.device == "cuda",
-        needs=plan.needs,
-    )
+    return KameFrontEnd(models, KameSettings(name, plan.needs, alone=plan.device == "cuda"), options.dials)

@@ -179,18 +179,18 @@ class Engine:
                 self._run("lm", self._buckets[0], self._lm_only, codes, token)
             torch.cuda.synchronize()
             self.step_seconds = (time.perf_counter() - begun) / 5
-        self.begin()
+        self.restart()
 
     # -- a frame -----------------------------------------------------------------------------------
 
-    def begin(self) -> None:
+    def restart(self) -> None:
         """Begins a fresh stream: empty cache, no oracle. Mimi begins anew, too."""
         self.gen.reset_streaming()
         self.mimi.reset_streaming()
         self.steps = 0
         self.release()
 
-    def begin_again(self) -> None:
+    def restart_language_model(self) -> None:
         """Begins a fresh stream of the language model, while Mimi hears and speaks on."""
         self.gen.reset_streaming()
         self.steps = 0
@@ -240,7 +240,7 @@ class Engine:
         return EngineStep(out, Column(values[0], tuple(own), tuple(user), self.gen.last_oracle))
 
     @torch.no_grad()
-    def hear(self, samples: np.ndarray) -> tuple[int, ...]:
+    def encode(self, samples: np.ndarray) -> tuple[int, ...]:
         """Lets Mimi hear a frame and gives the user's codes; the language model is not stepped."""
         self._staging[0, 0].copy_(torch.from_numpy(samples))
         self._samples.copy_(self._staging, non_blocking=True)
@@ -248,7 +248,7 @@ class Engine:
         return tuple(codes[0, :, 0].tolist())
 
     @torch.no_grad()
-    def follow(self, column: Column) -> None:
+    def replay(self, column: Column) -> None:
         """Steps the language model along tokens that are known: it will remember them as said and heard.
 
         The queue's oracle waits meanwhile.

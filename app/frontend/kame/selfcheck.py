@@ -135,9 +135,9 @@ def _frames(engine: Engine, steps: int) -> list[tuple[np.ndarray, Column]]:
             if index == steps // 2:
                 engine.release()
             if index == 2 * steps // 3:
-                engine.begin_again()
+                engine.restart_language_model()
                 for _, column in out[-5:]:
-                    engine.follow(column)
+                    engine.replay(column)
             result = engine.step(samples[index])
             out.append((result.samples, result.column))
     return out
