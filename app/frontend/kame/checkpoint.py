@@ -1,7 +1,7 @@
-"""From a checkpoint's files to models that are ready to step: checked first, loaded whole or not at all.
+"""Loads a checkpoint's files into models that are ready to step: checked first, loaded whole or not at all.
 
-Takes KAME's and Moshi's folders as the hub has them. Moshi's own weights get a neutral oracle, with which the
-model is unchanged to the bit. Knows nothing of downloads, sound or sessions.
+Takes KAME's and Moshi's folders as the hub has them. Moshi's own weights get a neutral oracle, with which the model is
+unchanged to the bit.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def _load_lm(
     lm.load_state_dict(state, assign=True)
     del state
     if files.lora is not None:
-        lm = loaders.get_lora_moshi(
+        loaders.get_lora_moshi(  # in place
             lm,
             lora_rank=config.get("lora_rank", 128),
             lora_scaling=config.get("lora_scaling", 2.0),

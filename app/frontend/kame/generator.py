@@ -1,7 +1,7 @@
 """KAME's generator: Moshi's, fed one oracle token at every step.
 
-A subclass of the package's generator that leaves its step alone: the callable with which the step runs the
-temporal transformer is replaced by one that adds the step's oracle token. Knows nothing of text or sound.
+A subclass of the package's generator that does not change its step: the callable with which the step runs the
+temporal transformer is replaced by one that adds the step's oracle token.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from moshi.models.lm import LMGen, _LMGenState
+from moshi.modules.transformer import StreamingTransformerLayer, _MHAState
 from moshi.utils.compile import CUDAGraphed
 
 from app.frontend.kame.attention import FilledKVCache
@@ -50,7 +51,7 @@ class OracleQueue:
         return self._void + min(self._taken)
 
     def push(self, token_ids: Sequence[int], *, reset: bool) -> None:
-        """Appends tokens; with `reset` a new oracle begins with them, and the old one's rest is void."""
+        """Appends tokens; with `reset` a new oracle starts with them, and the rest of the old one is dropped."""
         ids = [int(token) for token in token_ids]
         if reset or (ids and not self._begun):
             self.clear()
@@ -65,12 +66,12 @@ class OracleQueue:
             self._void += done
 
     def clear(self) -> None:
-        """Forgets all tokens: padding from the next step on, until a new oracle begins."""
+        """Forgets all tokens: padding from the next step on, until a new oracle starts."""
         self._tokens, self._ids, self._begun, self._void = self._tokens[:0], [], False, 0
         self._taken = [0] * self._batch
 
     def reset(self, mask: Sequence[bool]) -> None:
-        """The items of `mask` begin anew: they have nothing to take, and all run."""
+        """Resets the items of `mask`: they have nothing to take, and all run."""
         if all(mask):
             self.clear()
         for item in range(self._batch):
@@ -99,7 +100,7 @@ class OracleQueue:
 
 
 class _OracleMain:
-    """Stands where the package's step expects its temporal transformer; adds the step's oracle token."""
+    """Replaces the temporal transformer in the package's step, and adds the step's oracle token."""
 
     def __init__(self, lm: KameLM, queue: OracleQueue, *, doubled: bool) -> None:
         self.queue = queue
@@ -119,7 +120,7 @@ class _OracleMain:
         return self._graphed(codes, sums, cross, token)
 
     def forget_graph(self) -> None:
-        """Has the next step captured anew, since it attends to another length."""
+        """Makes the next step capture its graph again, since it attends to another length."""
         self._graphed.reset()
 
 
@@ -138,9 +139,9 @@ class KameGen(LMGen):
     def push_oracle(self, token_ids: Sequence[int], *, reset: bool = False) -> None:
         """Appends tokens to the oracle; each step takes one, first in, first out, and padding if there is none.
 
-        With `reset` a new oracle begins: what is left of the old one is void, and the next step takes the
+        With `reset` a new oracle starts: what is left of the old one is dropped, and the next step takes the
         start token (`text_initial_token_id`), the step after it the first of `token_ids`. The first tokens
-        after a start, a `clear_oracle` or a `reset_streaming` always begin a new oracle. Before `streaming`
+        after a start, a `clear_oracle` or a `reset_streaming` always start a new oracle. Before `streaming`
         the tokens wait for its first step.
 
         Raises:
@@ -194,15 +195,16 @@ class KameGen(LMGen):
 
         The package's cache is a ring of `context` places that every step reads in full, empty ones too.
         """
-        for cache in self._caches():
-            cache.slots = slots
+        for state in self._attention_states():
+            if isinstance(state.kv_cache, FilledKVCache):
+                state.kv_cache.slots = slots
         self._main.forget_graph()
 
     def fill_lazily(self) -> None:
-        """Puts caches in place that `attend_to` can shorten. To be called once, after streaming has begun."""
-        for layer in self.lm_model.transformer.layers:
-            state = layer.self_attn._streaming_state
-            state.kv_cache = FilledKVCache.take_over(state.kv_cache)
+        """Replaces the caches by ones that `attend_to` can shorten. To be called once, after streaming has started."""
+        for state in self._attention_states():
+            if state.kv_cache is not None:
+                state.kv_cache = FilledKVCache.take_over(state.kv_cache)
 
     def set_exec_mask(self, exec_mask: torch.Tensor) -> None:
         """As in the package; items that sit out take no oracle token, and none is lost to them."""
@@ -210,9 +212,10 @@ class KameGen(LMGen):
             self._queue.run_only(exec_mask.tolist())
         super().set_exec_mask(exec_mask)
 
-    def _caches(self) -> list[FilledKVCache]:
-        caches = [layer.self_attn._streaming_state.kv_cache for layer in self.lm_model.transformer.layers]
-        return [cache for cache in caches if isinstance(cache, FilledKVCache)]
+    def _attention_states(self) -> list[_MHAState]:
+        layers = [layer for layer in self.lm_model.transformer.layers if isinstance(layer, StreamingTransformerLayer)]
+        states = [layer.self_attn._streaming_state for layer in layers]
+        return [state for state in states if state is not None]
 
     @property
     def _main(self) -> _OracleMain:

@@ -1,6 +1,6 @@
-"""How long a frame takes on this machine, whole and in parts, against what the memory's bandwidth allows.
+"""Measures how long a frame takes on this machine, whole and in parts, against the memory's bandwidth.
 
-With random weights of the true shapes, since speed does not depend on their values. Prints nothing.
+With random weights of the true shapes, since speed does not depend on their values.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ WARM_FRAMES = 20
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Of many runs, in milliseconds."""
+    """Percentiles of many runs, in milliseconds."""
 
     p50: float
     p95: float
@@ -43,7 +43,7 @@ class Times:
 
     @classmethod
     def of(cls, seconds: list[float]) -> Times:
-        """Sums runs up."""
+        """The percentiles of these runs."""
         ms = np.array(seconds) * 1000
         return cls(*(round(float(value), 3) for value in (*np.percentile(ms, (50, 95, 99)), ms.max())))
 
@@ -94,7 +94,7 @@ def random_models(size: Size, precision: Precision, device: torch.device, contex
 
 
 def random_mimi(size: Size, device: torch.device, codebooks: int) -> MimiModel:
-    """The codec's shape with random weights."""
+    """A codec of the true shape with random weights."""
     torch.manual_seed(0)
     mimi = loaders.get_mimi(None, TINY_MIMI if size == "tiny" else None, device=device, num_codebooks=codebooks)
     with torch.no_grad():
@@ -153,13 +153,13 @@ def measure_frame(
     gc.collect()
     if where.type == "cuda":
         torch.cuda.empty_cache()
-    figures.bandwidth = copy_bandwidth(where)  # when the models have gone, since it wants memory too
+    figures.bandwidth = copy_bandwidth(where)  # after the models are freed, since it needs memory too
     figures.floor_ms = figures.frame_bytes / figures.bandwidth * 1000
     return figures
 
 
 def pretend_filled(engine: Engine, frames: int) -> None:
-    """Sets the stream to where it is after `frames` steps, without having made them."""
+    """Sets the stream to where it is after `frames` steps, without making them."""
     for state in engine.lm.get_streaming_state().values():
         for name in ("offset", "offsets"):
             value = getattr(state, name, None)
@@ -227,7 +227,7 @@ def _time_here(function: Callable[[], Any], frames: int) -> Times:
 
 
 def _time_on_card(engine: Engine, function: Callable[[], Any], frames: int) -> Times:
-    graph = CUDAGraphed(engine._in_place(function))
+    graph = CUDAGraphed(engine.graphs.in_place(function))
     taken = []
     with torch.no_grad():
         for index in range(5 + frames):

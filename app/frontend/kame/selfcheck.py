@@ -1,6 +1,6 @@
-"""Whether this machine's own paths (graphs, kernels, short attention) give what the plain ones give, to the bit.
+"""Checks that this machine's fast paths (graphs, kernels, short attention) give what the plain ones give, to the bit.
 
-Small models with random weights, in seconds: `bench frame --check` runs it on the user's card.
+With small models with random weights, in seconds: `bench frame --check` runs it on the user's card.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STEPS = 60
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One comparison. `detail` says how it came out; one that is not `needed` is told, and fails nothing."""
+    """One comparison. `detail` says how it came out; one that is not `needed` is reported, and fails nothing."""
 
     name: str
     ok: bool
@@ -35,7 +35,7 @@ class Check:
 
 
 def run_checks(device_name: str = "auto", steps: int = STEPS) -> list[Check]:
-    """All comparisons on a device, `steps` frames each. `auto`: the CUDA card if there is one, else the processor."""
+    """Makes all comparisons on a device, `steps` frames each. `auto`: the CUDA card if there is one, else the processor."""
     on_card = device_name != "cpu" and torch.cuda.is_available()
     device = torch.device("cuda" if on_card else "cpu")
     checks = []
@@ -125,7 +125,7 @@ def _engine(device: torch.device, steps: int) -> Check:
 
 def _frames(engine: Engine, steps: int) -> list[tuple[np.ndarray, Column]]:
     samples = np.random.default_rng(0).normal(0, 0.1, (steps, FRAME_SAMPLES)).astype(np.float32)
-    out = []
+    out: list[tuple[np.ndarray, Column]] = []
     with engine:
         for index in range(steps):
             if index == steps // 6:
