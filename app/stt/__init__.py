@@ -1,4 +1,21 @@
-"""The recognisers, by the engine that runs them. Adapters are imported when they are wanted."""
+"""Speech recognition: voice activity, the words of the user's turns, and how likely a turn is finished.
+
+To be read in this order:
+
+- `base.py`: the protocols, and what a transcriber reports.
+- `silero.py`: voice activity, window by window.
+- `streaming.py`: the transcriber, which decodes the growing turn again and again; `sound_buffer.py`, `loudness.py`: its
+  sound; `stable_words.py`: which words no longer change.
+- `endpointing.py`: whether a turn is finished; `smart_turn.py` judges the sound, `text_endpointing.py` (with
+  `text_endpointing_worker.py`) the words, `endpointing_weights.py` has the weights.
+- `whisper_decoder.py` (`whisper_library.py`, `language_detection.py`), `moonshine.py` (`moonshine_worker.py`): decoders;
+  `transcript_cleanup.py`: what is dropped from their text.
+- `selection.py`: which recogniser; `faster_whisper.py`, `pooled.py`: from models of the pool to a transcriber.
+- `scripted.py`: for tests.
+
+A session pushes each frame and calls `begin`, `pause` and `end` for each turn; a pass over the turn's sound gives words,
+which become `TranscriptUpdate`s. This module makes a transcriber by its recogniser, and imports that only then.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +24,17 @@ import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 from app.models.entry import Model
 from app.platform.installation import packages_command
-from app.stt.base import Transcriber, TranscriberError
-
-if TYPE_CHECKING:
-    from app.stt.streaming import Decoder
+from app.stt.base import Decoder, Transcriber, TranscriberError
 
 
 @dataclass(frozen=True, slots=True)
 class RecogniserSpec:
-    """How an engine is run: `module`'s `make(model, judge, call_soon, language)` and `open_decoder(model, language)`;
-    `needs` names its extra, if any.
+    """An engine: `module` has `make(model, judge, call_soon, language)` and `open_decoder(model, language)`.
+
+    `needs`: the package that it imports and that may not be installed.
     """
 
     label: str
@@ -35,7 +49,7 @@ ENGINES = {
 
 
 def make_transcriber(key: str, language: str, call_soon: Callable[[Callable[[], None]], object]) -> Transcriber:
-    """A transcriber with the recogniser `key`, or with the app's choice if it is empty, for `language` or "auto".
+    """Makes a transcriber with the recogniser `key` (empty: the app's choice) for `language` or "auto".
 
     Raises TranscriberError when there is none, or it can't be run.
     """
@@ -48,7 +62,7 @@ def make_transcriber(key: str, language: str, call_soon: Callable[[Callable[[], 
 
 
 def open_decoder(model: Model, language: str = "en") -> Decoder:
-    """What turns sound to words with a recogniser of the catalogue, loaded. Raises TranscriberError."""
+    """Loads the decoder of a recogniser of the catalogue. Raises TranscriberError."""
     from app.models.locations import model_path
 
     return _module(model).open_decoder(model_path(model.key), language)

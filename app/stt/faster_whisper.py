@@ -1,4 +1,4 @@
-"""Streaming Whisper on this machine: `StreamingTranscriber` with faster-whisper and Smart Turn behind it."""
+"""Streaming Whisper on this machine: a `StreamingTranscriber` with faster-whisper and Smart Turn."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from app.conversation.languages import AUTOMATIC
 from app.models.pool import MODELS
-from app.stt.base import TranscriberError
+from app.stt.base import RATE, Decoder, TranscriberError
 from app.stt.pooled import make_streaming
-from app.stt.streaming import RATE, Decoder, StreamingTranscriber
+from app.stt.streaming import StreamingTranscriber
 
 if TYPE_CHECKING:
     from app.stt.whisper_decoder import LoadedWhisper
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def open_decoder(model: Path | LoadedWhisper, language: str = "en") -> Decoder:
     """The decoder over the CTranslate2 folder `model`, or over one that is loaded.
 
-    Raises TranscriberError for a language that it can't hear.
+    Raises TranscriberError for a language that Whisper doesn't know.
     """
     from app.stt.whisper_decoder import WhisperDecoder
 
@@ -37,10 +37,7 @@ def open_decoder(model: Path | LoadedWhisper, language: str = "en") -> Decoder:
 def make(
     model: Path, judge: Path, call_soon: Callable[[Callable[[], None]], object], language: str = "en"
 ) -> StreamingTranscriber:
-    """`model`: a CTranslate2 folder. `judge`: Smart Turn's ONNX file; without it silence alone decides.
-
-    Whether English words make a whole turn is asked of the small language model that ships with the app.
-    """
+    """Makes a transcriber. `model`: a CTranslate2 folder. `judge`: Smart Turn's ONNX file, if it is there."""
 
     def decoder(lent: ExitStack) -> Decoder:
         from app.stt.whisper_decoder import LoadedWhisper
@@ -53,11 +50,11 @@ def make(
 
 
 def _load(model: Path) -> LoadedWhisper:
-    """The model alone, which is lent: a decoder has the talk's language."""
+    """Loads the model alone, which sessions share; each has a decoder for its own language."""
     from app.stt.whisper_decoder import WhisperDecoder, load_whisper
 
     loaded = load_whisper(model)
-    # The first look is slow (buffers, caches): have it before the user speaks.
+    # The first pass is slow (buffers, caches): it is made before the user speaks.
     WhisperDecoder(loaded).decode(np.zeros(RATE, np.float32))
     return loaded
 
