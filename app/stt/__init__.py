@@ -4,13 +4,13 @@ To be read in this order:
 
 - `base.py`: the protocols, and what a transcriber reports.
 - `silero.py`: voice activity, window by window.
-- `streaming.py`: the transcriber, which decodes the growing turn again and again; `sound_buffer.py`, `loudness.py`: its
-  sound; `stable_words.py`: which words no longer change.
+- `streaming.py`: the transcriber, which decodes the growing turn again and again; `passes.py`, `sound_buffer.py`,
+  `loudness.py`: over which sound; `stable_words.py`: which words no longer change.
 - `endpointing.py`: whether a turn is finished; `smart_turn.py` judges the sound, `text_endpointing.py` (with
   `text_endpointing_worker.py`) the words, `endpointing_weights.py` has the weights.
 - `whisper_decoder.py` (`whisper_library.py`, `language_detection.py`), `moonshine.py` (`moonshine_worker.py`): decoders;
   `transcript_cleanup.py`: what is dropped from their text.
-- `selection.py`: which recogniser; `faster_whisper.py`, `pooled.py`: from models of the pool to a transcriber.
+- `selection.py`: which recogniser; `pooled.py`: from models of the pool to a transcriber.
 - `scripted.py`: for tests.
 
 A session pushes each frame and calls `begin`, `pause` and `end` for each turn; a pass over the turn's sound gives words,
@@ -25,6 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 
+from app.conversation.languages import AUTOMATIC
 from app.models.entry import Model
 from app.platform.installation import packages_command
 from app.stt.base import Decoder, Transcriber, TranscriberError
@@ -32,7 +33,7 @@ from app.stt.base import Decoder, Transcriber, TranscriberError
 
 @dataclass(frozen=True, slots=True)
 class RecogniserSpec:
-    """An engine: `module` has `make(model, judge, call_soon, language)` and `open_decoder(model, language)`.
+    """An engine: `module` has `open_decoder`, `lend_decoder` and `name_of`.
 
     `needs`: the package that it imports and that may not be installed.
     """
@@ -43,7 +44,7 @@ class RecogniserSpec:
 
 
 ENGINES = {
-    "whisper": RecogniserSpec("Whisper (this machine)", "app.stt.faster_whisper", "faster_whisper"),
+    "whisper": RecogniserSpec("Whisper (this machine)", "app.stt.whisper_decoder", "faster_whisper"),
     "moonshine": RecogniserSpec("Moonshine (this machine)", "app.stt.moonshine"),
 }
 
@@ -53,12 +54,18 @@ def make_transcriber(key: str, language: str, call_soon: Callable[[Callable[[], 
 
     Raises TranscriberError when there is none, or it can't be run.
     """
-    from app.models.locations import default_model, model_path
+    from app.models.locations import model_path
+    from app.stt.pooled import make_streaming
     from app.stt.selection import choose_recogniser
 
     model = choose_recogniser(key, language)
-    make = _module(model).make
-    return make(model_path(model.key), default_model("endpointing"), call_soon, language)
+    engine, place = _module(model), model_path(model.key)
+    return make_streaming(
+        engine.name_of(place),
+        lambda lent: engine.lend_decoder(lent, place, language),
+        call_soon,
+        english=language in ("en", AUTOMATIC),
+    )
 
 
 def open_decoder(model: Model, language: str = "en") -> Decoder:

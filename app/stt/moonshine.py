@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -18,8 +17,6 @@ from app.models.pool import MODELS
 from app.platform.children import end_child, killed_after, python_module_command, quiet_child
 from app.stt.base import RATE, TranscriberError
 from app.stt.loudness import levelled
-from app.stt.pooled import make_streaming
-from app.stt.streaming import StreamingTranscriber
 from app.stt.transcript_cleanup import without_loops, without_sounds
 
 LEAST_SECONDS = 0.1
@@ -98,13 +95,12 @@ def open_decoder(model: Path, language: str = "en") -> MoonshineDecoder:
     return MoonshineDecoder(model)
 
 
-def make(
-    model: Path, judge: Path, call_soon: Callable[[Callable[[], None]], object], language: str = "en"
-) -> StreamingTranscriber:
-    """Makes a transcriber. `model`: as for `MoonshineDecoder`. `judge`: Smart Turn's ONNX file, if it is there."""
+def lend_decoder(lent: ExitStack, model: Path, language: str) -> MoonshineDecoder:
+    """The decoder over `model` from the pool, which `lent` returns to it."""
+    kind = MoonshineDecoder
+    return lent.enter_context(MODELS.lend("stt", kind, model, alive=kind.alive, close=kind.close))
 
-    def decoder(lent: ExitStack) -> MoonshineDecoder:
-        kind = MoonshineDecoder
-        return lent.enter_context(MODELS.lend("stt", kind, model, alive=kind.alive, close=kind.close))
 
-    return make_streaming("moonshine tiny.en", decoder, judge, call_soon)
+def name_of(model: Path) -> str:
+    """The recogniser's name in reports."""
+    return "moonshine tiny.en"

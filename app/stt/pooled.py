@@ -17,21 +17,20 @@ from app.stt.streaming import StreamingTranscriber
 
 def make_streaming(
     name: str,
-    open_decoder: Callable[[ExitStack], Decoder],
-    judge: Path,
+    lend_decoder: Callable[[ExitStack], Decoder],
     call_soon: Callable[[Callable[[], None]], object],
     *,
     english: bool = True,
 ) -> StreamingTranscriber:
-    """Makes a transcriber over the decoder of `open_decoder`, which enters the models it borrows into the given stack.
+    """Makes a transcriber over the decoder of `lend_decoder`, which enters the models it borrows into the given stack.
 
-    `judge`: Smart Turn's ONNX file; without it the silence alone decides when a turn is over. `english`: the words may
-    be English, so the small language model that ships with the app judges them, too.
+    `english`: the words may be English, so the small language model that ships with the app judges them, too. Without
+    the judge of the sound the silence alone decides when a turn is over.
     """
-    lent = ExitStack()
+    lent, judge = ExitStack(), default_model("endpointing")
 
     def load() -> tuple[Decoder, EndOfTurn | None]:
-        decoder = open_decoder(lent)
+        decoder = lend_decoder(lent)
         return decoder, lent.enter_context(MODELS.lend("endpointing", _load_judge, judge)) if judge.is_file() else None
 
     def load_words() -> WordsJudge | None:

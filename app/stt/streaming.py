@@ -9,75 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-
-import numpy as np
 
 from app.conversation.frame import Frame
 from app.conversation.words import same_words
 from app.stt.base import RATE, Decoder, EndOfTurn, TranscriptUpdate, WordsJudge
 from app.stt.endpointing import Endpointing
 from app.stt.loudness import quietest
+from app.stt.passes import (
+    LONGEST_SECONDS,
+    OVERLAP_SECONDS,
+    PAUSE_PASS_SECONDS,
+    WINDOW_SECONDS,
+    Pass,
+    Window,
+    next_due,
+    reaches_into,
+)
 from app.stt.sound_buffer import LONGEST_PREROLL_SECONDS, SoundBuffer
 from app.stt.stable_words import StableWords, joined
 from app.stt.transcript_cleanup import without_masked_end
 
-PASS_SECONDS = ((0.0, 0.24), (1.5, 0.4), (5.0, 0.64))
-"""(Length of the window, new sound after which it is decoded again.) The first words come at once, since they tell
-speech from laughter. A long window takes twice as long to decode as a short one, and its end is decoded in the pause
-anyway. With 0.24 s up to 5 s and 0.4 s beyond, decoding took most of the app's processor time."""
-PAUSE_PASS_SECONDS = 0.28
-"""A pause is decoded once more at this length: the last word's fading end, or a soft word after it, came since."""
-SILENT_SECONDS = 0.03
-"""A pass that is under way when a pause is detected, and reaches so far into it, counts as the pause's first one."""
-WINDOW_SECONDS = 10.0
-"""A longer window is followed by one that starts..."""
-OVERLAP_SECONDS = (3.0, 6.0)
-"""... so long before its end, at the quietest place."""
-LONGEST_SECONDS = 20.0
-"""The most that one pass decodes, where passes were late: Whisper takes 22 s."""
 LINGER_SECONDS = 2.0
 """How long the sound of an ended turn is kept, in case the user goes on with it."""
 JUDGED_SECONDS = 8
 """The part of a turn's sound that endpointing judges."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Window:
-    """The turn's sound from sample `start` on (16 kHz, session time).
-
-    `before`: the words up to sample `until`, some of which lie in the window.
-    """
-
-    start: int
-    before: str = ""
-    until: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Pass:
-    """A pass over `window` up to sample `end`, started at session time `at`.
-
-    `settles`: whether it is to settle the words of the pause that began at `pause`. `more`: there is sound behind it.
-    """
-
-    turn: int
-    window: _Window
-    end: int
-    at: float
-    settles: bool
-    pause: float | None
-    more: bool
-    samples: np.ndarray
-
-    @property
-    def overlap(self) -> float:
-        """Share of its sound that `window.before` has the words of."""
-        return (self.window.until - self.window.start) / max(1, self.end - self.window.start)
-
-    def covers(self, pause: float) -> bool:
-        """Whether it was started in this pause, or reaches far enough into it."""
-        return self.pause == pause or _reaches_into(self.end, pause)
 
 
 class StreamingTranscriber:
@@ -115,14 +70,14 @@ class StreamingTranscriber:
         self._ended_at = -1e9
         self._not_before = 0  # sample before which the sound is an earlier turn's
         self._words = StableWords()
-        self._window = _Window(0)
+        self._window = Window(0)
         self._decoded_until = 0  # sample up to which the last pass reached
         self._pause: float | None = None  # speech_end of the pause that is going on
         self._settled_at: float | None = None  # speech_end that the words are settled for
         self._decoded_again = False  # in this pause
         self._final_due: float | None = None  # speech_end of the ended turn whose final words are to come
         self._running = False  # a pass is under way
-        self._next: _Pass | None = None
+        self._next: Pass | None = None
         self._due_skipped = False
 
     # -- the protocol ------------------------------------------------------------------------------
@@ -168,8 +123,7 @@ class StreamingTranscriber:
         if self._pause is not None:
             self._decode_pause_again()
             return
-        length = buffer.last - self._window.start
-        due = next(seconds for least, seconds in reversed(PASS_SECONDS) if length >= least * RATE)
+        due = next_due(buffer.last - self._window.start)
         new = buffer.last - self._decoded_until
         if new >= due * RATE - RATE // 50:
             if not self._running:
@@ -183,7 +137,7 @@ class StreamingTranscriber:
         start = self._buffer.onset(at, silent_since, self._not_before)
         self._buffer.forget_before(start)
         self._turn, self._open, self._words = turn, True, StableWords()
-        self._window = _Window(start)
+        self._window = Window(start)
         self._decoded_until = self._buffer.last
         self._pause = self._settled_at = self._final_due = None
         self._next = None
@@ -196,7 +150,7 @@ class StreamingTranscriber:
         if not again:
             self._set_pause(speech_end)
             self._decoded_again = False
-            if not self._running or not _reaches_into(self._decoded_until, speech_end):
+            if not self._running or not reaches_into(self._decoded_until, speech_end):
                 self._decode(settle=True)
         if self.endpointing.judges_sound and not (again and self.endpointing.judging_sound):
             last = self._buffer.last
@@ -245,14 +199,14 @@ class StreamingTranscriber:
         if not self._running:
             self._decode(settle=True)
 
-    def _move_window(self, done: _Pass) -> None:
+    def _move_window(self, done: Pass) -> None:
         """Lets the next pass start later, once the turn's words are known up to the end of a long window."""
         window, end = done.window, done.end
         if window is not self._window or end - window.start < WINDOW_SECONDS * RATE:
             return
         least, most = (int(seconds * RATE) for seconds in OVERLAP_SECONDS)
         start = end - most + quietest(self._buffer.sound(end - most, end - least))
-        self._window = _Window(start, self._words.all, end)
+        self._window = Window(start, self._words.all, end)
         self._buffer.forget_before(min(start, end - JUDGED_SECONDS * RATE))
 
     # -- decoding ----------------------------------------------------------------------------------
@@ -263,7 +217,7 @@ class StreamingTranscriber:
         end = min(last, window.start + int(LONGEST_SECONDS * RATE))
         samples = self._buffer.sound(window.start, end)
         pause = self._pause if settle else None
-        planned = _Pass(self._turn, window, end, self._now, settle, pause, end < last, samples)
+        planned = Pass(self._turn, window, end, self._now, settle, pause, end < last, samples)
         self._decoded_until = end
         if not self._running:
             self._submit(planned)
@@ -272,11 +226,11 @@ class StreamingTranscriber:
             self.shed += 1
         self._next = planned
 
-    def _submit(self, planned: _Pass) -> None:
+    def _submit(self, planned: Pass) -> None:
         self._running = True
         self._worker.submit(self._run, planned)
 
-    def _run(self, running: _Pass) -> None:
+    def _run(self, running: Pass) -> None:
         """On the worker: decodes, and hands the words to the loop."""
         words, language, problem = "", self.endpointing.language, ""
         try:
@@ -289,7 +243,7 @@ class StreamingTranscriber:
             )
         self._call_soon(lambda: self._on_decoded(running, words, language, problem))
 
-    def _on_decoded(self, done: _Pass, words: str, language: str, problem: str) -> None:
+    def _on_decoded(self, done: Pass, words: str, language: str, problem: str) -> None:
         self._running, self.endpointing.language = False, language
         if problem:
             self.on_failure(problem)
@@ -299,7 +253,7 @@ class StreamingTranscriber:
         if done.turn == self._turn and (self._open or self._final_due is not None):
             self._use_words(done, joined(done.window.before, words, done.overlap))
 
-    def _use_words(self, done: _Pass, words: str) -> None:
+    def _use_words(self, done: Pass, words: str) -> None:
         """Updates or settles the turn's words with those of a pass, and publishes them."""
         # A pass that ends early, as Whisper's do at times, doesn't tell what the sound up to its end holds.
         complete = len(words.split()) >= len(self._words.all.split()) > 0
@@ -334,8 +288,3 @@ class StreamingTranscriber:
         self._final_due = None
         words, language = self._words.all, self.endpointing.language
         self.on_update(TranscriptUpdate(self._turn, words, "", self._now, settled=True, final=True, language=language))
-
-
-def _reaches_into(sample: int, pause: float) -> bool:
-    """Whether a pass that ends at `sample` has enough of the pause that starts at `pause` to be its first one."""
-    return sample >= (pause + SILENT_SECONDS) * RATE

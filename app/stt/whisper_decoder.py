@@ -14,12 +14,14 @@ languages it is kept from doing so, as is Whisper's default.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from app.stt.base import RATE
+from app.models.pool import MODELS
+from app.stt.base import RATE, TranscriberError
 from app.stt.language_detection import LanguageDetection, answerable
 from app.stt.loudness import levelled, voiced_seconds
 from app.stt.transcript_cleanup import CLOSINGS, OPENINGS, names_speech, spoken_words, without_sounds
@@ -135,6 +137,30 @@ class WhisperDecoder:
         return spoken_words(text, seconds, result.no_speech_prob, result.scores[0], english=language == "en")
 
 
+def open_decoder(model: Path | LoadedWhisper, language: str = "en") -> WhisperDecoder:
+    """The decoder over the CTranslate2 folder `model`, or over one that is loaded.
+
+    Raises TranscriberError for a language that Whisper doesn't know.
+    """
+    try:
+        return WhisperDecoder(model, language=language)
+    except ValueError as error:
+        raise TranscriberError(
+            f"Whisper doesn't know the language “{language}”. Name one by its two letters, as en or de."
+        ) from error
+
+
+def lend_decoder(lent: ExitStack, model: Path, language: str) -> WhisperDecoder:
+    """The decoder over a model of the pool, which `lent` returns to it: sessions share models, but not decoders."""
+    return open_decoder(lent.enter_context(MODELS.lend("stt", _load_warm, model, close=LoadedWhisper.close)), language)
+
+
+def name_of(model: Path) -> str:
+    """The recogniser's name in reports."""
+    # The packaged tiny.en lies in a folder called "model".
+    return "whisper " + ("tiny.en" if model.name == "model" else model.name.removeprefix("whisper-"))
+
+
 def runs_on_card(model: Path) -> bool:
     """Whether `model`, a folder, is tried on a graphics card first."""
     import ctranslate2
@@ -161,6 +187,13 @@ def load_whisper(model: Path, threads: int = 1) -> LoadedWhisper:
             if device == "cpu":
                 raise
     raise AssertionError
+
+
+def _load_warm(model: Path) -> LoadedWhisper:
+    loaded = load_whisper(model)
+    # The first pass is slow (buffers, caches): it is made before the user speaks.
+    WhisperDecoder(loaded).decode(np.zeros(RATE, np.float32))
+    return loaded
 
 
 def _encoded(whisper: Any, samples: np.ndarray) -> np.ndarray:

@@ -9,7 +9,8 @@ To be read in this order (`README.md` tells the whole):
 - `engine.py`, `graphs.py`: a frame through Mimi, the language model and Mimi, as CUDA graphs.
 - `generator.py`, `model.py`, `attention.py`: the package `moshi`, extended by the oracle and by shorter attention.
 - `quantise.py`, `kernels.cu`: int8 and int4. `checkpoint.py`: from files to models.
-- `build.py`: which device, precision and context fit. `measure.py`, `selfcheck.py`, `shapes.py`: benches and checks.
+- `build.py`: which device, precision and context fit. `measure.py`, `selfcheck.py`, `random_weights.py`, `shapes.py`:
+  benches and checks.
 
 A frame of the user's sound becomes Mimi's codes; the language model adds them to the oracle's token and its own tokens,
 and gives a text token and codes, which Mimi decodes to the frame that is spoken.

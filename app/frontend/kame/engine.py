@@ -57,15 +57,12 @@ class Engine:
 
     Args:
         sampling: arguments for `KameGen` (temperatures, `use_sampling`).
-        lazily: attend to what the cache holds, in steps of `BUCKETS`, in place of all its slots.
 
     Raises:
         ValueError: the codec's frames have another length.
     """
 
-    def __init__(
-        self, lm: KameLM, mimi: MimiModel, *, sampling: dict[str, Any] | None = None, lazily: bool = True
-    ) -> None:
+    def __init__(self, lm: KameLM, mimi: MimiModel, *, sampling: dict[str, Any] | None = None) -> None:
         if mimi.frame_size != FRAME_SAMPLES:
             raise ValueError(f"The codec's frames have {mimi.frame_size} samples, not {FRAME_SAMPLES}.")
         self.lm, self.mimi = lm, mimi
@@ -84,8 +81,7 @@ class Engine:
             on_text_hook=self._on_text,
             on_audio_hook=self._on_own,
         )
-        self._lazily = lazily
-        self._buckets = sorted({b for b in BUCKETS if b < self.context} | {self.context}) if lazily else [self.context]
+        self._buckets = sorted({b for b in BUCKETS if b < self.context} | {self.context})
         self._stack = ExitStack()
         self.graphs = FrameGraphs((self.gen, lm, mimi), enabled=self._on_gpu)
         self._forcing = False
@@ -127,8 +123,7 @@ class Engine:
                 self.silence = self._learn_silence()
                 self._stack.enter_context(self.mimi.streaming(1))
                 self._stack.enter_context(self.gen.streaming(1))
-                if self._lazily:
-                    self.gen.fill_lazily()
+                self.gen.fill_lazily()
                 self._make_buffers()
                 self._warm_up()
         except BaseException:
@@ -165,7 +160,7 @@ class Engine:
         return tuple(int(code) for code in codes[0, : self._own, 0])
 
     def _warm_up(self) -> None:
-        """Runs, and on CUDA captures, every path once, so that no frame of the talk pays for it."""
+        """Runs, and on CUDA captures, every path once, so that no frame of a session pays for it."""
         token = self.gen.take_oracle()
         for bucket in reversed(self._buckets):
             self._attend(bucket)
@@ -295,7 +290,7 @@ class Engine:
         return next((b for b in self._buckets if b > self.steps), self._buckets[-1])
 
     def _attend(self, slots: int) -> None:
-        if self._lazily and slots != self._slots:
+        if slots != self._slots:
             self.gen.attend_to(slots)
             self._slots = slots
 

@@ -9,26 +9,24 @@ import gc
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
-from moshi.models import loaders
-from moshi.models.compression import MimiModel
 from moshi.modules.transformer import StreamingTransformer
 from moshi.utils.compile import CUDAGraphed
 from torch import nn
 
 from app.conversation.frame import FRAME_SAMPLES
 from app.frontend.base import FrontEndError
-from app.frontend.kame.checkpoint import Loaded, build_lm
+from app.frontend.kame.checkpoint import Loaded
 from app.frontend.kame.engine import Engine
 from app.frontend.kame.model import KameLM
-from app.frontend.kame.quantise import Precision, kernels, quantise
-from app.frontend.kame.shapes import TINY_LM, TINY_MIMI
+from app.frontend.kame.quantise import Precision, kernels
+from app.frontend.kame.random_weights import Size, random_models
+from app.frontend.kame.shapes import TINY_LM
 from app.models.fit import judge, shape_of
 
-Size = Literal["7b", "tiny"]
 WARM_FRAMES = 20
 
 
@@ -70,38 +68,6 @@ class FrameFigures:
     def over_floor(self) -> float:
         """The language model's p99 as a multiple of its floor."""
         return self.parts["language model"].p99 / self.floor_ms
-
-
-def random_models(size: Size, precision: Precision, device: torch.device, context: int | None = None) -> Loaded:
-    """Models of the true shape with random weights, each matrix made where it will lie."""
-    config = dict(TINY_LM) if size == "tiny" else None
-    dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
-    lm = build_lm(config, torch.device("meta"), dtype, context)
-    random = torch.Generator(device=device).manual_seed(0)
-
-    def weights(like: torch.Tensor) -> torch.Tensor:
-        deviation = like.shape[-1] ** -0.5 if like.dim() > 1 else 1.0
-        made = torch.empty(like.shape, dtype=like.dtype, device=device)
-        return made.normal_(0, deviation, generator=random) if like.dim() > 1 else made.fill_(1.0)
-
-    quantise(lm, precision, device, weight_of=lambda linear: weights(linear.weight))
-    for module in lm.modules():
-        for name, value in list(module.named_parameters(recurse=False)):
-            if value.is_meta:
-                setattr(module, name, nn.Parameter(weights(value), requires_grad=False))
-    mimi = random_mimi(size, device, max(lm.dep_q, lm.n_q - lm.dep_q))
-    return Loaded(lm.eval(), mimi, pieces=None, learnt_oracle=True)  # type: ignore[arg-type]
-
-
-def random_mimi(size: Size, device: torch.device, codebooks: int) -> MimiModel:
-    """A codec of the true shape with random weights."""
-    torch.manual_seed(0)
-    mimi = loaders.get_mimi(None, TINY_MIMI if size == "tiny" else None, device=device, num_codebooks=codebooks)
-    with torch.no_grad():
-        for name, value in mimi.named_buffers():
-            if name.endswith("embedding_sum"):
-                value.normal_(0, 0.3)
-    return mimi.requires_grad_(False)
 
 
 def measure_frame(

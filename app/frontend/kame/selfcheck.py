@@ -16,9 +16,9 @@ from moshi.utils.compile import no_cuda_graph
 from app.conversation.frame import FRAME_SAMPLES
 from app.frontend.kame.engine import Column, Engine
 from app.frontend.kame.generator import KameGen
-from app.frontend.kame.measure import random_mimi, random_models
 from app.frontend.kame.model import KameLM, neutral_oracle
 from app.frontend.kame.quantise import QuantisedMatrix, kernels
+from app.frontend.kame.random_weights import random_mimi, random_models
 from app.frontend.kame.shapes import TINY_LM
 
 STEPS = 60
