@@ -127,7 +127,7 @@ class Engine:
                 self._make_buffers()
                 self._warm_up()
         except BaseException:
-            self.graphs.clear()
+            self.graphs.close()
             self._stack.close()
             raise
 
@@ -141,7 +141,7 @@ class Engine:
         self._out_tokens = _host(torch.zeros(width, dtype=torch.long), self._on_gpu)
 
     def __exit__(self, *exc: object) -> None:
-        self.graphs.release_modules()
+        self.graphs.close()
         self._stack.close()
         # Out of all cycles (the generator's hooks, the package's lists of a module and its parts), so that 16 GB go
         # when they are let go, and don't wait for a collector from which a session hides what it has loaded.

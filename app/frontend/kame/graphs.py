@@ -31,12 +31,8 @@ class FrameGraphs:
             graph = self._graphs[name, slots] = CUDAGraphed(self.in_place(function))
         return graph(*args)
 
-    def clear(self) -> None:
-        """Frees all graphs."""
-        self._graphs.clear()
-
-    def release_modules(self) -> None:
-        """Frees all graphs, and lets go of the modules."""
+    def close(self) -> None:
+        """Frees all graphs, and the references to the modules."""
         self._graphs.clear()
         self._modules = ()
 
