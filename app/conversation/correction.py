@@ -73,9 +73,9 @@ def plan_correction(
     first = next((one for one in after if not _is_among(one, before, spoken_in)), None)
     if first is None:
         return Correction("continue", len(clauses)) if complete else Correction("wait")
-    if not first.whole and not complete and _only_begins(first, before, spoken_in):
+    if not first.whole and not complete and _only_starts(first, before, spoken_in):
         return Correction("wait")  # it may turn out to be what was said
-    agrees = ends_sentence(said) and first.place > 0 and all(_is_told_by(one, after, spoken_in) for one in before)
+    agrees = ends_sentence(said) and first.place > 0 and all(_is_said_by(one, after, spoken_in) for one in before)
     if agrees or resumed:
         return Correction("continue", first.place)
     return Correction("correct", first.place, bridge=spoken_in.bridges[corrections % len(spoken_in.bridges)])
@@ -136,32 +136,32 @@ def _behind(clauses: list[str], words: int) -> tuple[int, int, str]:
 def _sentences(clauses: list[str], spoken_in: Language, *, complete: bool = False) -> list[_Sentence]:
     out: list[_Sentence] = []
     words: list[str] = []
-    begun = 0
+    start = 0
     for place, clause in enumerate(clauses):
         tokens = clause.split()
         for token, following in zip(tokens, [*tokens[1:], ""], strict=True):
             words += fold(token)
             if words and ends_sentence(token) and ends_sentence_here(token, following, spoken_in):
-                out.append(_Sentence(begun, tuple(words), True))
+                out.append(_Sentence(start, tuple(words), True))
                 words = []
-        begun = begun if words else place + 1
+        start = start if words else place + 1
     if words:
-        out.append(_Sentence(begun, tuple(words), complete))
+        out.append(_Sentence(start, tuple(words), complete))
     return out
 
 
-def _is_among(sentence: _Sentence, told: list[_Sentence], spoken_in: Language) -> bool:
-    return sentence.whole and any(_is_same(one.words, sentence.words, spoken_in) for one in told)
+def _is_among(sentence: _Sentence, earlier: list[_Sentence], spoken_in: Language) -> bool:
+    return sentence.whole and any(_is_same(one.words, sentence.words, spoken_in) for one in earlier)
 
 
-def _is_told_by(sentence: _Sentence, newer: list[_Sentence], spoken_in: Language) -> bool:
+def _is_said_by(sentence: _Sentence, newer: list[_Sentence], spoken_in: Language) -> bool:
     return any(one.whole and _is_same(sentence.words, one.words, spoken_in) for one in newer)
 
 
-def _only_begins(sentence: _Sentence, told: list[_Sentence], spoken_in: Language) -> bool:
-    """Whether `sentence` has no content word so far that one of `told` lacks."""
+def _only_starts(sentence: _Sentence, earlier: list[_Sentence], spoken_in: Language) -> bool:
+    """Whether `sentence` has no content word so far that one of `earlier` lacks."""
     words = _content(sentence.words, spoken_in)
-    return any(words <= _content(one.words, spoken_in) for one in told)
+    return any(words <= _content(one.words, spoken_in) for one in earlier)
 
 
 def _is_same(said: tuple[str, ...], newer: tuple[str, ...], spoken_in: Language) -> bool:

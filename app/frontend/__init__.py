@@ -1,6 +1,6 @@
 """The front-ends: they take the user's sound and the oracle, and speak, one 80 ms frame at a time.
 
-To be read in this order (`README.md` tells the whole):
+To be read in this order (`README.md` describes how it works):
 
 - `base.py`: the protocol, its inputs and what a step gives.
 - `cascade.py`: the CPU front-end, which reads the oracle aloud with a synthetic voice.

@@ -133,7 +133,7 @@ class Mark:
     """A change of what the assistant does, at this step.
 
     `opened`: it fills the wait with words that are no part of the answer. `mended`: it goes over to another revision,
-    `how` tells with which transition.
+    with the transition `how`.
     """
 
     what: MarkKind

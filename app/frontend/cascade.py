@@ -46,7 +46,7 @@ WORTH_CUTTING = SAMPLE_RATE
 class CascadeFrontEnd:
     """Speaks through `voice`, in one of the manners of the module's docstring.
 
-    `openings`: whether a wait is filled with one; their order follows from `seed`. `code`: the language that the talk
+    `openings`: whether a wait is filled with one; their order follows from `seed`. `code`: the language that the session
     starts in.
     """
 
@@ -105,7 +105,7 @@ class CascadeFrontEnd:
         return not self._has_floor
 
     def ready(self, heard: str) -> bool:
-        """Whether the newest revision answers `heard`, or begins like the one before, and its first clause is
+        """Whether the newest revision answers `heard`, or starts like the one before, and its first clause is
         synthesised; or an opening is, which covers the wait for an answer that is far away. Always in the manner
         `after`, which asks once the turn has ended.
         """
@@ -281,7 +281,7 @@ class CascadeFrontEnd:
         ahead = self._ahead.choice if self._ahead.busy else None
         coming = ahead is not None and self._chooser.may_speak(self._revisions.get(ahead.revision), self._answer)
         longest = longest_silence(told=ended.told, coming=coming, far=is_far(asked[-1], self._at))
-        # What is given out at this step sounds behind its frame.
+        # What is given out at this step sounds after its frame.
         if self._at + FRAME_SECONDS - self._waits_since <= longest or (opening := self._openings.take()) is None:
             return False
         text, clip = opening

@@ -18,7 +18,7 @@ from app.frontend.revisions import Revisions
 class ClauseChoice:
     """Clause number `index` of revision `revision`, spoken as `text`; an opening is of revision 0.
 
-    `bridge`: the words of correction that it begins with. `cuts`: the current clause is broken off for it.
+    `bridge`: the words of correction that it starts with. `cuts`: the current clause is broken off for it.
     """
 
     revision: int
@@ -157,7 +157,7 @@ class ClauseChooser:
             if join.action == "wait" or join.next_clause >= len(clauses):
                 continue
             if join.action == "correct" and self._in_sentence(answer, said) and not revision.wanted:
-                continue  # a sentence that was begun is finished before another answer is started
+                continue  # a sentence that was started is finished before another answer is started
             clause = " ".join(clauses[join.next_clause].split()[join.skip :])
             if join.bridge:
                 last = "x" if cuts else said[-1] if said else ""

@@ -13,7 +13,7 @@ KEPT = 9
 
 
 class Revisions:
-    """Revisions by their number, oldest first. Which of two is newer is told by `Revision.order` alone."""
+    """Revisions by their number, oldest first. Only `Revision.order` decides which of two is newer."""
 
     def __init__(self) -> None:
         self._known: dict[int, Revision] = {}

@@ -16,7 +16,7 @@ COVERED_SECONDS = 0.16
 
 
 class Endpointing:
-    """Judges one turn at a time, on two workers. `on_finished`: see `Transcriber.on_finished`.
+    """Judges one turn at a time, on two workers. `on_finished`: as `Transcriber.on_finished`.
 
     `turn` and `pause` (the speech_end of the pause that is going on) are set by the owner, and so is `language`, that
     of the newest words.

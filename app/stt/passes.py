@@ -40,7 +40,7 @@ class Window:
 class Pass:
     """A pass over `window` up to sample `end`, started at session time `at`.
 
-    `settles`: whether it is to settle the words of the pause that began at `pause`. `more`: there is sound behind it.
+    `settles`: whether it is to settle the words of the pause that began at `pause`. `more`: there is sound after it.
     """
 
     turn: int

@@ -12,7 +12,7 @@ from app.stt.base import RATE
 from app.stt.loudness import quiet_before
 
 PREROLL_SECONDS = 0.4
-"""Sound kept before voice was detected, whoever speaks: an onset takes 64 to 100 ms to detect, and a consonant leads
+"""Sound kept before voice was detected, even where the app was speaking: an onset takes 64 to 100 ms to detect, and a consonant leads
 it."""
 LONGEST_PREROLL_SECONDS = 2.5
 """Where the app was silent, the sound starts in the last silence before that, at most so far back: the detector may

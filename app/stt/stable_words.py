@@ -76,7 +76,7 @@ def with_skipped(stable: list[str], words: list[str]) -> list[str]:
 
 
 def _shared(a: list[str], b: list[str]) -> int:
-    """How many words two lists share from the start, whatever their case and punctuation."""
+    """The number of words that two lists share from the start, ignoring case and punctuation."""
     count = 0
     for x, y in zip(a, b, strict=False):
         if fold(x) != fold(y):

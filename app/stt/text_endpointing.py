@@ -69,7 +69,7 @@ def sound_clue(sound: float) -> float:
 def clues(text: str, odds: WordOdds | None, sound: float) -> dict[str, float]:
     """The inputs of the regression, by name."""
     kind, words = completeness(text), fold(text)
-    told = {
+    values = {
         "always": 1.0,
         "sound": sound_clue(sound),
         "open": float(kind == "open"),
@@ -81,10 +81,10 @@ def clues(text: str, odds: WordOdds | None, sound: float) -> dict[str, float]:
         "misheard": float(words[-1:] in _OFTEN_MISHEARD),
     }
     if odds is None:
-        return told
-    close, over, heard = max(odds.close, -6.0), odds.over, told["sound"]
-    products = {"close x over": close * over, "close x sound": close * heard, "over x sound": over * heard}
-    return {**told, "close": odds.close, "over": over, **products}
+        return values
+    close, over, by_sound = max(odds.close, -6.0), odds.over, values["sound"]
+    products = {"close x over": close * over, "close x sound": close * by_sound, "over x sound": over * by_sound}
+    return {**values, "close": odds.close, "over": over, **products}
 
 
 _OFTEN_MISHEARD = (("it",), ("you",), ("that",))

@@ -77,8 +77,8 @@ def odds(server: Any, text: str) -> tuple[float, float]:
     """Log-odds of a closing mark or the end after `text`, and of the end after the likelier mark."""
     text = last_part(text)
     asks, stops, ends = _next(server, text)
-    behind = _next(server, text + ("?" if asks >= stops else "."))[2]
-    return max(LEAST_CLOSE, _log_odds(asks + stops + ends)), max(LEAST_OVER, _log_odds(behind))
+    after = _next(server, text + ("?" if asks >= stops else "."))[2]
+    return max(LEAST_CLOSE, _log_odds(asks + stops + ends)), max(LEAST_OVER, _log_odds(after))
 
 
 def last_part(text: str) -> str:

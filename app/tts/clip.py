@@ -46,8 +46,8 @@ def make_clip(samples: np.ndarray, text: str, word_ends: Sequence[int] | None = 
         return Clip(out, place_words(text, len(voiced), pauses))
     ends = np.maximum.accumulate(np.clip(np.asarray(word_ends) - first, 0, len(voiced))).tolist()
     # A phoneme's length includes some of the pause after it, and a word has ended where it falls silent.
-    long = [(begin, end) for begin, end in pauses if end - begin > _LONG_PAUSE_SECONDS * SAMPLE_RATE]
-    ends = [next((begin for begin, end in long if begin < place <= end), place) for place in ends]
+    long = [(start, end) for start, end in pauses if end - start > _LONG_PAUSE_SECONDS * SAMPLE_RATE]
+    ends = [next((start for start, end in long if start < place <= end), place) for place in ends]
     ends[-1] = len(voiced)
     return Clip(out, tuple(map(SpokenWord, words, [0, *ends[:-1]], ends)))
 
@@ -64,13 +64,13 @@ def place_words(text: str, samples: int, pauses: Sequence[tuple[int, int]] = ())
         marked = []
     longest = sorted(sorted(pauses, key=lambda pause: pause[0] - pause[1])[: len(marked)])
     placed: list[SpokenWord] = []
-    begin = previous = 0
+    start = previous = 0
     for number, (stop, resume) in zip([*marked, len(words)], [*longest, (samples, samples)], strict=True):
-        ends = _spread(words[len(placed) : number], begin, stop)
+        ends = _spread(words[len(placed) : number], start, stop)
         for word, end in zip(words[len(placed) : number], ends, strict=True):
             placed.append(SpokenWord(word, previous, end))
             previous = end
-        begin = resume
+        start = resume
     return tuple(placed)
 
 
@@ -83,13 +83,13 @@ def find_pauses(samples: np.ndarray) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in edges if b - a >= least and a > 0 and b < len(samples)]
 
 
-def _spread(words: Sequence[str], begin: int, end: int) -> list[int]:
+def _spread(words: Sequence[str], start: int, end: int) -> list[int]:
     """Where each word ends between two samples."""
     weights = [_weight(word) for word in words]
     # The pause after the last word is not part of the stretch.
     if weights:
         weights[-1] = _weight(words[-1].rstrip(".,;:!?…"))
-    return [round(place) for place in begin + np.cumsum(weights) / max(1, sum(weights)) * (end - begin)]
+    return [round(place) for place in start + np.cumsum(weights) / max(1, sum(weights)) * (end - start)]
 
 
 def _weight(word: str) -> float:

@@ -61,16 +61,16 @@ def load(model: Path) -> Speak:
         samples = np.concatenate([chunk.audio_float_array for chunk in chunks])
         phonemes: list[str] = []
         ends: list[int] = []
-        begin = 0
+        chunk_start = 0
         for chunk in chunks:
-            at = begin
+            at = chunk_start
             for aligned in chunk.phoneme_alignments or ():
                 at += int(aligned.num_samples)
                 phonemes.append(aligned.phoneme)
                 ends.append(at)
             phonemes.append(" ")
-            begin += len(chunk.audio_float_array)
-            ends.append(begin)
+            chunk_start += len(chunk.audio_float_array)
+            ends.append(chunk_start)
         known = all(chunk.phoneme_alignments for chunk in chunks)
         return Speech(
             samples, config.sample_rate, word_ends(text.split(), phonemes, ends, pronounce) if known else None

@@ -1,6 +1,6 @@
 """The front-ends KAME and Moshi: a speech-to-speech model on a graphics card. The only package that imports torch.
 
-To be read in this order (`README.md` tells the whole):
+To be read in this order (`README.md` describes how it works):
 
 - `frontend.py`: loads the models when entered, frees them when exited, and turns failures into sentences.
 - `stream.py`: one session's step, its inputs and the two dials.

@@ -172,11 +172,11 @@ class Engine:
             self.graphs.run("lm", self._buckets[0], self._lm_only, codes, token)
         if self._on_gpu:
             torch.cuda.synchronize()
-            begun = time.perf_counter()
+            started = time.perf_counter()
             for _ in range(5):
                 self.graphs.run("lm", self._buckets[0], self._lm_only, codes, token)
             torch.cuda.synchronize()
-            self.step_seconds = (time.perf_counter() - begun) / 5
+            self.step_seconds = (time.perf_counter() - started) / 5
         self.restart()
 
     # -- a frame -----------------------------------------------------------------------------------

@@ -147,10 +147,10 @@ def _time_whole(engine: Engine, frames: int) -> Times:
     for index in range(WARM_FRAMES + frames):
         if index % 4 == 0:
             engine.gen.push_oracle([5, 6], reset=index % 40 == 0)
-        begun = time.perf_counter()
+        started = time.perf_counter()
         engine.step(samples[index % 16])
         if index >= WARM_FRAMES:
-            taken.append(time.perf_counter() - begun)
+            taken.append(time.perf_counter() - started)
         if engine.steps >= engine.context > filled:
             pretend_filled(engine, filled)
     return Times.of(taken)
@@ -185,10 +185,10 @@ def _time_here(function: Callable[[], Any], frames: int) -> Times:
     taken = []
     with torch.no_grad():
         for index in range(3 + frames):
-            begun = time.perf_counter()
+            started = time.perf_counter()
             function()
             if index >= 3:
-                taken.append(time.perf_counter() - begun)
+                taken.append(time.perf_counter() - started)
     return Times.of(taken)
 
 
@@ -197,13 +197,13 @@ def _time_on_card(engine: Engine, function: Callable[[], Any], frames: int) -> T
     taken = []
     with torch.no_grad():
         for index in range(5 + frames):
-            begun, over = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            begun.record()
+            started, over = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            started.record()
             graph()
             over.record()
             over.synchronize()
             if index >= 5:
-                taken.append(begun.elapsed_time(over) / 1000)
+                taken.append(started.elapsed_time(over) / 1000)
     return Times.of(taken)
 
 
@@ -227,10 +227,10 @@ def copy_bandwidth(device: torch.device) -> float:
     best = float("inf")
     for _ in range(6):
         _wait(device)
-        begun = time.perf_counter()
+        started = time.perf_counter()
         target.copy_(source)
         _wait(device)
-        best = min(best, time.perf_counter() - begun)
+        best = min(best, time.perf_counter() - started)
     return 2 * size / best
 
 

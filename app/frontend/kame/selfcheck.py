@@ -67,16 +67,16 @@ def _moshi(device: torch.device, dtype: torch.dtype, name: str, steps: int) -> C
 def _oracle(device: torch.device, dtype: torch.dtype, name: str, steps: int) -> Check:
     model = _model(device, dtype)
 
-    def told(step: int, gen: KameGen) -> None:
+    def push(step: int, gen: KameGen) -> None:
         if step in (5, steps // 2):
             gen.push_oracle(list(range(4, 24)), reset=True)
 
-    graphed = _tokens(KameGen(model, use_sampling=False), steps, told)
+    graphed = _tokens(KameGen(model, use_sampling=False), steps, push)
     with no_cuda_graph():
-        plain = _tokens(KameGen(model, use_sampling=False), steps, told)
-    untold = _tokens(KameGen(model, use_sampling=False), steps)
+        plain = _tokens(KameGen(model, use_sampling=False), steps, push)
+    without = _tokens(KameGen(model, use_sampling=False), steps)
     detail = f"{steps} steps" if device.type == "cuda" else f"{steps} steps; a processor has no graphs"
-    return Check(f"an oracle with graphs and without, {name}", graphed == plain != untold, detail)
+    return Check(f"an oracle with graphs and without, {name}", graphed == plain != without, detail)
 
 
 def _short(device: torch.device, dtype: torch.dtype, name: str, steps: int) -> Check:

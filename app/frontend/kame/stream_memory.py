@@ -10,7 +10,7 @@ from app.frontend.base import ContextGauge
 from app.frontend.kame.engine import Column, Engine
 
 ROLL_OVER_FROM = 0.8
-"""Share of the context behind which the next pause is used to start a fresh stream."""
+"""Share of the context after which the next pause is used to start a fresh stream."""
 PRIME_FRAMES = 125
 """Newest frames of the conversation (10 s) that a fresh stream is primed with."""
 PRIME_STEPS = 4
