@@ -40,7 +40,7 @@ from app.settings.declarations import Settings, echoes_path, recordings_folder
 from app.settings.user_pauses import keep_pace, load_pace
 from app.stt import make_transcriber
 from app.stt.base import Transcriber, TranscriberError
-from app.stt.card_memory import recogniser_card_bytes
+from app.stt.selection import recogniser_card_bytes
 from app.tts.base import Voice, VoiceError
 
 if TYPE_CHECKING:

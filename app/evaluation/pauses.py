@@ -21,7 +21,7 @@ from app.conversation.frame import SAMPLE_RATE
 from app.conversation.words import fold
 from app.evaluation.sayings import BENCH, FRESH, RECORDED, SAYINGS, WHOLE_INSIDE
 from app.platform.resources import resource
-from app.tts.base import place_words
+from app.tts.clip import place_words
 
 Making = Literal["flow", "apart"]
 

@@ -177,10 +177,10 @@ def _speech(people: Path | None, folder: Path | None, language: str, cases: int)
 
 @contextmanager
 def _judges(language: str) -> Iterator[tuple[EndOfTurn, WordsJudge | None]]:
-    from app.stt import finished_words
+    from app.stt import text_endpointing
     from app.stt.smart_turn import SmartTurn
 
-    words = finished_words.load() if language == "en" else None
+    words = text_endpointing.load() if language == "en" else None
     try:
         yield SmartTurn(default_model("endpointing")), words
     finally:

@@ -52,7 +52,7 @@ class SpeechModels:
 @contextmanager
 def speech_models(*, words: bool = True) -> Iterator[SpeechModels]:
     """Loads the models; `words`: also the judge of the words. Raises TranscriberError."""
-    from app.stt import finished_words
+    from app.stt import text_endpointing
     from app.stt.smart_turn import SmartTurn
     from app.stt.whisper_decoder import WhisperDecoder
 
@@ -60,7 +60,7 @@ def speech_models(*, words: bool = True) -> Iterator[SpeechModels]:
     if not recogniser.is_dir() or not judge.is_file():
         raise TranscriberError(f"The models that hear are not installed. Set the app up again: {completing_command()}.")
     decoder, sound_judge = WhisperDecoder(recogniser), SmartTurn(judge)
-    words_judge = finished_words.load() if words else None
+    words_judge = text_endpointing.load() if words else None
     try:
         yield SpeechModels(decoder, sound_judge, words_judge)
     finally:

@@ -64,10 +64,11 @@ class TimedTranscriber(StreamingTranscriber):
         self.now = 0.0
         self._answers: list[tuple[float, int, Callable[[], None]]] = []
         self._count = 0
-        self._decoder, self._judge, self._words_judge = decoder, judge, words
+        self._decoder = decoder
+        self.endpointing.set_judges(judge, words)
         self._worker = _TimedWorker(self, decode_seconds)  # type: ignore[assignment]
-        self._judge_worker = _TimedWorker(self, lambda: JUDGE_SECONDS)  # type: ignore[assignment]
-        self._words_worker = _TimedWorker(self, lambda: WORDS_SECONDS)  # type: ignore[assignment]
+        self.endpointing.sound_worker = _TimedWorker(self, lambda: JUDGE_SECONDS)  # type: ignore[assignment]
+        self.endpointing.words_worker = _TimedWorker(self, lambda: WORDS_SECONDS)  # type: ignore[assignment]
 
     def __enter__(self) -> Self:
         return self

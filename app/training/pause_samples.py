@@ -19,9 +19,10 @@ from app.evaluation.listening import Listener
 from app.evaluation.pauses import Case
 from app.evaluation.speech_models import SpeechModels
 from app.evaluation.timed_transcriber import TimedTranscriber
+from app.stt.endpointing import Endpointing
 from app.stt.endpointing_weights import end_weights
-from app.stt.finished_words import WordOdds
 from app.stt.streaming import Decoder
+from app.stt.text_endpointing import WordOdds
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +80,24 @@ class CachedDecoder:
         return file.read_text(encoding="utf-8")
 
 
-class _PauseTranscriber(TimedTranscriber):
-    """Tells what it knows of a pause, whenever it is asked."""
+class _PauseEndpointing(Endpointing):
+    def report(self) -> None:
+        """Reports a probability of 0, so that the tracker never ends the turn but has later pauses judged again."""
+        if self.judged_sound is not None:
+            self._on_finished(self.turn, 0.0, self.judged_sound[0])
 
-    def _tell(self) -> None:
-        """Tells the tracker no more than that the sound was judged, so that it has later pauses judged anew."""
-        if self._heard is not None:
-            self.on_finished(self._turn, 0.0, self._heard[0])
+
+class _PauseTranscriber(TimedTranscriber):
+    """A transcriber whose knowledge of a pause can be read at any time."""
+
+    endpointing_type = _PauseEndpointing
 
     def look(self, silence: float, speech_end: float) -> Look:
-        """What is known of the pause that began at `speech_end`."""
-        heard = self._heard
-        sound = heard[1] if heard is not None and abs(heard[0] - speech_end) < 1e-6 else None
-        text = self._words_covering(speech_end)
-        known = text is not None and (self._words_judge is None or self._odds[0] == text)
-        return Look(silence, sound, text if known else None, self._odds[1] if known else None)
+        """What is known now of the pause that began at `speech_end`."""
+        judged = self.endpointing.judged_sound
+        sound = judged[1] if judged is not None and abs(judged[0] - speech_end) < 1e-6 else None
+        text, odds = self.endpointing.judged_words(speech_end) or (None, None)
+        return Look(silence, sound, text, odds)
 
 
 class _OpenTracker(TurnTracker):

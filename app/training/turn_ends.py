@@ -3,7 +3,7 @@
 `python -m app.training.turn_ends --people FOLDER [--recordings FOLDER] --cache FOLDER [--check]`
 
 Two logistic regressions with a ridge. The first gives the probability that a turn is finished from its words and its
-sound (`app.stt.finished_words.clues`), with the language model and without it, and from its sound alone. The second
+sound (`app.stt.text_endpointing.clues`), with the language model and without it, and from its sound alone. The second
 adds the silence so far and the speaker's own pauses (`app.conversation.endpointing`). Both are fitted to the pauses of
 real callers (two of the three parts in `app.evaluation.people`) and of synthetic questions (the first two of the
 three in `app.evaluation.pauses`) together, each kind weighing as much as the other. The bound, and a factor on the
@@ -25,7 +25,7 @@ from app.conversation.endpointing import EndWeights, PauseLengths
 from app.evaluation.listening import FIRST_SOUND_SECONDS
 from app.evaluation.people import part_of
 from app.platform.resources import resource
-from app.stt.finished_words import clues, sound_clue
+from app.stt.text_endpointing import clues, sound_clue
 from app.training.pause_samples import CachedDecoder, Look, Pause, Utterance, listen
 
 Policy = tuple[float, float]

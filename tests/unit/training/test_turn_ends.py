@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from app.evaluation.pauses import Case
-from app.stt.finished_words import WordOdds
+from app.stt.text_endpointing import WordOdds
 from app.training.pause_samples import Look, Pause, Utterance
 from app.training.turn_ends import Outcome, choose, fit, follow, logistic
 

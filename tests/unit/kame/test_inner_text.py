@@ -1,4 +1,4 @@
-"""The oracle's tokens against the whole sentence's, and words from the model's own tokens."""
+"""Words from the model's own tokens, and tokens of an oracle that grows by words."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 import sentencepiece
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from app.frontend.kame.oracle_text import InnerText, OracleTokenizer
+from app.frontend.kame.inner_text import InnerText
 from tests.support.tiny_kame import pieces_model
 
 
@@ -19,38 +17,13 @@ def pieces(kind: str) -> Any:
     return sentencepiece.SentencePieceProcessor(model_proto=pieces_model(400, kind))
 
 
-LETTERS = "abc dé  Fi,.'’-漢ﬁ\n\t´\u0301\u00a0\u3000½…59 \u200b\x1c"
-CUTS = st.lists(st.text(alphabet=LETTERS, max_size=6), max_size=20)
-
-
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
-@settings(max_examples=300)
-@given(deltas=CUTS)
-def test_a_stream_gives_the_whole_sentences_tokens_and_takes_none_back(kind: str, deltas: list[str]) -> None:
-    tokenizer = OracleTokenizer(pieces(kind))
-    given_out: list[int] = []
-    for delta in deltas:
-        given_out += tokenizer.push(delta)
-        assert list(tokenizer.sent) == given_out
-    given_out += tokenizer.finish()
-    assert given_out == pieces(kind).encode("".join(deltas))
-
-
-@pytest.mark.parametrize("kind", ["unigram", "bpe"])
-def test_whole_words_are_encoded_at_once_and_as_in_the_sentence(kind: str) -> None:
-    text = "The Fitzwilliam Museum, it's 5,895 metres from naïve cafés."
-    tokenizer = OracleTokenizer(pieces(kind))
-    words = text.split(" ")
-    for count, word in enumerate(words, 1):
-        tokenizer.push((" " if count > 1 else "") + word, whole_words=True)
-        assert list(tokenizer.sent) == pieces(kind).encode(" ".join(words[:count]))
-    assert tokenizer.finish() == []
-
-
-def test_a_word_waits_for_its_end_however_it_is_cut() -> None:
-    tokenizer = OracleTokenizer(pieces("unigram"))
-    assert tokenizer.push("Fitz") == [] and tokenizer.push("will") == [] and tokenizer.push("iam") == []
-    assert tokenizer.push(" M") == pieces("unigram").encode("Fitzwilliam")
+def test_whole_words_keep_their_tokens_when_more_words_follow(kind: str) -> None:
+    """This is what lets the oracle be fed word by word."""
+    words = "The Fitzwilliam Museum, it's 5,895 metres from naïve cafés.".split(" ")
+    encode = pieces(kind).encode
+    for count in range(1, len(words)):
+        assert encode(" ".join(words))[: len(encode(" ".join(words[:count])))] == encode(" ".join(words[:count]))
 
 
 def words(text: str, gaps: dict[int, int] | None = None) -> list[str]:

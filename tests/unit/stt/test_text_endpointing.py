@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from app.models.locations import default_model
-from app.stt import finished_words
-from app.stt.finished_words import WordOdds, probability, without_marks
-from app.stt.finished_words_server import LONGEST, STEP, last_part
+from app.stt import text_endpointing
+from app.stt.text_endpointing import WordOdds, probability, without_marks
+from app.stt.text_endpointing_worker import LONGEST, STEP, last_part
 
 
 def test_marks_of_the_recogniser_are_taken_out_and_the_users_i_stays() -> None:
@@ -36,8 +36,8 @@ def test_without_a_model_the_rules_stand_in() -> None:
 
 
 def test_a_model_that_is_not_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finished_words, "default_model", lambda kind: default_model(kind) / "nowhere")
-    assert finished_words.load() is None
+    monkeypatch.setattr(text_endpointing, "default_model", lambda kind: default_model(kind) / "nowhere")
+    assert text_endpointing.load() is None
 
 
 def test_of_a_long_turn_the_last_words_are_asked_about_and_their_beginning_seldom_moves() -> None:
@@ -56,7 +56,7 @@ def test_of_a_long_turn_the_last_words_are_asked_about_and_their_beginning_seldo
 @pytest.mark.skipif(not default_model("llm").is_file(), reason="the model is not installed")
 def test_long_turns_cost_no_memory() -> None:
     pytest.importorskip("xllamacpp")
-    judge = finished_words.load()
+    judge = text_endpointing.load()
     assert judge is not None and judge._child is not None
 
     def megabytes() -> float:
@@ -77,7 +77,7 @@ def test_long_turns_cost_no_memory() -> None:
 @pytest.mark.skipif(not default_model("llm").is_file(), reason="the model is not installed")
 def test_the_model_knows_a_whole_question_from_its_beginning() -> None:
     pytest.importorskip("xllamacpp")
-    judge = finished_words.load()
+    judge = text_endpointing.load()
     assert judge is not None
     try:
         whole, open_ = judge.odds("What is the capital of France?"), judge.odds("What is the capital of")

@@ -1,6 +1,8 @@
-"""Drops the words that Whisper makes up where nobody speaks, and undoes the loops that it falls into.
+"""Cleans up a recogniser's text: hallucinated words, loops, and marks of sounds that are no words.
 
-Trained on subtitles, it takes noise for what often stands under a picture without speech: "Thank you.", "you".
+Trained on subtitles, Whisper takes noise for what often stands under a picture without speech: "Thank you.", "you". It
+also writes human sounds as subtitles do, "(laughs)", "[coughing]" or "ha ha ha", unless it is kept from opening a
+bracket, as it is by default; kept from it, it makes words up ("Thank you.", "I can't.").
 """
 
 from __future__ import annotations
@@ -37,13 +39,26 @@ _OFTEN = {
     ("all", "right"),
     ("i'm", "sorry"),
 }
-"""What is made of noise in English so often that the model finds it likely."""
+"""English words that the model makes of noise so often that it finds them likely."""
+
+OPENINGS = (" (", " [", " *")
+"""What a mark starts with: after a space, so that "f(x)" stays as improbable as it is."""
+CLOSINGS = (")", "]", "*")
+
+_MARK = re.compile(r"(?<!\S)(?:\([^()]*\)|\[[^\[\]]*\]|\*\w[^*]*\*)[.,!?]*|^\s*(?:\([^()]*|\[[^\[\]]*|\*[^*]*)$")
+"""Also one that was never closed, if nothing stands before it."""
+_SPEECH_MARK = re.compile(r"speak|speech|talk|voice|word|foreign|whisper|un\w*int|inaud|indistinct|crosstalk", re.I)
+_LAUGHTER = re.compile(r"\w{0,4}?(?:(?:ha+){2,}|(?:he+){2,}|(?:hi+){2,}|(?:ho+){2,})h?|hah?|heh")
+_EXCLAIMED = re.compile(r"e?u+r?gh+|a+r*gh+|e+w+|a+h*choo+|ahem|phew+|hmph|oo+f")
+"""How a groan, a sneeze or a cleared throat is spelt."""
+_WORD = re.compile(r"[^\W_]+")
 
 
 def spoken_words(text: str, seconds: float, no_speech: float, log_probability: float, *, english: bool = True) -> str:
-    """`text` without what nobody said: as decoded from `seconds` of sound, with Whisper's own two doubts.
+    """`text` without hallucinated words, as decoded from `seconds` of sound.
 
-    What is often made of noise is known of `english` alone.
+    `no_speech`, `log_probability`: Whisper's own two measures of doubt. What is often made of noise is known for
+    `english` only.
     """
     words = fold(text)
     if not words or no_speech > NO_SPEECH_ALONE:
@@ -54,14 +69,14 @@ def spoken_words(text: str, seconds: float, no_speech: float, log_probability: f
 
 
 def without_masked_end(text: str) -> str:
-    """`text` without a last word that is masked ("f*ck"): what the model takes many a word for that is cut in two."""
+    """`text` without a last word that is masked ("f*ck"), which the model often writes for a word that is cut in two."""
     head, _, last = text.rstrip().rpartition(" ")
     return head if re.search(r"\w\*+\w", last) else text
 
 
 def without_loops(text: str, seconds: float) -> str:
-    """A phrase that is said again and again is said once, where nobody could have spoken that much in `seconds`, or
-    where nobody would: more than `MOST_REPEATS` times in a row. What follows the loop stays.
+    """`text` with each loop reduced to one repetition: a phrase that occurs more than `MOST_REPEATS` times in a row, or
+    more than nobody could speak in `seconds`. What follows the loop stays.
     """
     words = text.split()
     keys = [fold(word) for word in words]
@@ -76,3 +91,18 @@ def without_loops(text: str, seconds: float) -> str:
             if repeats > MOST_REPEATS or (fast and repeats >= 2):
                 return without_loops(" ".join([*words[: start + length], *words[end:]]), seconds)
     return " ".join(words)
+
+
+def names_speech(text: str) -> bool:
+    """Whether a mark in `text` says that somebody speaks ("[inaudible]", "(speaking in foreign language)")."""
+    return any(_SPEECH_MARK.search(mark) for mark in _MARK.findall(text))
+
+
+def without_sounds(text: str) -> str:
+    """`text` without marks of sounds, and without sounds that are spelt as words ("Hahaha", "Ugh")."""
+    return " ".join(word for word in _MARK.sub(" ", text).split() if not _is_spelt_sound(word))
+
+
+def _is_spelt_sound(word: str) -> bool:
+    parts = _WORD.findall(word.lower())
+    return bool(parts) and all(_LAUGHTER.fullmatch(part) or _EXCLAIMED.fullmatch(part) for part in parts)

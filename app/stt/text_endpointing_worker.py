@@ -1,8 +1,8 @@
-"""The child process that tells what a language model expects behind a user's words.
+"""The child process that computes what a language model expects after a user's words.
 
-Reads texts from standard input, one line of JSON each, and answers on standard
-output with two log-odds (see `WordOdds`). Ends when its standard input closes. The engine of the wheel `xllamacpp`
-runs the model, as for the embedded brain; the system keeps one copy of the file for both.
+Reads texts from standard input, one line of JSON each, and answers on standard output with two log-odds (`WordOdds`).
+Ends when its standard input closes. The engine of the wheel `xllamacpp` runs the model, as for the embedded back-end;
+the system keeps one copy of the file for both.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ EXAMPLES = (
     ("What's the capital of Norway", "Oslo."),
     ("So, um, my brother is coming on Friday, what should I cook for him?", "A roast."),
 )
-"""Turns of a talk that come before the one that is asked about: they show the model how people ask aloud, that a
-statement or two may come first, and that a statement or an answer may be all. With questions alone, the area under the
-ROC curve of both odds' sum was 0.73 on the pauses of 200 sentences of real callers and 0.967 on synthetic questions;
-with these it is 0.775 and 0.972. They are read once."""
+"""Turns of a conversation before the one in question: they show the model how people ask aloud, that a statement or two
+may come first, and that a statement or an answer may be all. With questions alone, the area under the ROC curve of both
+odds' sum was 0.73 on the pauses of 200 sentences of real callers and 0.967 on synthetic questions; with these it is
+0.775 and 0.972. They are evaluated once."""
 ASKED = (
     "".join(
         f"<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n{reply}<|im_end|>\n" for user, reply in EXAMPLES
@@ -40,13 +40,13 @@ END_TOKEN = 2
 QUESTION_MARKS = ("?", "?\n", '?"', "?'", " ?")
 STOPS = (".", "!", ".\n", '."')
 BREAKS = ("\n", "\n\n")
-"""A new line stands for the end, too: many of the texts that the model has learned from go on with one."""
+"""A new line counts as the end, too: many of the texts that the model was trained on go on with one."""
 LOOKED_AT = 100
-"""Likeliest tokens that are looked at; 400 take 10 ms longer."""
+"""Likeliest tokens that are counted; 400 take 10 ms longer."""
 LEAST_CLOSE, LEAST_OVER = -8.0, -6.0
 LONGEST, STEP = 400, 200
-"""Characters that are looked at, from the end: up to so many, and where they begin moves on by so many at once. What
-begins as the last text did goes on from it; a beginning that moved with each word would be read anew each time."""
+"""Characters that are evaluated, from the end: up to so many, and their start moves on by so many at once. A text that
+starts as the last one did continues from it; a start that moved with each word would be evaluated again each time."""
 
 
 def main(argv: list[str]) -> int:
@@ -54,7 +54,7 @@ def main(argv: list[str]) -> int:
     out = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # llama.cpp prints there
     with contextlib.suppress(OSError, AttributeError):
-        os.nice(5)  # behind the frame loop; before the brain, which waits for this
+        os.nice(5)  # after the frame loop; before the back-end, which waits for this
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -62,7 +62,7 @@ def main(argv: list[str]) -> int:
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     params.n_parallel = 1
     params.n_ctx = 896  # the examples (230), and a token a character at worst
-    params.cache_ram_mib = 0  # else it keeps what it has read of every text, up to 8 GB
+    params.cache_ram_mib = 0  # else it keeps the state of every text, up to 8 GB
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.api_keys = [secrets.token_urlsafe(16)]
@@ -70,19 +70,19 @@ def main(argv: list[str]) -> int:
     for line in sys.stdin.buffer:
         out.write(json.dumps(odds(server, str(json.loads(line)))) + "\n")
         out.flush()
-    os._exit(0)  # the engine's threads need no farewell; nothing is on disk
+    os._exit(0)  # the engine's threads need not be joined; nothing is on disk
 
 
 def odds(server: Any, text: str) -> tuple[float, float]:
-    """Log-odds of a closing mark or the end behind `text`, and of the end behind the likelier mark."""
+    """Log-odds of a closing mark or the end after `text`, and of the end after the likelier mark."""
     text = last_part(text)
     asks, stops, ends = _next(server, text)
-    behind = _next(server, text + ("?" if asks >= stops else "."))[2]
-    return max(LEAST_CLOSE, _log_odds(asks + stops + ends)), max(LEAST_OVER, _log_odds(behind))
+    after = _next(server, text + ("?" if asks >= stops else "."))[2]
+    return max(LEAST_CLOSE, _log_odds(asks + stops + ends)), max(LEAST_OVER, _log_odds(after))
 
 
 def last_part(text: str) -> str:
-    """The end of `text` that is looked at: whole words, and at most `LONGEST` characters."""
+    """The end of `text` that is evaluated: whole words, and at most `LONGEST` characters."""
     skipped = -(-max(0, len(text) - LONGEST) // STEP) * STEP
     return text[skipped:].partition(" ")[2] if skipped else text
 

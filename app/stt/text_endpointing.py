@@ -1,11 +1,11 @@
-"""Whether English words make a whole turn: what a small language model expects behind them.
+"""Judges whether English words make a whole turn, by what a small language model expects after them.
 
-A model that has learned to answer knows where a user's turn ends. Asked what comes behind the words, it tells how
-likely a closing mark or the turn's end is, and how likely the turn's end is behind that mark. This is how detectors
-of ends of turns are made; here the model that ships with the app is asked as it is, but for the marks in a text, which
-a recogniser sets wherever the voice rests: without them it errs less.
+A model that was trained to answer knows where a user's turn ends. Its next-token probabilities after the words tell how
+likely a closing mark or the turn's end is, and how likely the turn's end is after that mark. The model that ships with
+the app is used as it is. Marks in the text are removed first, since a recogniser sets them wherever the voice rests:
+without them it errs less.
 
-The model runs in a child process (see `finished_words_server`), which ends with the app.
+The model runs in a child process (`text_endpointing_worker`), which ends with the app.
 """
 
 from __future__ import annotations
@@ -15,28 +15,20 @@ import json
 import math
 import subprocess
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 
 from app.conversation.completeness import completeness, ends_open
 from app.conversation.words import fold
 from app.models.locations import default_model
 from app.platform.children import end_child, killed_after, python_module_command, quiet_child
+from app.stt.base import WordOdds
 from app.stt.endpointing_weights import word_weights
 
 _MARKS = ".?!…,;:- "
 
 
-@dataclass(frozen=True, slots=True)
-class WordOdds:
-    """Log-odds: `close` of a closing mark or the end behind the words, `over` of the turn's end behind that mark."""
-
-    close: float
-    over: float
-
-
 def without_marks(text: str) -> str:
-    """`text` as the model is asked: without marks, and with no capital but its first that a mark may have brought."""
+    """`text` without marks, and without the capitals after them but the first: the form that the model is given."""
     out: list[str] = []
     for word in text.split():
         if out and out[-1][-1] in ".?!…,-":
@@ -52,10 +44,10 @@ def without_marks(text: str) -> str:
 
 
 def probability(text: str, odds: WordOdds | None, sound: float) -> float:
-    """That a turn ends with `text`, in [0, 1]: a logistic regression on what words and sound tell at a pause.
+    """The probability that a turn ends with `text`: a logistic regression on words and sound at a pause.
 
-    `odds` None: there is no language model, and the kind of the words (see `completeness`) stands in.
-    `app.training.turn_ends` has fitted the weights.
+    `odds` None: without a language model only the kind of the words (`completeness`) counts. `sound`: the probability
+    by the sound. `app.training.turn_ends` has fitted the weights.
     """
     weights = word_weights("words" if odds is not None else "words alone")
     total = sum(weights[name] * value for name, value in clues(text, odds, sound).items())
@@ -63,21 +55,21 @@ def probability(text: str, odds: WordOdds | None, sound: float) -> float:
 
 
 def probability_by_sound(sound: float) -> float:
-    """That a turn ends here, in [0, 1], by the judge of the sound alone: for languages whose words aren't judged."""
+    """The probability that a turn ends here by its sound alone, for languages whose words aren't judged."""
     weights = word_weights("sound alone")
     return 1 / (1 + math.exp(-weights["always"] - weights["sound"] * sound_clue(sound)))
 
 
 def sound_clue(sound: float) -> float:
-    """The log-odds of what the judge of the sound said, bounded."""
+    """The bounded log-odds of the probability by the sound."""
     sound = min(0.99, max(0.01, sound))
     return math.log(sound / (1 - sound))
 
 
 def clues(text: str, odds: WordOdds | None, sound: float) -> dict[str, float]:
-    """What the regression looks at, by name."""
+    """The inputs of the regression, by name."""
     kind, words = completeness(text), fold(text)
-    told = {
+    values = {
         "always": 1.0,
         "sound": sound_clue(sound),
         "open": float(kind == "open"),
@@ -89,23 +81,23 @@ def clues(text: str, odds: WordOdds | None, sound: float) -> dict[str, float]:
         "misheard": float(words[-1:] in _OFTEN_MISHEARD),
     }
     if odds is None:
-        return told
-    close, over, heard = max(odds.close, -6.0), odds.over, told["sound"]
-    products = {"close x over": close * over, "close x sound": close * heard, "over x sound": over * heard}
-    return {**told, "close": odds.close, "over": over, **products}
+        return values
+    close, over, by_sound = max(odds.close, -6.0), odds.over, values["sound"]
+    products = {"close x over": close * over, "close x sound": close * by_sound, "over x sound": over * by_sound}
+    return {**values, "close": odds.close, "over": over, **products}
 
 
 _OFTEN_MISHEARD = (("it",), ("you",), ("that",))
-"""What a recogniser makes of an "a", a "the" or a "to" that nothing follows: "what's the best way to | get from the"
+"""What a recogniser makes of an "a", a "the" or a "to" with nothing after it: "what's the best way to | get from the"
 becomes "… from it"."""
 
 
-def load(model: Path | None = None) -> FinishedWords | None:
-    """The judge over `model`, by default the one that ships with the app, open; None where that can't be run."""
+def load(model: Path | None = None) -> TextEndpointing | None:
+    """Starts the judge with `model`, by default the one that ships with the app; None where that can't be run."""
     model = model or default_model("llm")
     if not model.is_file() or importlib.util.find_spec("xllamacpp") is None:
         return None
-    judge = FinishedWords(model)
+    judge = TextEndpointing(model)
     try:
         judge.open()
     except (OSError, ValueError):
@@ -113,15 +105,15 @@ def load(model: Path | None = None) -> FinishedWords | None:
     return judge
 
 
-class FinishedWords:
-    """Asks the language model in `model` (GGUF) from a child process. Not before `open`; safe between threads.
+class TextEndpointing:
+    """A `WordsJudge` over the language model in `model` (GGUF), in a child process. Safe between threads.
 
-    A first text takes some 10 ms a word on one core, one that goes on from the last some 20 ms.
+    Call `open` first. A first text takes some 10 ms a word on one core, one that continues the last some 20 ms.
     """
 
     KEPT = 32
     STUCK_SECONDS = 1.0
-    """A child that has owed an answer for so long gives none."""
+    """A child that has not answered for so long is stuck."""
 
     def __init__(self, model: Path) -> None:
         self._file = model
@@ -132,7 +124,7 @@ class FinishedWords:
 
     def open(self) -> None:
         """Starts the child and waits until it answers. Raises OSError or ValueError."""
-        command = python_module_command("app.stt.finished_words_server", str(self._file))
+        command = python_module_command("app.stt.text_endpointing_worker", str(self._file))
         self._child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **quiet_child()
         )
@@ -144,7 +136,7 @@ class FinishedWords:
             raise
 
     def odds(self, text: str) -> WordOdds | None:
-        """What the model makes of `text`; None if it can't tell."""
+        """The odds of `text`, as `WordsJudge.odds`."""
         said = without_marks(text)
         with self._lock:
             if self._child is None or not said:
@@ -156,7 +148,7 @@ class FinishedWords:
                 return None
 
     def alive(self) -> bool:
-        """Whether it can be asked; may wait for the answer that it owes."""
+        """Whether the child answers; may wait for a pending answer."""
         if not self._lock.acquire(timeout=self.STUCK_SECONDS):
             return False
         self._lock.release()
