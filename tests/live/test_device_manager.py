@@ -29,7 +29,8 @@ EDGE = (
 import threading, time
 import numpy as np
 from app.audio.io.errors import DeviceError
-from app.audio.io.portaudio import Loudspeaker, Microphone
+from app.audio.devices.loudspeaker import Loudspeaker
+from app.audio.devices.microphone import Microphone
 from app.audio.devices.manager import DeviceManager
 
 edge = DeviceManager(*json.loads(sys.argv[1]))

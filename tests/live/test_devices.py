@@ -30,7 +30,8 @@ import numpy as np
 from app.audio import stream
 from app.audio.devices.listing import find_input, find_output, list_devices, own_devices
 from app.audio.io.errors import AudioError, DeviceError
-from app.audio.io.portaudio import Loudspeaker, Microphone
+from app.audio.devices.loudspeaker import Loudspeaker
+from app.audio.devices.microphone import Microphone
 """
 )
 
@@ -309,7 +310,8 @@ with Microphone("kame_mic") as mic:
 
 def test_list_while_a_stream_is_open(exact_audio: VirtualAudio) -> None:
     script = """
-from app.audio.devices.watch import DeviceWatch, list_now
+from app.audio.devices.list_process import list_now
+from app.audio.devices.watch import DeviceWatch
 import threading
 changed = threading.Event()
 with DeviceWatch(changed.set), Microphone("KAME-Mic") as mic:

@@ -9,9 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
-from app.audio.devices import pulse
-from app.audio.devices.listing import find_input, find_output, list_devices, refresh
-from app.audio.io import portaudio_library
+from app.audio.devices import portaudio_library, pulse
+from app.audio.devices.listing import find_input, find_output, list_devices
 from app.audio.io.errors import DeviceError
 from tests.unit.audio.fake_sounddevice import FakeSoundDevice, PortAudioError
 
@@ -30,7 +29,7 @@ def plug(monkeypatch: pytest.MonkeyPatch) -> Callable[..., FakeSoundDevice]:
         monkeypatch.setattr(portaudio_library, "load", lambda: fake)
         return fake
 
-    monkeypatch.setattr(pulse, "look", lambda: None)  # whatever runs on this machine
+    monkeypatch.setattr(pulse, "query", lambda: None)  # whatever runs on this machine
 
     return plug
 
@@ -125,7 +124,7 @@ def test_one_name_under_two_hosts_means_the_default_one(plug) -> None:
 def test_refresh_sees_new_devices(plug) -> None:
     fake = plug(("Mic", "ALSA", 1, 0))
     fake.on_restart = lambda: fake.set_devices(("New", "ALSA", 1, 0))
-    assert refresh()
+    assert portaudio_library.restart()
     assert find_input().name == "New"
 
 
@@ -133,7 +132,7 @@ def test_refresh_waits_for_open_streams(plug) -> None:
     fake = plug(("Mic", "ALSA", 1, 0))
     portaudio_library.count_stream(+1)
     try:
-        assert not refresh()
+        assert not portaudio_library.restart()
     finally:
         portaudio_library.count_stream(-1)
     assert fake.restarts == 0
@@ -148,7 +147,7 @@ def test_refresh_that_fails_says_so(plug, monkeypatch: pytest.MonkeyPatch) -> No
 
     fake.on_restart = fail
     with pytest.raises(DeviceError, match="couldn't be started again"):
-        refresh()
+        portaudio_library.restart()
 
 
 def test_after_a_failed_refresh_the_next_one_begins_anew(plug, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,8 +163,8 @@ def test_after_a_failed_refresh_the_next_one_begins_anew(plug, monkeypatch: pyte
     monkeypatch.setattr(fake, "_terminate", lambda: calls.append("end"))
     monkeypatch.setattr(fake, "_initialize", initialize)
     with pytest.raises(DeviceError):
-        refresh()
-    assert refresh() and calls == ["end", "begin", "begin"]
+        portaudio_library.restart()
+    assert portaudio_library.restart() and calls == ["end", "begin", "begin"]
 
 
 def test_a_list_that_cannot_be_read_says_so(plug, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from app.audio.devices.drift import ClockLoop, DriftCompensatingSink, FineResampler
+from app.audio.devices.drift import DriftCompensatingSink, FineResampler
+from app.audio.io.clock_loop import ClockLoop
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from app.evaluation.room import BLOCK, FADE, Room
 
@@ -37,12 +38,12 @@ def test_the_loop_finds_the_drift_behind_whole_blocks_and_late_threads(ppm: int,
 
 
 def test_bending_makes_no_sound_of_its_own() -> None:
-    bender = FineResampler()
+    resampler = FineResampler()
     tone = np.sin(2 * np.pi * 1000 * np.arange(20 * SAMPLE_RATE) / SAMPLE_RATE).astype(np.float32)
     out = []
     for n in range(0, len(tone), FRAME_SAMPLES):
-        bender.bend(300 * math.sin(n / 1e4))
-        out.append(bender.push(tone[n : n + FRAME_SAMPLES]))
+        resampler.set_rate(300 * math.sin(n / 1e4))
+        out.append(resampler.push(tone[n : n + FRAME_SAMPLES]))
     assert _roughness(np.concatenate(out)[1000:], 1000) < -60
 
 
@@ -100,7 +101,7 @@ def _play(ppm: float, minutes: float, wave: np.ndarray | None = None) -> tuple[D
 @pytest.mark.parametrize("ppm", [-300.0, 100.0])
 def test_ten_minutes_without_pause_neither_runs_dry_nor_grows_late(ppm: float) -> None:
     sink, kept, queued = _play(ppm, 10)
-    assert sink.bending and kept.inner.underruns == 0
+    assert sink.is_resampling and kept.inner.underruns == 0
     assert min(queued[25:]) > 0
     settled = np.array(queued[25:])
     assert np.ptp(settled) <= FRAME_SAMPLES
@@ -111,7 +112,7 @@ def test_ten_minutes_without_pause_neither_runs_dry_nor_grows_late(ppm: float) -
 def test_without_drift_every_sample_passes_as_it_is() -> None:
     noise = np.random.default_rng(2).standard_normal(round(120 / FRAME_SECONDS) * FRAME_SAMPLES).astype(np.float32)
     sink, kept, _ = _play(0.0, 2, noise)
-    assert not sink.bending
+    assert not sink.is_resampling
     assert np.array_equal(np.concatenate(kept.given), noise)
 
 
@@ -119,15 +120,15 @@ def test_nobody_hears_when_it_begins_to_bend() -> None:
     seconds = 160
     tone = np.sin(2 * np.pi * 1000 * np.arange(seconds * SAMPLE_RATE) / SAMPLE_RATE).astype(np.float32)
     sink, kept, _ = _play(300.0, seconds / 60, tone)
-    assert sink.bending
+    assert sink.is_resampling
     assert _roughness(np.concatenate(kept.given), 1000) < -60
 
 
 def test_a_flush_takes_back_what_the_resampler_holds_and_begins_anew() -> None:
     sink, kept, _ = _play(300.0, 3)
-    assert sink.bending
+    assert sink.is_resampling
     queued = sink.queued
-    assert sink.flush() == queued and sink.queued == 0 and not sink.bending
+    assert sink.flush() == queued and sink.queued == 0 and not sink.is_resampling
     assert sink.written == sink.played + sink.flushed
     sink.write(np.ones(FRAME_SAMPLES, np.float32))
     assert np.array_equal(kept.given[-1], np.ones(FRAME_SAMPLES, np.float32))
@@ -143,7 +144,7 @@ def test_a_hush_is_passed_on_and_what_it_kept_back_is_played_behind_it() -> None
         room.next_frame()
     assert kept.inner.hushes == 1 and sink.played - played <= FADE + 2
     sink.unhush()
-    assert not sink.bending, "the queue is longer now: that is no drift"
+    assert not sink.is_resampling, "the queue is longer now: that is no drift"
     while sink.queued:
         room.next_frame()
     assert sink.flushed == 0 and sink.played == sink.written
@@ -152,9 +153,9 @@ def test_a_hush_is_passed_on_and_what_it_kept_back_is_played_behind_it() -> None
 def test_at_the_end_of_a_talk_the_last_sample_is_let_out() -> None:
     tone = np.sin(np.arange(round(160 / FRAME_SECONDS) * FRAME_SAMPLES) / 9).astype(np.float32)
     sink, kept, _ = _play(300.0, 160 / 60, tone)
-    assert sink.bending
+    assert sink.is_resampling
     sink.write(np.zeros(0, np.float32))
-    assert not sink.bending
+    assert not sink.is_resampling
     assert abs(sink.queued - kept.inner.queued) <= 2  # what was played once stays played: rounded up
     assert abs(sum(map(len, kept.given)) - len(tone) * (1 + 3e-4)) < FRAME_SAMPLES
     assert np.abs(np.concatenate(kept.given)[-100:-2] - tone[-100:-2]).max() < 0.05

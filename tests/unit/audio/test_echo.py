@@ -12,10 +12,12 @@ import pytest
 from app.audio.echo.adaptive_filter import AdaptiveFilter
 from app.audio.echo.cancelled_source import EchoCancelledSource
 from app.audio.echo.canceller import EchoCanceller
+from app.audio.echo.echo_meter import EchoMeter
 from app.audio.echo.far_end_aligner import FarEndAligner
-from app.audio.echo.fine_resampler import QuickFineResampler
 from app.audio.echo.known_path import KnownEchoPath
-from app.audio.echo.residual_echo import EchoMeter, ResidualEchoGate, powers
+from app.audio.echo.power import powers
+from app.audio.echo.quick_resampler import QuickFineResampler
+from app.audio.echo.residual_gate import ResidualEchoGate
 from app.audio.echo.store import EchoStore
 from app.audio.io.base import EndOfAudio
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
@@ -145,7 +147,7 @@ def test_what_was_learned_of_the_echo_is_known_in_the_next_talk(tmp_path: Path) 
         store = EchoStore(tmp_path / "user" / "echoes.npz")
         store.pair = lambda: "microphone < loudspeaker"
         heard[talk], _ = _hear(place, _speech(seconds), memory=store)
-    known = EchoStore(tmp_path / "user" / "echoes.npz").recall("microphone < loudspeaker")
+    known = EchoStore(tmp_path / "user" / "echoes.npz").get("microphone < loudspeaker")
     assert known is not None and known.drift_ppm == pytest.approx(-100.0, abs=10)
     hop = SAMPLE_RATE // 50
     wanted = powers(user[: said.stop - said.start], hop)
@@ -159,17 +161,17 @@ def test_what_is_known_of_another_room_or_in_a_broken_file_changes_nothing(tmp_p
     near = np.convolve(far, echo_path(0.3, -6.0, 3))[: len(far)].astype(np.float32)
     part = slice(SAMPLE_RATE, SAMPLE_RATE + 3 * FRAME_SAMPLES)
     responses = {seed: echo_path(0.3, -6.0, seed).astype(np.float32) for seed in (3, 4)}
-    fits = {seed: KnownEchoPath(one, 0.0).fitted(near[part], far[: part.stop]) for seed, one in responses.items()}
+    fits = {seed: KnownEchoPath(one, 0.0).fit(near[part], far[: part.stop]) for seed, one in responses.items()}
     assert fits[3] is not None and fits[4] is None
     path = tmp_path / "echoes.npz"
     store = EchoStore(path)
     for number in range(12):
-        store.keep(f"pair {number}", KnownEchoPath(np.full(11520, 0.001 * number, np.float32), 10.0 * number))
+        store.put(f"pair {number}", KnownEchoPath(np.full(11520, 0.001 * number, np.float32), 10.0 * number))
     store.save()
     again = EchoStore(path)
-    assert again.recall("pair 2") is None and again.recall("pair 11").drift_ppm == pytest.approx(110.0)
+    assert again.get("pair 2") is None and again.get("pair 11").drift_ppm == pytest.approx(110.0)
     path.write_bytes(path.read_bytes()[:1000])
-    assert EchoStore(path).recall("pair 11") is None
+    assert EchoStore(path).get("pair 11") is None
 
 
 def test_without_cancellation_it_tells_that_the_echo_remains() -> None:
@@ -192,11 +194,11 @@ def test_processing_changes_in_mid_talk_and_keeps_step() -> None:
         for index in range(frames(24)):
             if index == frames(8):
                 source.set_processing(Processing(echo=True, noise=True))
-                source.settle()
+                source.wait_until_loaded()
             out.append(source.read_frame(0.0))
             place.sink.write(speech[n : n + FRAME_SAMPLES])
             n += FRAME_SAMPLES
-        assert source._lockstep.alignments == 1
+        assert source._aligner.alignments == 1
     heard, near = np.concatenate(out), np.concatenate(place.near)
     early, late = (slice(round(a * SAMPLE_RATE), round(b * SAMPLE_RATE)) for a, b in ((2, 8), (12, 23)))
     assert abs(10 * np.log10(_power(heard[early]) / _power(near[early]))) < 0.5
@@ -217,7 +219,7 @@ def test_what_was_missing_is_not_told_of_any_more_once_nothing_is_wanted(monkeyp
     canceller.load()
     assert canceller.problem
     canceller.set_processing(Processing(echo=False, noise=False, gain=False))
-    canceller.settle()
+    canceller.wait_until_loaded()
     assert canceller.problem == ""
 
 
@@ -229,7 +231,7 @@ def test_a_canceller_that_breaks_is_told_and_the_talk_goes_on(monkeypatch: pytes
     def breaks(*sound: object) -> None:
         raise RuntimeError("out of order")
 
-    monkeypatch.setattr(canceller._made[1], "process", breaks)
+    monkeypatch.setattr(canceller._loaded[1], "process", breaks)
     near = room(0.08)
     assert canceller.process(near, near) is near
     assert "out of order" in canceller.problem and not canceller.cancels
@@ -283,9 +285,9 @@ def test_the_echo_tells_within_seconds_how_far_apart_the_clocks_are() -> None:
 
 def test_the_quick_resampler_holds_less_than_a_millisecond_back() -> None:
     for rate in (16_000, 24_000, 44_100, 48_000):
-        bender, given, got = QuickFineResampler(rate), 0, 0
+        resampler, given, got = QuickFineResampler(rate), 0, 0
         for _ in range(20):
-            got += len(bender.push(np.zeros(rate // 100, np.float32)))
+            got += len(resampler.push(np.zeros(rate // 100, np.float32)))
             given += SAMPLE_RATE // 100
         assert 0 <= given - got <= 26
 
@@ -314,11 +316,11 @@ class _Clicks:
 
 def test_a_block_that_comes_late_leaves_everything_in_its_place() -> None:
     tap = _Clicks()
-    lockstep, seen = FarEndAligner(tap), []
+    aligner, seen = FarEndAligner(tap), []
     for n in range(40):
         tap.hand({20: 7, 21: 9}.get(n, 8))
-        seen.append(float(lockstep.next_frame()[1900]) - n * FRAME_SAMPLES)
-    assert lockstep.alignments == 1
+        seen.append(float(aligner.next_frame()[1900]) - n * FRAME_SAMPLES)
+    assert aligner.alignments == 1
     # (soxr takes 0.015 % off the loudness at variable rates, and this tap's places with it.)
     assert np.ptp(seen[5:20]) < 10 and abs(seen[30] - seen[19]) < 10
 
@@ -326,50 +328,50 @@ def test_a_block_that_comes_late_leaves_everything_in_its_place() -> None:
 @pytest.mark.parametrize("ppm", [-300.0, 100.0])
 def test_a_clock_that_runs_away_is_followed_without_delay_or_gap(ppm: float) -> None:
     place = Room(frames(12 * 60), attenuation_db=None, drift_ppm=ppm)
-    lockstep = FarEndAligner(place.tap)
+    aligner = FarEndAligner(place.tap)
     behind = []
     for _ in range(frames(12 * 60)):
         place.next_frame()
-        lockstep.next_frame()
-        behind.append(lockstep._level())
-    assert lockstep.alignments == 1
+        aligner.next_frame()
+        behind.append(aligner._level())
+    assert aligner.alignments == 1
     settled = np.array(behind[frames(300) :]) / SAMPLE_RATE
     # A block that the slow clock gives later may be missed for 5 ms of one frame.
     assert settled.min() > -0.005 and settled.mean() < 0.03
     # What ran dry has set the loop back: it is still on its way after twelve minutes.
-    assert lockstep.drift_ppm == pytest.approx(ppm, rel=0.25)
+    assert aligner.drift_ppm == pytest.approx(ppm, rel=0.25)
 
 
 def test_what_the_microphone_lost_is_passed_over_at_the_loudspeaker() -> None:
     tap = _Clicks()
-    lockstep = FarEndAligner(tap)
+    aligner = FarEndAligner(tap)
     for n in range(30):
         tap.hand(8)
         if n == 20:
             tap.hand(16)  # two frames went by unread
-            lockstep.skip(2 * FRAME_SAMPLES)
-        place = float(lockstep.next_frame()[1900]) - n * FRAME_SAMPLES
+            aligner.skip(2 * FRAME_SAMPLES)
+        place = float(aligner.next_frame()[1900]) - n * FRAME_SAMPLES
         if n == 19:
             before = place
-    assert abs(place - before - 2 * FRAME_SAMPLES) < 10 and lockstep.alignments == 1
+    assert abs(place - before - 2 * FRAME_SAMPLES) < 10 and aligner.alignments == 1
 
 
 def test_a_loudspeaker_that_was_opened_anew_is_aligned_anew() -> None:
     tap = _Clicks()
-    lockstep = FarEndAligner(tap)
+    aligner = FarEndAligner(tap)
     for n in range(10):
         tap.hand(8)
         tap.generation = int(n >= 5)
-        lockstep.next_frame()
-    assert lockstep.alignments == 2
+        aligner.next_frame()
+    assert aligner.alignments == 2
 
 
 def test_a_loudspeaker_that_stops_and_goes_on_is_aligned_anew() -> None:
     tap = _Clicks()
-    lockstep = FarEndAligner(tap)
+    aligner = FarEndAligner(tap)
     for n in range(40):
         tap.hand(0 if 10 <= n < 25 else 8)
-        frame = lockstep.next_frame()
+        frame = aligner.next_frame()
     newest = tap.handed - float(frame[-1])
     assert 0 < newest < 0.04 * SAMPLE_RATE
 
@@ -380,15 +382,15 @@ def test_loudspeakers_of_other_rates_keep_step_too(rate: int) -> None:
     tone = np.sin(2 * np.pi * 440 * t).astype(np.float32)
     tap = _Clicks()
     tap.rate = rate
-    lockstep, out, n = FarEndAligner(tap), [], 0
+    aligner, out, n = FarEndAligner(tap), [], 0
     for _ in range(80):
         tap.waiting = tone[n : n + rate * 2 // 25]
         n += rate * 2 // 25
-        out.append(lockstep.next_frame())
+        out.append(aligner.next_frame())
     got = np.concatenate(out)[FRAME_SAMPLES * 10 :]
     step = 2 * np.cos(2 * np.pi * 440 / SAMPLE_RATE)
     assert np.abs(got[2:] + got[:-2] - step * got[1:-1]).max() < 2e-3
-    assert lockstep.alignments == 1
+    assert aligner.alignments == 1
 
 
 @pytest.mark.parametrize("rate", [24_000, 48_000])
@@ -397,21 +399,21 @@ def test_by_hops_the_far_end_is_the_same_and_as_much_in_step(rate: int) -> None:
     noise = np.random.default_rng(4).standard_normal(rate * 8).astype(np.float32)
 
     def far(by_hops: bool) -> tuple[np.ndarray, int]:
-        tap, lockstep_out, ahead, n = _Clicks(), [], 0, 0
+        tap, aligner_out, ahead, n = _Clicks(), [], 0, 0
         tap.rate = rate
-        lockstep = FarEndAligner(tap)
+        aligner = FarEndAligner(tap)
         for frame in range(90):
             for quarter in range(4):
                 count = 0 if frame % 10 == 9 and quarter == 1 else rate // 50
                 count += rate // 50 if frame % 10 == 9 and quarter == 2 else 0  # a block comes late
                 tap.waiting = np.concatenate([tap.waiting, noise[n : n + count]])
                 n += count
-                if by_hops and quarter < 3 and (hop := lockstep.ahead(480)) is not None:
-                    lockstep_out.append(hop)
+                if by_hops and quarter < 3 and (hop := aligner.take_early(480)) is not None:
+                    aligner_out.append(hop)
                     ahead += 1
-            lockstep_out.append(lockstep.next_frame())
-        assert lockstep.alignments == 1
-        return np.concatenate(lockstep_out), ahead
+            aligner_out.append(aligner.next_frame())
+        assert aligner.alignments == 1
+        return np.concatenate(aligner_out), ahead
 
     (frames_only, _), (hops, ahead) = far(False), far(True)
     assert len(hops) == len(frames_only) and ahead >= 90 * 3 - 60
@@ -420,18 +422,18 @@ def test_by_hops_the_far_end_is_the_same_and_as_much_in_step(rate: int) -> None:
 
 def test_frames_that_are_dropped_in_mid_frame_leave_everything_in_its_place() -> None:
     tap = _Clicks()
-    lockstep = FarEndAligner(tap)
+    aligner = FarEndAligner(tap)
     for n in range(30):
         tap.hand(8)
         if n == 20:
             tap.hand(4)
-            assert lockstep.ahead(480) is not None and lockstep.ahead(480) is not None
+            assert aligner.take_early(480) is not None and aligner.take_early(480) is not None
             tap.hand(12)
-            lockstep.drop(2)
-        place = float(lockstep.next_frame()[1900]) - n * FRAME_SAMPLES
+            aligner.drop(2)
+        place = float(aligner.next_frame()[1900]) - n * FRAME_SAMPLES
         if n == 19:
             before = place
-    assert abs(place - before - 2 * FRAME_SAMPLES) < 10 and lockstep.alignments == 1
+    assert abs(place - before - 2 * FRAME_SAMPLES) < 10 and aligner.alignments == 1
 
 
 # -- ahead ---------------------------------------------------------------------------------------------
@@ -535,14 +537,14 @@ def test_the_gate_changes_nothing_while_the_loudspeaker_is_silent() -> None:
     gate, silence = ResidualEchoGate(), np.zeros(FRAME_SAMPLES, np.float32)
     for n in range(5):
         frame = question("103_2")[n * FRAME_SAMPLES : (n + 1) * FRAME_SAMPLES]
-        assert gate.pass_through(frame, silence, frame) is frame
+        assert gate.apply(frame, silence, frame) is frame
 
 
 def test_the_meter_says_nothing_false_while_both_speak_with_headphones() -> None:
     meter = EchoMeter()
     far, user = _speech(30), np.tile(question("141_2"), 9)[: 30 * SAMPLE_RATE] + room(30)
     for n in range(0, len(far) - FRAME_SAMPLES, FRAME_SAMPLES):
-        meter.measure(user[n : n + FRAME_SAMPLES], far[n : n + FRAME_SAMPLES], user[n : n + FRAME_SAMPLES])
+        meter.update(user[n : n + FRAME_SAMPLES], far[n : n + FRAME_SAMPLES], user[n : n + FRAME_SAMPLES])
         assert not meter.echo_remains
 
 

@@ -9,10 +9,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from app.audio.io import portaudio, portaudio_library, portaudio_stream
+from app.audio.devices import loudspeaker, microphone, portaudio_library, portaudio_stream
+from app.audio.devices.loudspeaker import Loudspeaker
+from app.audio.devices.microphone import Microphone
 from app.audio.io.base import AudioSink, AudioSource
 from app.audio.io.errors import DeviceError
-from app.audio.io.portaudio import Loudspeaker, Microphone
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from tests.unit.audio.fake_sounddevice import FakeSoundDevice, PortAudioError
 
@@ -25,8 +26,8 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeSoundDevice:
     monkeypatch.setattr(portaudio_library, "load", lambda: fake)
     # Blocks of a quarter of a frame, two to a cushion, whatever the measurements say is best.
     monkeypatch.setattr(portaudio_stream, "BLOCK_SECONDS", 0.02)
-    monkeypatch.setattr(portaudio, "CUSHION_SECONDS", 0.04)
-    monkeypatch.setattr(portaudio, "_cushions", {})
+    monkeypatch.setattr(loudspeaker, "CUSHION_SECONDS", 0.04)
+    monkeypatch.setattr(loudspeaker, "_prebuffer_seconds", {})
     return fake
 
 
@@ -147,7 +148,7 @@ class TestMicrophone:
 
     def test_overruns_are_counted_and_the_newest_are_kept(self, fake: FakeSoundDevice) -> None:
         with Microphone() as mic:
-            blocks = int(portaudio.CAPTURE_SECONDS * 50) + 3
+            blocks = int(microphone.CAPTURE_SECONDS * 50) + 3
             for index in range(blocks):
                 fake.streams[0].tick(ramp(index * BLOCK, BLOCK)[:, None])
             assert mic.overruns == 3 * BLOCK
@@ -196,7 +197,7 @@ class TestMicrophone:
     def test_a_device_that_goes_silent_without_a_word(
         self, fake: FakeSoundDevice, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(portaudio, "STALLED_SECONDS", 0.05)
+        monkeypatch.setattr(microphone, "STALLED_SECONDS", 0.05)
         with Microphone() as mic, pytest.raises(DeviceError, match="is gone"):
             for _ in range(100):
                 mic.read_frame(0.01)
@@ -230,7 +231,7 @@ class TestMicrophone:
     def test_windows_keeps_a_microphones_sound_while_python_is_busy(self, fake: FakeSoundDevice) -> None:
         fake.set_devices(("Mic", "Windows WASAPI", 1, 0), ("Speaker", "Windows WASAPI", 0, 2), default=(0, 1))
         with Microphone(), Loudspeaker():
-            assert [one.options["latency"] for one in fake.streams] == [portaudio_stream.WASAPI_ROOM_SECONDS, "low"]
+            assert [one.options["latency"] for one in fake.streams] == [portaudio_stream.WASAPI_BUFFER_SECONDS, "low"]
 
     def test_windows_has_fine_timers_while_there_is_sound(
         self, fake: FakeSoundDevice, monkeypatch: pytest.MonkeyPatch
@@ -472,14 +473,14 @@ class TestLoudspeaker:
             box.write(ramp(1, SAMPLE_RATE))
             box.hush()
             device.options["callback"](last := np.full((BLOCK, 1), np.nan, np.float32), BLOCK, None, "underflow")
-            assert box.slips == 0
+            assert box.xruns == 0
             heard = np.empty(9 * BLOCK, np.float32)
             assert box.tap.read_into(heard) == heard.size
             assert (heard == np.concatenate([*out, last])[:, 0]).all() and self.accounted(box)
 
     def test_more_than_fits(self, fake: FakeSoundDevice) -> None:
         with Loudspeaker() as box:
-            room = int(portaudio.PLAYBACK_SECONDS * SAMPLE_RATE)
+            room = int(loudspeaker.PLAYBACK_SECONDS * SAMPLE_RATE)
             box.write(ramp(0, room + 1_000))
             assert box.overruns == 1_000 and self.accounted(box)
             assert (fake.streams[0].tick()[:, 0] == ramp(1_000, BLOCK)).all()

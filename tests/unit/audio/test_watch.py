@@ -8,9 +8,10 @@ import time
 
 import pytest
 
-from app.audio.devices import watch
+from app.audio.devices import list_process, watch
+from app.audio.devices.list_process import ListProcess
 from app.audio.devices.pulse import PulseDevice, PulseServer, PulseState, PulseStream, distinct_names
-from app.audio.devices.watch import AskedChild, DeviceWatch, signature, windows_names
+from app.audio.devices.watch import DeviceWatch, signature, windows_names
 
 
 class WinMM:
@@ -72,7 +73,7 @@ def test_the_signature_differs_with_devices_defaults_and_rates_only() -> None:
 def test_the_watch_tells_of_a_change_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = [state(device("a"))]
     told = threading.Semaphore(0)
-    monkeypatch.setattr(PulseServer, "look", lambda self: seen[0])
+    monkeypatch.setattr(PulseServer, "query", lambda self: seen[0])
     monkeypatch.setattr(PulseServer, "wait", lambda self, seconds: not threading.Event().wait(0.01))
     with DeviceWatch(told.release):
         assert not told.acquire(timeout=0.2)
@@ -97,16 +98,16 @@ def test_a_stream_goes_by_its_mark_or_its_number() -> None:
         found = PulseState((), streams).stream("microphone", "5", number)
         return found and found.number
 
-    ours, later, other = (PulseStream("microphone", n, 0, token) for n, token in ((1, "5"), (2, "5"), (3, "6")))
+    ours, later, other = (PulseStream("microphone", n, 0, tag) for n, tag in ((1, "5"), (2, "5"), (3, "6")))
     assert place(ours, other) == 1 and place(ours, later, other) == 2 and place(other) is None
     plain = [PulseStream("microphone", number, 0) for number in (1, 2)]
     assert place(*plain) == 2 and place(*plain, number=1) == 1 and place(plain[1], number=1) == 2
 
 
 def test_a_child_that_is_stopped_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    popen, waiting = watch.subprocess.Popen, [sys.executable, "-c", "import time; time.sleep(60)"]
-    monkeypatch.setattr(watch.subprocess, "Popen", lambda command, **how: popen(waiting, **how))
-    child = AskedChild()
+    popen, waiting = list_process.subprocess.Popen, [sys.executable, "-c", "import time; time.sleep(60)"]
+    monkeypatch.setattr(list_process.subprocess, "Popen", lambda command, **how: popen(waiting, **how))
+    child = ListProcess()
     assert child.poll() is None
     begun = time.monotonic()
     child.stop()
@@ -115,10 +116,12 @@ def test_a_child_that_is_stopped_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_pipe_that_another_process_holds_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     holder = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(4)'])"
-    popen = watch.subprocess.Popen
-    monkeypatch.setattr(watch.subprocess, "Popen", lambda command, **how: popen([sys.executable, "-c", holder], **how))
-    monkeypatch.setattr(watch, "READER_SECONDS", 0.1)
-    child = AskedChild()
+    popen = list_process.subprocess.Popen
+    monkeypatch.setattr(
+        list_process.subprocess, "Popen", lambda command, **how: popen([sys.executable, "-c", holder], **how)
+    )
+    monkeypatch.setattr(list_process, "READER_SECONDS", 0.1)
+    child = ListProcess()
     child._process.wait()
     begun = time.monotonic()
     child.stop()
