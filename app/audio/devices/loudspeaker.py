@@ -6,13 +6,14 @@ arithmetic (except for the two fades of a pause), since a late callback is audib
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from app.audio.devices import portaudio_library
 from app.audio.devices.listing import Device
-from app.audio.devices.portaudio_stream import DeviceStream, StreamOwner
+from app.audio.devices.portaudio_stream import StreamOwner
 from app.audio.io.playback_position import Playback, PlaybackCounters, PlaybackPosition
 from app.audio.io.resample import Resampler
 from app.audio.io.ring import Ring
@@ -50,10 +51,10 @@ _prebuffer_seconds: dict[str, float] = {}
 
 
 class Loudspeaker(StreamOwner, PlaybackCounters):
-    """An `AudioSink` over a loudspeaker. `name`: see `find_device`; None for the default one.
+    """An `AudioSink` over a loudspeaker. Opening raises `DeviceError` as `Microphone` does.
 
     The first samples of speech wait `cushion_seconds`. Leaving the `with` discards what is queued; wait for
-    `queued == 0` first to have it played. Opening raises `DeviceError` as `Microphone` does.
+    `queued == 0` first to have it played.
 
     If the device refuses 24 kHz, samples are resampled on the writer's side. The resampler then holds back the last
     40 ms, which count as queued; an empty `write` plays them.
@@ -61,10 +62,11 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
     Implements `Hushes`: the samples of the fades count as played, the silence in between as nothing.
     """
 
+    kind = "loudspeaker"
     keeps_time = False
 
     def __init__(self, name: str | None = None, device: Device | None = None) -> None:
-        self.name = name or "default loudspeaker"
+        super().__init__(name, device)
         self.xruns = 0
         """How often PortAudio reported that the device ran empty in the middle of speech."""
         self.position = 0
@@ -72,28 +74,11 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
         self.tap = Ring(1)
         """What was handed to the device, silence included, at its `rate`: the last `TAP_SECONDS`."""
         self.rate = SAMPLE_RATE
-        self._requested = name
-        self._found = device
         self._gaps = self._gaps_seen = 0
         self._gap = 0  # length of the last one
         self._paused = False
         self._ring = Ring(1)  # until a stream is open, so that the counters always work
         self._counters = PlaybackPosition(self._ring, SAMPLE_RATE)
-
-    def __enter__(self) -> Self:
-        with portaudio_library.LOCK:  # or another thread restarts PortAudio between finding and opening
-            stream = DeviceStream("loudspeaker", self._requested, self._found)
-            self.name = stream.device.name
-            stream.start(self._prepare)
-        self._stream = stream
-        return self
-
-    def close(self, wait: float | None = None) -> None:
-        """Discards what is queued and closes the device; see `DeviceStream.close`."""
-        stream, self._stream = self._stream, None
-        if stream is not None:
-            self._ring.discard()
-            stream.close(drain=True, wait=wait)
 
     @property
     def underruns(self) -> int:
@@ -142,7 +127,10 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
     def unhush(self) -> None:
         self._paused = False
 
-    def _prepare(self, rate: int, channels: int, block: int) -> Any:
+    def _discard(self) -> None:
+        self._ring.discard()
+
+    def _prepare(self, rate: int, channels: int, block: int) -> Callable[..., None]:
         self.rate = rate
         self._ring = Ring(int(PLAYBACK_SECONDS * rate))
         self.tap = Ring(int(TAP_SECONDS * rate))

@@ -7,13 +7,14 @@ arithmetic, since a late callback is audible.
 from __future__ import annotations
 
 import time
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from app.audio.devices import portaudio_library
 from app.audio.devices.listing import Device
-from app.audio.devices.portaudio_stream import DeviceStream, StreamOwner
+from app.audio.devices.portaudio_stream import StreamOwner
 from app.audio.io.resample import Resampler, to_mono
 from app.audio.io.ring import Ring
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
@@ -30,39 +31,20 @@ POLL_SECONDS = 0.0015
 
 
 class Microphone(StreamOwner):
-    """An `AudioSource` over a microphone. `name`: see `find_device`; None for the default one.
+    """An `AudioSource` over a microphone. Opening raises `DeviceError` if there is none, or it is busy or refused."""
 
-    Opening raises `DeviceError` if there is none, or it is busy or refused. `device`: if it was found already.
-    """
+    kind = "microphone"
 
     def __init__(self, name: str | None = None, device: Device | None = None) -> None:
-        self.name = name or "default microphone"
+        super().__init__(name, device)
         self.xruns = 0
         """How often PortAudio reported that samples were lost before the callback got them."""
-        self._requested = name
-        self._found = device
         self._muted = self._just_muted = False
         self._zeros_due = 0  # samples waiting from before it was muted, which become zeros
         self._early: np.ndarray = np.zeros(0, np.float32)  # the incomplete frame, as far as `ahead` has shown it
         self._ring = self._converted = Ring(1)  # until a stream is open, so that the counters always work
         self._rate, self._channels = SAMPLE_RATE, 1
         self._block = 0
-
-    def __enter__(self) -> Self:
-        with portaudio_library.LOCK:  # or another thread restarts PortAudio between finding and opening
-            stream = DeviceStream("microphone", self._requested, self._found)
-            self.name = stream.device.name
-            self._silent_for = 0.0
-            self._last_position = 0
-            stream.start(self._prepare)
-        self._stream = stream
-        return self
-
-    def close(self, wait: float | None = None) -> None:
-        """Closes the device; see `DeviceStream.close`. Waiting samples can still be read."""
-        stream, self._stream = self._stream, None
-        if stream is not None:
-            stream.close(drain=False, wait=wait)
 
     @property
     def position(self) -> int:
@@ -158,9 +140,11 @@ class Microphone(StreamOwner):
         if samples:
             self._ring.skip(round(samples * self._rate / SAMPLE_RATE) * self._channels)
 
-    def _prepare(self, rate: int, channels: int, block: int) -> Any:
+    def _prepare(self, rate: int, channels: int, block: int) -> Callable[..., None]:
         self._rate, self._channels = rate, channels
         self._block = block * SAMPLE_RATE // rate
+        self._silent_for = 0.0
+        self._last_position = 0
         self._zeros = np.zeros(block * channels, np.float32)
         self._ring = Ring(int(CAPTURE_SECONDS * rate) * channels)
         self._early = self._early[:0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from app.audio.devices import listing, portaudio_library, pulse
 from app.audio.devices.listing import Device
@@ -133,25 +133,45 @@ class DeviceStream:
 
 
 class StreamOwner:
-    """The common part of `Microphone` and `Loudspeaker`: a stream that is open, or not."""
+    """The common part of `Microphone` and `Loudspeaker`: finds, opens and closes a device.
 
-    _stream: DeviceStream | None = None
+    `name`: see `find_device`, None for the default device; `device`: if it was found already.
+    """
 
-    def close(self, wait: float | None = None) -> None:
-        """Closes the device; see `DeviceStream.close`."""
-        raise NotImplementedError
+    kind: DeviceKind
+
+    def __init__(self, name: str | None = None, device: Device | None = None) -> None:
+        self.name = name or f"default {self.kind}"
+        self._requested = name
+        self._found = device
+        self._stream: DeviceStream | None = None
+
+    def __enter__(self) -> Self:
+        with portaudio_library.LOCK:  # or another thread restarts PortAudio between finding and opening
+            stream = DeviceStream(self.kind, self._requested, self._found)
+            self.name = stream.device.name
+            stream.start(self._prepare)
+        self._stream = stream
+        return self
 
     def __exit__(self, *exc: object) -> None:
-        if self._stream is not None:
-            self.close()
+        self.close()
+
+    def close(self, wait: float | None = None) -> None:
+        """Closes the device, if it is open; see `DeviceStream.close`. What was captured can still be read."""
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            self._discard()
+            stream.close(drain=self.kind == "loudspeaker", wait=wait)
+
+    def _prepare(self, rate: int, channels: int, block: int) -> Callable[..., None]:
+        """Makes the callback for this format."""
+        raise NotImplementedError
+
+    def _discard(self) -> None:
+        """Discards what is queued for playback."""
 
     # Another thread may close the device between two reads of `_stream`.
-
-    @property
-    def device(self) -> Device | None:
-        """The device in use."""
-        stream = self._stream
-        return stream.device if stream is not None else None
 
     @property
     def finished(self) -> bool:

@@ -37,19 +37,12 @@ class FileSource:
     the file can't be read or contains nothing audible.
     """
 
-    def __init__(
-        self,
-        path: str | Path,
-        realtime: bool = False,
-        tail_seconds: float = 0.0,
-        block_frames: int = BLOCK_FRAMES,
-    ) -> None:
+    def __init__(self, path: str | Path, realtime: bool = False, tail_seconds: float = 0.0) -> None:
         self.path = Path(path)
         self.name = self.path.name
         self.overruns = 0  # a file waits for its reader
         self._realtime = realtime
         self._tail = round(tail_seconds * SAMPLE_RATE)
-        self._block_frames = block_frames
         self._file: ForwardFile | None = None
 
     def __enter__(self) -> Self:
@@ -57,7 +50,7 @@ class FileSource:
         file = self._file = ForwardFile(str(self.path))
         self._rate = file.samplerate
         self._length = output_length(file.frames, self._rate)  # by the header
-        self._block = np.empty((self._block_frames, file.channels), np.float32)
+        self._block = np.empty((BLOCK_FRAMES, file.channels), np.float32)
         self._resampler = Resampler(self._rate, SAMPLE_RATE)
         self._frames_in = 0
         self._samples_out = 0

@@ -16,6 +16,7 @@ import pytest
 import soundfile
 import soxr
 
+from app.audio.io import files
 from app.audio.io.base import AudioSink, AudioSource, EndOfAudio
 from app.audio.io.errors import AudioFileError
 from app.audio.io.files import FileSink, FileSource
@@ -82,13 +83,14 @@ class TestFileSource:
         assert not out[length:].any()
 
     @pytest.mark.parametrize("rate", [22_050, 24_000, 44_100, 96_000])
-    def test_block_sizes_leave_no_trace(self, tmp_path: Path, rate: int) -> None:
+    def test_block_sizes_leave_no_trace(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rate: int) -> None:
         rng = np.random.default_rng(2)
         noise = rng.uniform(-0.9, 0.9, (rate, 3)).astype(np.float32)
         path = save(tmp_path / "a.wav", noise, rate, subtype="FLOAT")
         expected = heard(path)
         for block in (97, 1_920, 5_000, 200_000):
-            assert (heard(path, block_frames=block) == expected).all()
+            monkeypatch.setattr(files, "BLOCK_FRAMES", block)
+            assert (heard(path) == expected).all()
 
     @pytest.mark.parametrize(
         ("name", "subtype", "tolerance"),

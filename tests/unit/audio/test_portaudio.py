@@ -279,13 +279,13 @@ def test_a_device_that_is_taken_away_between_two_looks(end: type) -> None:
         @property
         def _stream(self):
             self.looks += 1
-            return SimpleNamespace(finished=False, device="device", latency=1.0) if self.looks == 1 else None
+            return SimpleNamespace(finished=False, tag="tag", latency=1.0) if self.looks == 1 else None
 
         @_stream.setter
         def _stream(self, stream) -> None:
             self.looks = 0
 
-    for name, there in (("finished", False), ("device", "device"), ("latency", 1.0)):
+    for name, there in (("finished", False), ("tag", "tag"), ("latency", 1.0)):
         assert getattr(Vanishing(), name) == there
 
 
