@@ -1,10 +1,13 @@
-"""The stand-in for PortAudio with a microphone and a loudspeaker."""
+"""Fixtures: a stand-in for PortAudio with a microphone and a loudspeaker, and a rig of devices that can be plugged."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import pytest
 
 from app.audio.devices import loudspeaker, portaudio_library, portaudio_stream
+from tests.unit.audio.audio_rig import AudioRig
 from tests.unit.audio.fake_sounddevice import FakeSoundDevice
 
 
@@ -17,3 +20,10 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeSoundDevice:
     monkeypatch.setattr(loudspeaker, "CUSHION_SECONDS", 0.04)
     monkeypatch.setattr(loudspeaker, "_prebuffer_seconds", {})
     return fake
+
+
+@pytest.fixture
+def rig(monkeypatch: pytest.MonkeyPatch) -> Iterator[AudioRig]:
+    rig = AudioRig(monkeypatch)
+    yield rig
+    rig.stop()
