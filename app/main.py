@@ -313,7 +313,8 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     """
     import sys
 
-    from app.audio.devices.watch import DeviceWatch, list_now
+    from app.audio.devices.list_process import list_now
+    from app.audio.devices.watch import DeviceWatch
     from app.diagnostics.logs import log_folder, start_logging
     from app.diagnostics.report import Diagnostics
     from app.gui.logs.qt_messages import qt_logged

@@ -407,9 +407,10 @@ class TalkReport:
 async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
     from app import main as compose
     from app.audio.devices.edge import DeviceEdge
+    from app.audio.devices.loudspeaker import Loudspeaker
+    from app.audio.devices.microphone import Microphone
     from app.audio.echo.store import EchoStore
     from app.audio.io.files import FileSink, FileSource
-    from app.audio.io.portaudio import Loudspeaker, Microphone
     from app.services import backends
 
     if args.input and args.output and Path(args.input).resolve() == Path(args.output).resolve():

@@ -11,9 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
+from app.audio.devices.loudspeaker import Loudspeaker
 from app.audio.io.base import AudioSink
 from app.audio.io.errors import AudioError
-from app.audio.io.portaudio import Loudspeaker
 from app.backend import PROVIDERS
 from app.backend.address import on_this_machine
 from app.conversation.frame import SAMPLE_RATE

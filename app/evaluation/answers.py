@@ -22,7 +22,7 @@ import numpy as np
 import soundfile
 import soxr
 
-from app.audio.io.portaudio import CUSHION_SECONDS
+from app.audio.devices.loudspeaker import CUSHION_SECONDS
 from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.words import fold

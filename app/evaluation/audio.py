@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from app.audio.devices.edge import DeviceEdge
+from app.audio.devices.loudspeaker import Loudspeaker
+from app.audio.devices.microphone import Microphone
 from app.audio.echo.canceller import EchoCanceller
 from app.audio.io.base import AudioSink, AudioSource
 from app.audio.io.errors import DeviceError
-from app.audio.io.portaudio import Loudspeaker, Microphone
 from app.conversation.frame import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.sound_processing import Processing
 

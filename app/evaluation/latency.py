@@ -17,8 +17,8 @@ from typing import Any
 import jiwer
 import numpy as np
 
+from app.audio.devices.loudspeaker import CUSHION_SECONDS
 from app.audio.io.base import AudioSink, AudioSource
-from app.audio.io.portaudio import CUSHION_SECONDS
 from app.conversation import events as e
 from app.conversation.words import fold
 from app.evaluation.spoken_questions import MakeSession, PacedAsker, PacedListener, Question, load_questions

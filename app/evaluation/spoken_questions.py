@@ -15,9 +15,9 @@ from typing import Protocol
 
 import numpy as np
 
+from app.audio.devices.loudspeaker import CUSHION_SECONDS
 from app.audio.io.base import EndOfAudio
 from app.audio.io.files import FileSource
-from app.audio.io.portaudio import CUSHION_SECONDS
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from app.platform.resources import resource
 from app.session.session import Session

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from app.audio.devices.loudspeaker import Loudspeaker
 from app.audio.io.base import EndOfAudio
 from app.audio.io.files import FileSource
-from app.audio.io.portaudio import Loudspeaker
 from app.conversation import events as e
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
 

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow
 from qasync import QEventLoop
 
 from app import main as compose
-from app.audio.io import portaudio_library
+from app.audio.devices import portaudio_library
 from app.demo.base import DemoFrontEnd, DemoOrder
 from app.demo.service import LocalDemoService
 from app.gui.demo.controller import DemoController

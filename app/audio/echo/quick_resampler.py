@@ -1,6 +1,6 @@
-"""Resamples a few parts in a million faster or slower, and holds no more than 0.7 ms of sound back.
+"""Resamples by some parts in a million faster or slower, with no more than 0.7 ms of latency.
 
-`FineResampler` (soxr) is cleaner and holds 10 ms: it is for what is heard, this for what is only compared.
+`FineResampler` (soxr) is cleaner and holds 10 ms back: it is for what is played, this for the far end's reference.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import numpy as np
 from app.conversation.frame import SAMPLE_RATE
 
 HALF = 16
-"""Samples on each side, at the lower one of both rates, that a value is made of: 0.7 ms."""
+"""Samples on each side, at the lower one of both rates, from which a value is computed: 0.7 ms."""
 
 PHASES = 1024
-"""Places between two samples that a value is taken at: the nearest one is wrong by 70 dB less at 1 kHz."""
+"""Positions between two samples at which a value is computed: the error of the nearest one is -70 dB at 1 kHz."""
 
 BETA = 8.0
 """Kaiser's window: side lobes below -80 dB (J. F. Kaiser, "Nonrecursive digital filter design", ISCAS 1974)."""
 
 
 class QuickFineResampler:
-    """From `rate` to 24 kHz by windowed sincs. As `FineResampler` otherwise."""
+    """Converts from `rate` to 24 kHz by windowed sincs; otherwise like `FineResampler`."""
 
     def __init__(self, rate: int = SAMPLE_RATE) -> None:
         self.rate = rate
@@ -30,21 +30,21 @@ class QuickFineResampler:
         window = np.i0(BETA * np.sqrt(np.maximum(0.0, 1.0 - (at / self._half) ** 2))) / np.i0(BETA)
         self._kernels = (narrow * np.sinc(narrow * at) * window).astype(np.float32)
         self._waiting = np.zeros(2 * self._half - 1, np.float32)
-        self._at = float(self._half - 1)  # where the next value is taken, as a place in what waits
-        self.bend(0.0)
+        self._at = float(self._half - 1)  # where the next value is computed, as a position in what waits
+        self.set_rate(0.0)
 
-    def bend(self, ppm: float) -> None:
-        """From now on `rate` samples and `ppm` millionths more of them become a second."""
+    def set_rate(self, ppm: float) -> None:
+        """Turns `rate` samples, and `ppm` millionths more of them, into a second from now on."""
         self._step = self.rate * (1.0 + ppm * 1e-6) / SAMPLE_RATE
 
     def push(self, samples: np.ndarray) -> np.ndarray:
-        """What can be said after these samples, float32 of shape (m,)."""
+        """Returns the output available after these samples, float32 (m,)."""
         waiting = np.concatenate([self._waiting, samples])
-        room = len(waiting) - self._half - self._at  # places before this one have all their neighbours
+        room = len(waiting) - self._half - self._at  # positions before this one have all their neighbours
         count = max(0, int(np.ceil(room / self._step)))
-        places = self._at + self._step * np.arange(count)
-        whole = places.astype(np.int64)
-        phases = np.rint((places - whole) * PHASES).astype(np.int64)
+        positions = self._at + self._step * np.arange(count)
+        whole = positions.astype(np.int64)
+        phases = np.rint((positions - whole) * PHASES).astype(np.int64)
         around = np.lib.stride_tricks.sliding_window_view(waiting, 2 * self._half)[whole - (self._half - 1)]
         self._at += self._step * count
         passed = max(0, int(self._at) - (self._half - 1))

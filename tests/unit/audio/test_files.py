@@ -1,4 +1,4 @@
-"""Files as endpoints: any format in, exact 24 kHz mono frames out; samples in, a deterministic WAV out."""
+"""Files as source and sink: any format to exact 24 kHz mono frames; samples to a deterministic WAV."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import pytest
 import soundfile
 import soxr
 
+from app.audio.io import files
 from app.audio.io.base import AudioSink, AudioSource, EndOfAudio
 from app.audio.io.errors import AudioFileError
 from app.audio.io.files import FileSink, FileSource
@@ -38,7 +39,7 @@ def frames(source: AudioSource) -> list[np.ndarray]:
             heard.append(frame)
 
 
-def heard(path: Path, **options) -> np.ndarray:
+def read_all(path: Path, **options) -> np.ndarray:
     return np.concatenate(frames(FileSource(path, **options)))
 
 
@@ -51,7 +52,7 @@ class TestFileSource:
     def test_our_own_format_passes_unchanged(self, tmp_path: Path) -> None:
         rng = np.random.default_rng(0)
         samples = rng.integers(-30_000, 30_000, 5_000).astype(np.int16)
-        out = heard(save(tmp_path / "a.wav", samples, SAMPLE_RATE))
+        out = read_all(save(tmp_path / "a.wav", samples, SAMPLE_RATE))
         assert out.size == 3 * FRAME_SAMPLES
         assert (out[:5_000] * 32768 == samples).all()
         assert not out[5_000:].any()
@@ -60,7 +61,7 @@ class TestFileSource:
         left, right = tone(96_000, 1.0, 1_000, 0.6), tone(96_000, 1.0, 1_000, 0.2)
         stereo = np.column_stack([left, right])
         path = save(tmp_path / "a.wav", stereo, 96_000, subtype="FLOAT")
-        out = heard(path)[:SAMPLE_RATE]
+        out = read_all(path)[:SAMPLE_RATE]
         offline = soxr.resample(stereo.mean(axis=1), 96_000, SAMPLE_RATE)
         assert np.abs(out - offline).max() < 1e-3
         middle = out[2_400:-2_400]
@@ -74,7 +75,7 @@ class TestFileSource:
     def test_length_is_right_to_the_sample(self, tmp_path: Path, rate: int, extra: int) -> None:
         count = rate // 2 + extra
         path = save(tmp_path / "a.wav", np.full(count, 0.5, np.float32), rate, subtype="FLOAT")
-        out = heard(path)
+        out = read_all(path)
         length = round(count * SAMPLE_RATE / rate + 1e-9)
         assert out.size == -(-length // FRAME_SAMPLES) * FRAME_SAMPLES
         # The level lasts to the last sample, where the silence beyond pulls at it.
@@ -82,13 +83,14 @@ class TestFileSource:
         assert not out[length:].any()
 
     @pytest.mark.parametrize("rate", [22_050, 24_000, 44_100, 96_000])
-    def test_block_sizes_leave_no_trace(self, tmp_path: Path, rate: int) -> None:
+    def test_block_sizes_make_no_difference(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rate: int) -> None:
         rng = np.random.default_rng(2)
         noise = rng.uniform(-0.9, 0.9, (rate, 3)).astype(np.float32)
         path = save(tmp_path / "a.wav", noise, rate, subtype="FLOAT")
-        expected = heard(path)
+        expected = read_all(path)
         for block in (97, 1_920, 5_000, 200_000):
-            assert (heard(path, block_frames=block) == expected).all()
+            monkeypatch.setattr(files, "BLOCK_FRAMES", block)
+            assert (read_all(path) == expected).all()
 
     @pytest.mark.parametrize(
         ("name", "subtype", "tolerance"),
@@ -108,23 +110,23 @@ class TestFileSource:
     )
     def test_formats(self, tmp_path: Path, name: str, subtype: str, tolerance: float) -> None:
         samples = tone(SAMPLE_RATE, 1.0)
-        out = heard(save(tmp_path / name, samples, SAMPLE_RATE, subtype=subtype))
+        out = read_all(save(tmp_path / name, samples, SAMPLE_RATE, subtype=subtype))
         assert np.abs(out[2_400:21_600] - samples[2_400:21_600]).max() < tolerance
 
-    def test_a_name_with_other_letters(self, tmp_path: Path) -> None:
+    def test_unicode_file_name(self, tmp_path: Path) -> None:
         path = save(tmp_path / "Grüße, 亀 🐢.wav", tone(SAMPLE_RATE, 0.3), SAMPLE_RATE)
-        assert heard(path).size == 4 * FRAME_SAMPLES
+        assert read_all(path).size == 4 * FRAME_SAMPLES
 
     def test_stays_within_full_scale(self, tmp_path: Path) -> None:
         square = np.sign(tone(44_100, 0.5, 700)).astype(np.float32) * 1.5
-        out = heard(save(tmp_path / "a.wav", square, 44_100, subtype="FLOAT"))
+        out = read_all(save(tmp_path / "a.wav", square, 44_100, subtype="FLOAT"))
         assert np.abs(out).max() == 1.0
 
     def test_tail(self, tmp_path: Path) -> None:
         path = save(tmp_path / "a.wav", tone(SAMPLE_RATE, 0.24), SAMPLE_RATE)
         assert len(frames(FileSource(path, tail_seconds=1.0))) == 16  # 1.24 s are 15.5 frames
 
-    def test_end_is_said_once_all_is_given_and_stays(self, tmp_path: Path) -> None:
+    def test_end_of_the_file(self, tmp_path: Path) -> None:
         path = save(tmp_path / "a.wav", tone(SAMPLE_RATE, 0.24), SAMPLE_RATE)
         with FileSource(path) as source:
             assert source.name == "a.wav" and source.backlog == 1
@@ -136,7 +138,7 @@ class TestFileSource:
                     source.read_frame(0.0)
             assert source.backlog == 0 and source.overruns == 0
 
-    def test_opens_again_from_the_start(self, tmp_path: Path) -> None:
+    def test_second_opening_starts_over(self, tmp_path: Path) -> None:
         source = FileSource(save(tmp_path / "a.wav", tone(44_100, 0.5), 44_100))
         first, second = frames(source), frames(source)
         assert (np.array(first) == np.array(second)).all()
@@ -178,13 +180,13 @@ class TestRealTime:
 
     @pytest.fixture
     def clock(self, monkeypatch: pytest.MonkeyPatch) -> list[float]:
-        """A clock that moves only when somebody sleeps."""
+        """A clock that moves only in `time.sleep`."""
         now = [100.0]
         monkeypatch.setattr(time, "perf_counter", lambda: now[0])
         monkeypatch.setattr(time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
         return now
 
-    def test_frames_come_when_they_would_have_been_heard(self, path: Path, clock: list[float]) -> None:
+    def test_frames_come_in_real_time(self, path: Path, clock: list[float]) -> None:
         with FileSource(path, realtime=True) as source:
             for index in range(5):
                 assert source.read_frame(1.0) is not None
@@ -242,7 +244,7 @@ class FullDisk(io.RawIOBase):
 
 
 class TestFileSink:
-    def test_what_is_written_is_read_again(self, tmp_path: Path) -> None:
+    def test_written_samples_are_read_back(self, tmp_path: Path) -> None:
         samples = np.random.default_rng(3).integers(-32768, 32768, 30_000) / 32768
         path = tmp_path / "out.wav"
         with FileSink(path) as sink:
@@ -268,7 +270,7 @@ class TestFileSink:
             sink.write(np.array([2.0, -2.0, 1.0, -1.0], np.float32))
         assert soundfile.read(tmp_path / "a.wav", dtype="int16")[0].tolist() == [32767, -32768, 32767, -32768]
 
-    def test_nothing_written_is_a_valid_file(self, tmp_path: Path) -> None:
+    def test_empty_file_is_valid(self, tmp_path: Path) -> None:
         with FileSink(tmp_path / "a.wav"):
             pass
         assert soundfile.info(tmp_path / "a.wav").frames == 0
@@ -280,14 +282,14 @@ class TestFileSink:
                 sink.write(np.full(FRAME_SAMPLES, 0.25, np.float32))
                 if index == 0:
                     assert soundfile.info(path).frames == FRAME_SAMPLES
-            with wave.open(str(path), "rb") as file:  # what a reader finds if nobody closes it
+            with wave.open(str(path), "rb") as file:  # what a reader finds after a crash
                 assert file.getnframes() >= 2.2 * SAMPLE_RATE
 
     def test_missing_folder(self, tmp_path: Path) -> None:
         with pytest.raises(AudioFileError, match=r"folder .* doesn't exist\. Make the folder"):
             FileSink(tmp_path / "nowhere" / "a.wav").__enter__()
 
-    def test_a_folder_in_its_place(self, tmp_path: Path) -> None:
+    def test_path_that_is_a_folder(self, tmp_path: Path) -> None:
         with pytest.raises(AudioFileError, match="can't be written"):
             FileSink(tmp_path).__enter__()
 
@@ -308,7 +310,7 @@ class TestFileSink:
             sink.write(np.zeros(900, np.float32))
         assert raw.closed
 
-    def test_follows_the_protocol(self, tmp_path: Path) -> None:
+    def test_writing_needs_an_open_file(self, tmp_path: Path) -> None:
         sink: AudioSink = FileSink(tmp_path / "a.wav")
         with pytest.raises(ValueError, match="inside its `with`"):
             sink.write(np.zeros(1, np.float32))

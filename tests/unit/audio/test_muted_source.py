@@ -1,4 +1,4 @@
-"""The edge as a whole, over stand-ins for its devices: muted means zeros, whatever stands in between."""
+"""Muting at the end of the processing, over stand-ins for the devices."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tests.support import sounds
 from tests.support.room_talks import frames
 
 
-class Desk:
-    """A microphone at a desk; zeros while muted, as the real one's callback writes them."""
+class FakeMicrophone:
+    """Delivers zeros while muted, as the real one does."""
 
-    name = "desk"
+    name = "microphone"
     overruns = backlog = 0
 
     def __init__(self, sound: np.ndarray) -> None:
@@ -30,15 +30,15 @@ class Desk:
     def drop_to_newest(self) -> int:
         return 0
 
-    def __enter__(self) -> Desk:
+    def __enter__(self) -> FakeMicrophone:
         return self
 
     def __exit__(self, *exc: object) -> None:
         return None
 
 
-class Voice:
-    """A loudspeaker on which the app talks all the time."""
+class FakeTap:
+    """A loudspeaker on which the app speaks all the time."""
 
     rate = SAMPLE_RATE
     generation = 0
@@ -51,35 +51,35 @@ class Voice:
         return taken.copy()
 
 
-def test_muted_in_the_middle_of_words_gives_zeros_at_once_and_to_the_last_sample() -> None:
+def test_mute_in_the_middle_of_words_is_immediate_and_complete() -> None:
     question = sounds.question("103_2")
-    desk = Desk(np.tile(question, 4))
+    microphone = FakeMicrophone(np.tile(question, 4))
     clean = EchoCancelledSource(
-        desk, Voice(np.tile(sounds.question("141_2") * 0.5, 4)), Processing(noise=True, gain=True)
+        microphone, FakeTap(np.tile(sounds.question("141_2") * 0.5, 4)), Processing(noise=True, gain=True)
     )
-    with MutedSource(clean, lambda: desk.muted) as source:
-        heard = np.concatenate([source.read_frame(0.0) for _ in range(60)])
-        assert np.abs(heard[-10 * FRAME_SAMPLES :]).max() > 0.001
-        desk.muted = True
+    with MutedSource(clean, lambda: microphone.muted) as source:
+        before = np.concatenate([source.read_frame(0.0) for _ in range(60)])
+        assert np.abs(before[-10 * FRAME_SAMPLES :]).max() > 0.001
+        microphone.muted = True
         for _ in range(12):
             frame = source.read_frame(0.0)
             assert frame is not None and not frame.any()
-        desk.muted = False
+        microphone.muted = False
         back = np.concatenate([source.read_frame(0.0) for _ in range(20)])
         assert np.abs(back[FRAME_SAMPLES:]).max() > 0.001
 
 
-def test_what_is_told_ahead_is_muted_too() -> None:
+def test_early_hops_are_muted() -> None:
     place = Room(frames(2), attenuation_db=None, by_hops=True)
-    told: list[np.ndarray] = []
+    parts: list[np.ndarray] = []
     muted = False
     with MutedSource(EchoCancelledSource(place.source, place.tap, Processing(echo=False)), lambda: muted) as source:
         for n in range(frames(2)):
             muted = n >= 10
-            source.on_ahead = told.append
-            del told[:]
+            source.on_ahead = parts.append
+            del parts[:]
             frame = source.read_frame(1.0)
-            assert np.array_equal(frame[: 3 * HOP], np.concatenate(told)) if n else not told
+            assert np.array_equal(frame[: 3 * HOP], np.concatenate(parts)) if n else not parts
             assert frame.any() == (not muted)
         source.on_ahead = None
         assert source.on_ahead is None

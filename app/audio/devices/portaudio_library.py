@@ -1,6 +1,6 @@
-"""PortAudio itself: loading it, keeping it quiet, saying in words what it refuses, and starting it afresh.
+"""Loads and restarts PortAudio, silences its output, and turns its error codes into sentences.
 
-The one importer of sounddevice. Knows nothing of rings, frames or files.
+The only module that imports sounddevice.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from app.audio.io.errors import DeviceError
+from app.conversation.sound_processing import DeviceKind
 
 LOCK = threading.RLock()
 """Held while streams open and while PortAudio restarts: it isn't thread-safe there. Never in a callback."""
 
 _open_streams = 0
 _initialised = True
-"""Whether PortAudio is; loading sounddevice initialises it."""
+"""Whether PortAudio is initialised; loading sounddevice does it."""
 
 # PortAudio's error codes (portaudio.h), named here so that sentences can be written without the library.
 INVALID_CHANNELS = -9998
@@ -33,13 +34,13 @@ _ACCESS_DENIED = -2147024891  # Windows: E_ACCESSDENIED as a signed number
 
 
 class DeviceGone(DeviceError):
-    """The device was there, and vanished."""
+    """The device was in use, or listed, and has vanished."""
 
 
 def use_com() -> None:
-    """On Windows each thread that starts PortAudio or opens a stream must say first that it uses COM.
+    """Initialises COM on Windows, as each thread must that starts PortAudio or opens a stream.
 
-    It never says that it is done: what PortAudio has made there outlives the thread. Saying it twice does no harm.
+    It is never uninitialised: what PortAudio has created outlives the thread. Calling it twice is harmless.
     """
     windows = getattr(ctypes, "windll", None)
     if windows is not None:
@@ -47,9 +48,9 @@ def use_com() -> None:
 
 
 def load() -> ModuleType:
-    """The module sounddevice, imported (and PortAudio initialised) at the first call.
+    """Returns the module sounddevice; the first call imports it and initialises PortAudio.
 
-    Raises `DeviceError` where PortAudio isn't installed or can't start.
+    Raises `DeviceError` if PortAudio isn't installed or can't start.
     """
     use_com()
     try:
@@ -59,20 +60,20 @@ def load() -> ModuleType:
         raise DeviceError(_no_portaudio()) from error
     except ImportError as error:
         raise DeviceError(
-            "The Python package sounddevice is missing, so the app has no ears and no voice. Install the app "
+            "The Python package sounddevice is missing, so the app can neither hear nor speak. Install the app "
             "again, or run: pip install sounddevice"
         ) from error
     except Exception as error:  # sounddevice.PortAudioError: can't be named before the import has worked
         raise DeviceError(
-            f"The sound system couldn't be started ({error}), so the app has no ears and no voice. Check "
+            f"The sound system couldn't be started ({error}), so the app can neither hear nor speak. Check "
             f"that sound works in other programs, then start the app again."
         ) from error
 
 
 def restart() -> bool:
-    """Initialise PortAudio anew, so that it sees devices plugged in since; False while a stream is open.
+    """Restarts PortAudio, so that it lists devices plugged in since; False, and nothing done, while a stream is open.
 
-    Raises `DeviceError` where it can't be initialised; another call may do better.
+    All device indexes change. Raises `DeviceError` if it can't be initialised; another call may succeed.
     """
     global _initialised
     sounddevice = load()
@@ -80,7 +81,7 @@ def restart() -> bool:
         if _open_streams:
             return False
         try:
-            # sounddevice has no public name for this pair; PortAudio reads the list of devices only here.
+            # sounddevice has no public name for these two; PortAudio reads the list of devices only here.
             if _initialised:
                 sounddevice._terminate()
                 _initialised = False
@@ -95,32 +96,32 @@ def restart() -> bool:
 
 
 def count_stream(change: int) -> None:
-    """Note that a stream was opened (+1) or closed (-1)."""
+    """Counts a stream that was opened (+1) or closed (-1)."""
     global _open_streams
     with LOCK:
         before, _open_streams = _open_streams, _open_streams + change
         if bool(before) != bool(_open_streams):
-            _fine_timers(_open_streams > 0)
+            _set_fine_timers(_open_streams > 0)
 
 
-def _fine_timers(wanted: bool) -> None:
-    """On Windows, where waits end only every 15.6 ms else: has them end within 1 ms while there is sound.
+def _set_fine_timers(enabled: bool) -> None:
+    """Sets Windows' timer resolution to 1 ms while a stream is open; by default waits end only every 15.6 ms.
 
-    Python's threads wait so for their turn, those that copy sound to and from the device among them.
+    Python's threads wait for their turn that way, among them those that copy sound to and from the device.
     """
     windows = getattr(ctypes, "windll", None)
     if windows is not None:
-        (windows.winmm.timeBeginPeriod if wanted else windows.winmm.timeEndPeriod)(1)
+        (windows.winmm.timeBeginPeriod if enabled else windows.winmm.timeEndPeriod)(1)
 
 
 def open_streams() -> int:
-    """How many streams of this process are open, those included that are being closed."""
+    """Returns how many streams of this process are open, including those that are being closed."""
     return _open_streams
 
 
 @contextlib.contextmanager
 def environment(values: dict[str, str]) -> Iterator[None]:
-    """Set environment variables for the block, under `LOCK`: sound servers' clients read there what to connect to."""
+    """Sets environment variables for the block, under `LOCK`: sound servers' clients read their target from them."""
     with LOCK:
         before = {key: os.environ.get(key) for key in values}
         os.environ.update(values)
@@ -136,7 +137,7 @@ def environment(values: dict[str, str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def quiet_stderr() -> Iterator[None]:
-    """Send what C libraries print to nowhere: on Linux, ALSA and JACK report every device that isn't there.
+    """Discards what C libraries print: on Linux, ALSA and JACK report every device that isn't there.
 
     The whole process's file descriptor 2 is redirected, so keep the block short.
     """
@@ -149,9 +150,9 @@ def quiet_stderr() -> Iterator[None]:
         yield
         return
     try:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 2)
-        os.close(nowhere)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 2)
+        os.close(null)
         yield
     finally:
         os.dup2(kept, 2)
@@ -159,12 +160,12 @@ def quiet_stderr() -> Iterator[None]:
 
 
 def code_of(error: Exception) -> int:
-    """PortAudio's error code in a `sounddevice.PortAudioError`; 0 if it has none."""
+    """Returns PortAudio's error code of a `sounddevice.PortAudioError`; 0 if it has none."""
     return error.args[1] if len(error.args) > 1 and isinstance(error.args[1], int) else 0
 
 
-def explain(error: Exception, kind: str, name: str) -> DeviceError:
-    """The sentence for a `PortAudioError` on opening the "microphone" or "loudspeaker" `name`."""
+def explain(error: Exception, kind: DeviceKind, name: str) -> DeviceError:
+    """Returns the error, with a sentence for the user, for a `PortAudioError` on opening the device `name`."""
     code = code_of(error)
     host_text = str(error.args[2]) if len(error.args) > 2 else ""
     if str(_ACCESS_DENIED) in host_text or "denied" in host_text.lower():
@@ -190,8 +191,8 @@ def explain(error: Exception, kind: str, name: str) -> DeviceError:
     )
 
 
-def gone(kind: str, name: str) -> DeviceGone:
-    """The sentence for a device that was there and vanished."""
+def gone(kind: DeviceKind, name: str) -> DeviceGone:
+    """Returns the error for a device that was there and vanished."""
     return DeviceGone(
         f"The {kind} “{name}” is gone: it was unplugged, or the sound server stopped. Plug it in again or "
         f"choose another {kind}."
@@ -199,7 +200,7 @@ def gone(kind: str, name: str) -> DeviceGone:
 
 
 def _no_portaudio() -> str:
-    missing = "PortAudio, which the app hears and speaks through, isn't installed."
+    missing = "PortAudio, through which the app hears and speaks, isn't installed."
     if sys.platform.startswith("linux"):
         return (
             f"{missing} Install it (Debian, Ubuntu: sudo apt install libportaudio2; Fedora: sudo dnf install "
