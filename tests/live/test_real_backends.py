@@ -16,6 +16,7 @@ import pytest
 
 from app.backend import make_backend
 from app.backend.base import Backend, BackendError, ChatRequest, Usage, text_of
+from app.backend.ollama_answer import Abilities
 from app.conversation.prompt import ChatMessage
 from app.models.locations import default_model
 from tests.support.ollama_peer import Engine, OllamaPeer, ollama_peer
@@ -185,7 +186,7 @@ async def test_ollama_loads_a_model_when_it_is_chosen_and_lets_it_go() -> None:
 async def test_ollama_teaches_what_a_model_can_do(ollama: OllamaPeer) -> None:
     backend = make_backend("ollama", base_url=ollama.url, model=HAS)
     await backend.open()
-    backend._thinks = backend._tools = True  # as if it had told nothing of itself
+    backend._abilities = Abilities()  # as if it had told nothing of itself
     async with backend.stream(QUESTION) as stream:
         assert "".join([text async for text in text_of(stream)])
     await backend.close()

@@ -43,7 +43,7 @@ def make(kind: str, url: str, *, model: str | None = None, key: str = SECRET) ->
         api_key=key,
         name=_LABELS.get(kind, ""),
         key_wanted=f"{kind.upper()}_API_KEY" if kind in _LABELS else "",
-        dialect=kind,
+        provider=kind,
     )
 
 

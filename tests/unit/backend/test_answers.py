@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from app.backend import make_backend
 from app.backend.base import (
-    AskedTools,
     Backend,
     BackendError,
     ChatRequest,
@@ -20,6 +19,7 @@ from app.backend.base import (
     StreamItem,
     ToolAnswer,
     ToolCall,
+    ToolCallMessage,
     Usage,
 )
 from app.backend.thinking_tags import ThinkingTagFilter
@@ -508,7 +508,7 @@ async def test_a_call_that_repeats_its_name_or_has_no_id() -> None:
 @each
 async def test_what_tools_said_is_told_in_the_providers_form(kind: str) -> None:
     calls = (ToolCall("call_a", "clock", '{"zone": "Asia/Tokyo"}'),)
-    talk: tuple[Message, ...] = (AskedTools(calls, "One moment."), ToolAnswer("call_a", "clock", "noon"))
+    talk: tuple[Message, ...] = (ToolCallMessage(calls, "One moment."), ToolAnswer("call_a", "clock", "noon"))
     request = replace(REQUEST, messages=(*REQUEST.messages, *talk), tools=(CLOCK,))
     _, [body] = await _asked(kind, SPEECHES[kind].answer(), request=request)
     asked, told = body["messages"][2:]

@@ -42,7 +42,7 @@ async def test_each_kind_goes_to_its_backend_and_what_is_missing_to_everyday() -
     assert chooser.model == "small, large"
     chosen = [chooser.choose(turn, "words") for turn in range(3)]
     assert [c.backend for c in chosen] == [stem, everyday, everyday]
-    assert "no brain for it" in chosen[2].reason and chosen[2].kind == "creative"
+    assert "no model for it" in chosen[2].reason and chosen[2].kind == "creative"
     await chooser.close()
     assert everyday.closed and stem.closed
 
@@ -83,9 +83,9 @@ async def test_one_that_could_not_be_opened_is_never_asked_even_if_all_others_ha
     assert chooser.choose(1, "w").backend is everyday, "it has rested longest"
     assert chooser.choose(2, "w", lambda b: b is humanities).backend is humanities
     assert chooser.choose(3, "w", lambda b: b is stem).backend is not stem
-    assert "its brain failed" in chooser.choose(4, "w").reason
+    assert "its model failed" in chooser.choose(4, "w").reason
     dear = router({"stem": backend("large"), "everyday": everyday}, ["stem"], now)
-    assert "its brain costs too much by now" in dear.choose(0, "w", lambda b: b is everyday).reason
+    assert "its model costs too much by now" in dear.choose(0, "w", lambda b: b is everyday).reason
 
 
 @pytest.mark.parametrize(

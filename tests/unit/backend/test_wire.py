@@ -19,8 +19,9 @@ from itertools import pairwise
 import pytest
 import trustme
 
-from app.backend import base, ollama, openai_compatible
-from app.backend.base import LEAST_CHARS, BackendError, text_of
+from app.backend import deadlines, ollama, openai_answer, openai_compatible
+from app.backend.base import BackendError, text_of
+from app.backend.deadlines import LEAST_CHARS
 from tests.support.servers import closed_port_url
 from tests.support.wire import SSE, OpenRouter, Reply, Vllm, Wire, broken_off, event, page
 from tests.unit.backend.adapters import ADAPTERS, REQUEST, SPEECHES, check_sentence, fail, make, say, wire_for
@@ -245,11 +246,11 @@ async def test_nobody_listens(kind: str) -> None:
 @each
 async def test_the_name_is_not_found(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(host: object, *args: object, **kwargs: object) -> None:
-        assert host in (b"brain.invalid", "brain.invalid")
+        assert host in (b"model.invalid", "model.invalid")
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    assert _has(await _cannot_connect(kind, "http://brain.invalid:8080"), "can't be found")
+    assert _has(await _cannot_connect(kind, "http://model.invalid:8080"), "can't be found")
 
 
 @each
@@ -302,7 +303,7 @@ async def test_a_key_in_an_address_is_not_shown() -> None:
 @each
 @pytest.mark.parametrize("where", ["headers", "text"])
 async def test_no_first_token_in_time(kind: str, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (base, openai_compatible):
+    for module in (deadlines, openai_answer):
         monkeypatch.setattr(module, "FIRST_TOKEN_SECONDS", 0.15)
     answer = SPEECHES[kind].answer()
     late = Reply(0, fault="hang") if where == "headers" else replace(answer, parts=answer.parts[:0], fault="hang")
@@ -317,7 +318,7 @@ async def test_no_first_token_in_time(kind: str, where: str, monkeypatch: pytest
 
 @each
 async def test_silence_in_mid_answer(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "NEXT_TOKEN_SECONDS", 0.1)
+    monkeypatch.setattr(deadlines, "NEXT_TOKEN_SECONDS", 0.1)
     half = replace(SPEECHES[kind].answer(), parts=SPEECHES[kind].parts(("Paris", " is"), finish=""), fault="hang")
     got, error, wire = await _fault_then_answer(kind, half)
     assert (got, error.kind) == ("Paris is", "timeout") and _has(error, "stopped in mid-answer")
@@ -402,7 +403,7 @@ async def test_a_line_of_five_megabytes(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["compatible", "ollama"])
 async def test_a_line_that_never_ends(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "FIRST_TOKEN_SECONDS", 0.25)
+    monkeypatch.setattr(deadlines, "FIRST_TOKEN_SECONDS", 0.25)
     opening = SPEECHES[kind].delta("word")[:-10]
     never = replace(SPEECHES[kind].answer(), parts=(opening,), repeat=b"word " * 800)
     got, error, wire = await _fault_then_answer(kind, never)
@@ -589,7 +590,7 @@ async def test_models_are_listed_in_each_providers_way(kind: str) -> None:
 @pytest.mark.parametrize("what", ["401", "403", "500", "hang", "rubbish"])
 async def test_a_list_that_does_not_come(kind: str, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(openai_compatible, "MODELS_SECONDS", 0.1)
-    monkeypatch.setattr(ollama, "ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(ollama, "QUERY_SECONDS", 0.1)
     reply, fault = {
         "401": (SPEECHES[kind].wrong_key(), "key"),
         "403": (SPEECHES[kind].refusal(403), "key"),
