@@ -135,7 +135,7 @@ def _make_openai_compatible(
     module: Any, name: str, model: str, base_url: str, key: Callable[[Sequence[str]], str]
 ) -> Backend:
     spec, names = PROVIDERS[name], key_names(name, base_url)
-    # A server elsewhere, whatever the provider; also what is no address, which `open` then reports.
+    # A server elsewhere; also text that is not an address, which `open` then reports.
     own = bool(base_url) and (names != spec.key_variables or not split_address(base_url).netloc)
     return module.OpenAICompatibleBackend(
         base_url=base_url if own or not spec.default_url else spec.default_url,
