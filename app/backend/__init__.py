@@ -13,9 +13,9 @@ In reading order:
 - `router`: a back-end that chooses another one for each question. `prices`: what a request costs.
 - `scripted`: a back-end for tests and demonstrations.
 
-A `ChatRequest` goes to `Backend.stream`. The adapter puts it as the server expects it (`Dialect.body`), repeats it where
-that helps (`AnswerAttempts`), and yields text, tool calls and token usage under deadlines. Every failure leaves it as a
-`BackendError`, whose text is a sentence for the user. See README.md in this folder.
+A `ChatRequest` goes to `Backend.stream`. The adapter puts it as the server expects it (`Dialect.body`), repeats it
+where that helps (`AnswerAttempts`), and yields text, tool calls and token usage under deadlines. Every failure leaves
+it as a `BackendError`, whose text is a sentence for the user. See README.md in this folder.
 """
 
 from app.backend.providers import PROVIDERS, BackendSpec, find_spec, key_names, make_backend

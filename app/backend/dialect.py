@@ -1,7 +1,7 @@
 """The parameters of OpenAI's protocol that one model accepts, learned from what its server refuses.
 
-Servers differ in what they accept (`max_tokens` or `max_completion_tokens`, a temperature, a system message, a reasoning
-effort). A refused parameter is left out of the next request, and of all later ones.
+Servers differ in what they accept (`max_tokens` or `max_completion_tokens`, a temperature, a system message, a
+reasoning effort). A refused parameter is left out of the next request, and of all later ones.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The embedded back-end: a small model in a child process that the app starts, keeps for the next talk, and ends.
 
-The child (`embedded_server`) speaks OpenAI's protocol on loopback, so its answers come through the same adapter as those
-of any other server.
+The child (`embedded_server`) speaks OpenAI's protocol on loopback, so its answers come through the same adapter as
+those of any other server.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WARM_UP_ATTEMPTS = 100
 
 
 def spare_threads(cores: int | None = None) -> int:
-    """Return how many threads a model gets on a machine of so many cores: one is left to speech recognition and voice."""
+    """Return the number of threads for a model: one core is left to speech recognition and voice."""
     return max(1, min(8, (cores or os.cpu_count() or 1) - 1))
 
 

@@ -46,7 +46,7 @@ LARGER_SAMPLING: Mapping[str, Any] = {
     "stop": ["\n1", "\n-", "\n*", "\n#", "```"],
     "chat_template_kwargs": {"enable_thinking": False},
 }
-"""Larger models need no penalty. Thinking (of Qwen 3, for one) is off: a talk can't wait for tokens that nobody hears."""
+"""Larger models need no penalty. Thinking (of Qwen 3) is off, since a talk can't wait for tokens that nobody hears."""
 
 
 @dataclass(frozen=True, slots=True)

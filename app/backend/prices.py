@@ -54,7 +54,7 @@ def _is_version_of(name: str, start: str) -> bool:
 
 
 def load_prices(own: Path, users: Path | None = None) -> tuple[Prices, str]:
-    """Return the list in `own` with the user's over it, and a sentence if the user's can't be used, else an empty one."""
+    """Return the list in `own` with the user's over it, and a sentence if the user's can't be used."""
     table = read_prices(own)
     if users is None:
         return Prices(table), ""

@@ -1,4 +1,4 @@
-"""The catalogue of models: reads the table in `resources/models.toml`, and finds what is in it."""
+"""The catalogue of models, read from the table in `resources/models.toml`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ DEFAULTS: Mapping[Kind, str] = {
     "llm": "smollm2-135m",
     "tts": "piper-joe",
 }
-"""What each kind uses until the user chooses: for a front-end with weights, KAME; else what comes with the app."""
+"""The model of each kind until the user chooses: of front-ends with weights, KAME; else what comes with the app."""
 
 FRONTEND_WEIGHTS = {"kame": "kame", "moshi": "moshiko"}
-"""The weights that each front-end takes where the user names none."""
+"""The weights that each front-end uses if the user names none."""
 
 
 @cache
@@ -37,7 +37,7 @@ def models_of(kind: Kind) -> list[Model]:
 
 
 def find_model(key: str) -> Model:
-    """Return the model `key`; “moshi” means its default weights. Raise ModelError when there is none."""
+    """Return the model `key`; “moshi” means its default weights. Raises ModelError when there is none."""
     models = catalogue()
     key = FRONTEND_WEIGHTS.get(key, key)
     if key not in models:
@@ -46,7 +46,7 @@ def find_model(key: str) -> Model:
 
 
 def _model(row: dict[str, Any]) -> Model:
-    """A row as the table has it. Raises ValueError for a kind that there is not, and KeyError for what is missing."""
+    """Return the model of a row. Raises ValueError for an unknown kind, and KeyError for a missing field."""
     if row["kind"] not in KINDS:
         raise ValueError(f"{row['key']}: there is no kind {row['kind']}")
     source = (

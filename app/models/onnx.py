@@ -1,4 +1,4 @@
-"""Opens models with onnxruntime, without the reports that it makes of their use."""
+"""Opens models with onnxruntime, with its telemetry switched off."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.models.onnx_outputs import with_output_of
 
 
 def import_onnxruntime() -> Any:
-    """The library, its reports switched off: on Linux `app/__init__.py` has done so, on Windows only a call does."""
+    """Return the library without telemetry: on Linux `app/__init__.py` disables it, on Windows only this call does."""
     import onnxruntime
 
     onnxruntime.disable_telemetry_events()
@@ -17,10 +17,10 @@ def import_onnxruntime() -> Any:
 
 
 def open_onnx(model: Path | str, *, errors_only: bool = False, threads: int = 1, output_of: str = "") -> Any:
-    """The session of an ONNX file, on the CPU, on one core unless `threads` says otherwise.
+    """Return a session of an ONNX file on the CPU.
 
-    `errors_only`: it does not warn on standard error. `output_of`: an operator that the model has one node of, whose
-    result comes as one more output; raises ValueError when there is not exactly one.
+    `errors_only`: no warnings on standard error. `output_of`: an operator of which the model has one node, whose result
+    becomes one more output; raises ValueError when there is not exactly one.
     """
     onnxruntime = import_onnxruntime()
     options = onnxruntime.SessionOptions()
@@ -29,5 +29,5 @@ def open_onnx(model: Path | str, *, errors_only: bool = False, threads: int = 1,
         options.log_severity_level = 4
     source = with_output_of(Path(model).read_bytes(), output_of) if output_of else str(model)
     session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
-    session._model_bytes = None  # which it keeps to open the model anew elsewhere: as much memory again
+    session._model_bytes = None  # kept to open the model again elsewhere: as much memory again
     return session

@@ -1,8 +1,8 @@
-"""Has an ONNX model give out the result of one of its inner nodes too, without the package `onnx`.
+"""Adds the result of an inner node to the outputs of an ONNX model, without the package `onnx`.
 
 A model is a protocol buffer (onnx.proto of the ONNX project: field 7 of ModelProto is the graph; in GraphProto field 1
 are nodes and field 12 outputs; in NodeProto field 2 are output names and field 4 is the operator). Parsers merge a
-message with another one that is appended to it, so a graph that holds nothing but an output adds that output.
+message with another one that is appended to it, so appending a graph with only an output adds that output.
 """
 
 from __future__ import annotations
@@ -16,37 +16,37 @@ _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 
 
 def with_output_of(model: bytes, operator: str) -> bytes:
-    """Return `model` with one more output, its last: the result of its only node of that operator.
+    """Return `model` with one more output at the end: the result of its only node of that operator.
 
-    Raise ValueError when there is not exactly one.
+    Raises ValueError when there is not exactly one.
     """
     view = memoryview(model)
     names = [
-        _inside(node, _NODE_OUTPUT)
+        _first_field(node, _NODE_OUTPUT)
         for graph in _fields(view, _GRAPH)
         for node in _fields(graph, _NODE)
-        if _inside(node, _NODE_OPERATOR) == operator.encode()
+        if _first_field(node, _NODE_OPERATOR) == operator.encode()
     ]
     if len(names) != 1:
         raise ValueError(f"the model has {len(names)} nodes {operator}, and not one")
     return model + _field(_GRAPH, _field(_OUTPUT, _field(_NAME, names[0])))
 
 
-def _inside(message: memoryview, number: int) -> bytes:
-    """The first field of that number; empty when there is none."""
+def _first_field(message: memoryview, number: int) -> bytes:
+    """Return the first field with a number; empty when there is none."""
     return bytes(next(_fields(message, number), b""))
 
 
 def _fields(message: memoryview, number: int) -> Iterator[memoryview]:
-    """All fields of that number that hold bytes."""
+    """Yield all fields with a number that hold bytes."""
     at = 0
     while at < len(message):
-        tag, at = _read_number(message, at)
+        tag, at = _read_varint(message, at)
         kind = tag & 7
         if kind == _VARINT:
-            _, at = _read_number(message, at)
+            _, at = _read_varint(message, at)
         elif kind == _BYTES:
-            length, at = _read_number(message, at)
+            length, at = _read_varint(message, at)
             if tag >> 3 == number:
                 yield message[at : at + length]
             at += length
@@ -56,7 +56,7 @@ def _fields(message: memoryview, number: int) -> Iterator[memoryview]:
             raise ValueError("this is no ONNX model")
 
 
-def _read_number(message: memoryview, at: int) -> tuple[int, int]:
+def _read_varint(message: memoryview, at: int) -> tuple[int, int]:
     value = shift = 0
     while True:
         byte = message[at]
@@ -68,10 +68,10 @@ def _read_number(message: memoryview, at: int) -> tuple[int, int]:
 
 
 def _field(number: int, content: bytes) -> bytes:
-    return _number(number << 3 | _BYTES) + _number(len(content)) + content
+    return _varint(number << 3 | _BYTES) + _varint(len(content)) + content
 
 
-def _number(value: int) -> bytes:
+def _varint(value: int) -> bytes:
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)

@@ -9,8 +9,8 @@ All tools are off until the user switches them on by name. In reading order:
 - `server_entry`, `server_list`: one entry of the user's list of servers, and the file that holds the list.
 - `toolbox`: all tools of one talk.
 
-`make_toolbox` makes a `Toolbox` from names. A back-end sends `Toolbox.specs` to its model; a call comes back as a name and
-JSON text, is checked against the tool's schema, run under a deadline, and returned as a `ToolResult`.
+`make_toolbox` makes a `Toolbox` from names. A back-end sends `Toolbox.specs` to its model; a call comes back as a name
+and JSON text, is checked against the tool's schema, run under a deadline, and returned as a `ToolResult`.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class McpConnection:
         return tools
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> str:
-        """Calls `tool`, connecting first if the connection was lost, and returns the result's text. Raises ToolError."""
+        """Calls `tool`, connecting first if necessary, and returns the text of the result. Raises ToolError."""
         session, mcp = await self._connect(), await load_package()
         client, _ = session.ready.result()
         try:

@@ -66,7 +66,7 @@ def make_client(server: McpServer, errlog: Any) -> Any:
 
 
 def explain(server: McpServer, error: BaseException) -> str:
-    """Return why `server` can't be connected, in a sentence without the exception's own text, which may hold secrets."""
+    """Return why `server` can't be connected, without the exception's own text, which may hold secrets."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, ToolError):

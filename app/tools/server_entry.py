@@ -21,8 +21,8 @@ Kind = Literal["program", "address"]
 class ServerEntry:
     """An entry of the list. Its `repr` leaves out what may hold a secret.
 
-    `kept`: its name in the file; empty for a new one. The rest is only read: `variables`: the names in its `env`. `off`:
-    it is `disabled`. `trouble`: a sentence on why it can't be used; empty if it can.
+    `kept`: its name in the file; empty for a new one. The rest is only read: `variables`: the names in its `env`.
+    `off`: it is `disabled`. `trouble`: a sentence on why it can't be used; empty if it can.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """The user's list of MCP servers: a file in the usual layout, read leniently and changed entry by entry.
 
-The layout is `{"mcpServers": {name: {"command", "args", "env"} | {"url"}}}`. Anything else in the file is kept when it is
-written. No sentence from here contains a value of the file, only names and the file's path.
+The layout is `{"mcpServers": {name: {"command", "args", "env"} | {"url"}}}`. Anything else in the file is kept when it
+is written. No sentence from here contains a value of the file, only names and the file's path.
 """
 
 from __future__ import annotations

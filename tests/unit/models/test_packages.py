@@ -53,7 +53,7 @@ def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "lock.txt").write_text(LOCK)
     monkeypatch.setattr(packages.sys, "executable", str(tool.with_name("python")))
     monkeypatch.setattr(packages, "find_lock", lambda name: tmp_path / name)
-    monkeypatch.setattr(packages, "_LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(packages, "_POLL_SECONDS", 0.02)
     monkeypatch.setenv("FAKE_UV_SAID", str(tmp_path / "said"))
     for name in ("WRITES", "FAILS_AT", "ERROR", "SLEEPS_AT"):
         monkeypatch.setenv(f"FAKE_UV_{name}", "")
