@@ -38,7 +38,7 @@ def no_keyring() -> Any:
 
 @pytest.fixture(autouse=True)
 def nobodys_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No key of whoever runs the tests, and no wait between retries."""
+    """Without the keys of the user who runs the tests, and without waits between retries."""
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(api_keys, "_store", KeyStore(open_keyring=no_keyring))

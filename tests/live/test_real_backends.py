@@ -175,7 +175,7 @@ async def test_ollama_loads_a_model_when_it_is_chosen_and_lets_it_go() -> None:
         async with backend.stream(SHORT) as stream:
             async for _ in stream:
                 pass
-        assert peer.pids() == [child], "it was loaded anew"
+        assert peer.pids() == [child], "it was loaded again"
         await backend.close()
         keeps = [body.get("keep_alive") for path, body in peer.asked if path in ("/api/generate", "/api/chat")]
         assert keeps == ["30m", "30m", "5m"]
@@ -211,7 +211,7 @@ async def test_ollama_fetches_a_model_and_tells_how_far(ollama: OllamaPeer) -> N
     shares = [share for _, share in told]
     assert told[-1] == ("it is here", 1.0) and any(words.endswith("of 0.10 GB") for words, _ in told)
     assert shares[0] == 0.0 and max(shares) == 1.0 and any(0.1 < share < 1 for share in shares)
-    assert min(share for share in shares if share) > 0.1, "it began anew"
+    assert min(share for share in shares if share) > 0.1, "it started again"
     assert CAN_PULL in await backend.models()
 
 

@@ -1,4 +1,4 @@
-"""A back-end's stream with tools: what is said, in which order, whatever the tools do."""
+"""A back-end's stream with tools: which items come, in which order, also if tools are slow or fail."""
 
 from __future__ import annotations
 

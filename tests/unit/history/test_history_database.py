@@ -192,7 +192,7 @@ async def test_damage_in_mid_talk_costs_no_more_than_what_was_before(tmp_path: P
     assert (tmp_path / "history.sqlite3.broken").exists()
 
 
-async def test_a_damaged_index_is_made_anew(tmp_path: Path) -> None:
+async def test_a_damaged_index_is_rebuilt(tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite3"
     await _said(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as database:

@@ -171,7 +171,7 @@ JSON = st.recursive(
 
 
 @given(data=st.data())
-def test_whatever_is_in_it_ends_in_a_conversation_or_a_sentence(
+def test_any_contents_end_in_a_conversation_or_a_sentence(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     whole = json.loads(json.dumps(document(setup={"backend": {"provider": "x"}, "style": {}, "tools": {}})))

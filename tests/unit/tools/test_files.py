@@ -1,4 +1,4 @@
-"""The files: what is permitted can be listed, read and searched; nothing else, whatever the path says."""
+"""The tools for files: permitted ones can be listed, read and searched, and no path leads to any other."""
 
 from __future__ import annotations
 
