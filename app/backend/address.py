@@ -8,7 +8,7 @@ from urllib.parse import SplitResult, urlsplit
 
 
 def split_address(url: str) -> SplitResult:
-    """Return the parts of an address; all of them are empty when `url` is not one."""
+    """Returns the parts of an address; all of them are empty when `url` is not one."""
     try:
         parts = urlsplit(url)
         _ = parts.hostname, parts.port  # these raise ValueError only when they are read
@@ -18,7 +18,7 @@ def split_address(url: str) -> SplitResult:
 
 
 def on_this_machine(url: str) -> bool:
-    """Return whether a server is reached by loopback, so that no proxy of the environment may be used for it."""
+    """Returns whether a server is reached by loopback, so that no proxy of the environment may be used for it."""
     host = split_address(url if "://" in url else f"//{url}").hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -27,7 +27,7 @@ def on_this_machine(url: str) -> bool:
 
 
 def in_own_network(url: str) -> bool:
-    """Return whether a server is on this machine or in its private network, where requests cost no money."""
+    """Returns whether a server is on this machine or in its private network, where requests cost no money."""
     host = split_address(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_private
@@ -36,7 +36,7 @@ def in_own_network(url: str) -> bool:
 
 
 def without_secrets(url: str) -> str:
-    """Return an address without user, password, query and fragment, all of which may hold keys.
+    """Returns an address without user, password, query and fragment, all of which may hold keys.
 
     All that stands before the last “@” counts as user and password, so that no part of a password is left.
     """

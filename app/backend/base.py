@@ -141,15 +141,15 @@ class Traits:
     words_per_second: float | None = None
 
     def at_speed(self, first_seconds: float, words_per_second: float) -> Traits:
-        """Return the traits with a measured speed."""
+        """Returns the traits with a measured speed."""
         return replace(self, first_seconds=first_seconds, words_per_second=words_per_second)
 
     def for_context(self, tokens: int) -> Traits:
-        """Return the traits for a model that reads so many tokens; the prompt and the answer need room, too."""
+        """Returns the traits for a model that reads so many tokens; the prompt and the answer need room, too."""
         return replace(self, history_words=max(60, min(LONG_HISTORY_WORDS, int(tokens * 0.4))))
 
     def is_enough(self, text: str, words: int) -> bool:
-        """Return whether an answer of so many words that ends in `text` may end here (`enough_words`)."""
+        """Returns whether an answer of so many words that ends in `text` may end here (`enough_words`)."""
         return 0 < self.enough_words <= words and text.rstrip().endswith((".", "!", "?"))
 
 
@@ -192,6 +192,6 @@ async def text_of(items: AsyncIterator[StreamItem]) -> AsyncGenerator[str, None]
 
 
 def made_for(backend: Backend) -> tuple[str, str, str]:
-    """Return the provider, model and URL (without secrets) that `make_backend` was given; empty for others."""
+    """Returns the provider, model and URL (without secrets) that `make_backend` was given; empty for others."""
     provider, model, url = getattr(backend, "made_for", ("", "", ""))
     return provider, model, without_secrets(url)

@@ -37,7 +37,7 @@ class Dialect:
         self._plain = False
 
     def body(self, request: ChatRequest) -> dict[str, Any]:
-        """Return the request's parameters, without the model."""
+        """Returns the request's parameters, without the model."""
         body: dict[str, Any] = {"messages": list(self._messages(request.messages)), "stream": True}
         if self._limit:
             body[self._limit] = request.max_tokens * self._limit_factor
@@ -116,7 +116,7 @@ class Dialect:
 
 
 def tool_schemas(request: ChatRequest) -> list[dict[str, Any]]:
-    """Return the tools of a request in the form that OpenAI's protocol and Ollama's share."""
+    """Returns the tools of a request in the form that OpenAI's protocol and Ollama's share."""
     return [
         {
             "type": "function",
@@ -127,7 +127,7 @@ def tool_schemas(request: ChatRequest) -> list[dict[str, Any]]:
 
 
 def without_older_half(request: ChatRequest) -> ChatRequest | None:
-    """Return the request without the older half of the conversation; None when nothing can be left out."""
+    """Returns the request without the older half of the conversation; None when nothing can be left out."""
     first, rest = request.messages[:1], request.messages[1:]
     for cut in range(len(rest) // 2, len(rest)):
         message = rest[cut]

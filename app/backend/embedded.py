@@ -31,7 +31,7 @@ WARM_UP_ATTEMPTS = 100
 
 
 def spare_threads(cores: int | None = None) -> int:
-    """Return the number of threads for a model: one core is left to speech recognition and voice."""
+    """Returns the number of threads for a model: one core is left to speech recognition and voice."""
     return max(1, min(8, (cores or os.cpu_count() or 1) - 1))
 
 
@@ -118,7 +118,6 @@ class EmbeddedBackend:
 
     @asynccontextmanager
     async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[StreamItem]]:
-        """Opens the stream of an answer."""
         client, server = self._client, self._server
         if client is None or server is None:
             raise BackendError("The embedded model is not running. Choose it again, or choose another model.")

@@ -58,13 +58,13 @@ class ModelProfile:
 
 
 def profile_of(model: str) -> ModelProfile:
-    """Return the profile of a model: a key of the catalogue, or a file of the user's own."""
+    """Returns the profile of a model: a key of the catalogue, or a file of the user's own."""
     small = model in ("", DEFAULTS["llm"]) or Path(model).stem.lower().startswith("smollm2-135m")
     return ModelProfile(SMALL, SMALL_SAMPLING) if small else ModelProfile(LARGER, LARGER_SAMPLING)
 
 
 def model_file(model: str) -> Path:
-    """Return the GGUF file of a model: a key of the catalogue, or a path. Raises BackendError."""
+    """Returns the GGUF file of a model: a key of the catalogue, or a path. Raises BackendError."""
     known = catalogue().get(model or DEFAULTS["llm"])
     if known is None:
         file = Path(model)

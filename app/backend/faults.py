@@ -37,7 +37,7 @@ Rule = tuple[Callable[[Failure], bool], FaultKind, str]
 def match_rules(
     failure: Failure, rules: Sequence[Rule], *, retry_after: float = 0.0, **names: str
 ) -> BackendError | None:
-    """Return the error of the first rule that applies, or None. `retry_after` goes with sentences that hold {soon}."""
+    """Returns the error of the first rule that applies, or None. `retry_after` goes with sentences that hold {soon}."""
     for applies, kind, sentence in rules:
         if applies(failure):
             text = sentence.format(status=failure.status, soon=_soon(retry_after), **names)
@@ -64,7 +64,7 @@ def without_cause() -> Iterator[None]:
 
 
 def chain_of(error: BaseException | None) -> list[BaseException]:
-    """Return an exception and those that led to it."""
+    """Returns an exception and those that led to it."""
     out: list[BaseException] = []
     while error is not None and len(out) < 12:
         out.append(error)
@@ -73,7 +73,7 @@ def chain_of(error: BaseException | None) -> list[BaseException]:
 
 
 def is_reset(error: BaseException) -> bool:
-    """Return whether an established connection broke, in which case a second request may succeed."""
+    """Returns whether an established connection broke, in which case a second request may succeed."""
     return any(
         isinstance(e, ConnectionResetError | BrokenPipeError)
         or type(e).__name__ in ("ReadError", "RemoteProtocolError", "WriteError")
@@ -82,12 +82,12 @@ def is_reset(error: BaseException) -> bool:
 
 
 def is_connect_timeout(error: BaseException) -> bool:
-    """Return whether the connection itself took too long."""
+    """Returns whether the connection itself took too long."""
     return any(type(e).__name__ == "ConnectTimeout" for e in chain_of(error))
 
 
 def no_connection(error: BaseException, where: str, start: str = "Start it") -> BackendError:
-    """Return the error for a connection that could not be made. `start` says how the server is started."""
+    """Returns the error for a connection that could not be made. `start` says how the server is started."""
     chain = chain_of(error)
     text = " ".join(str(e) for e in chain).lower()
     if any(isinstance(e, ssl.SSLError) for e in chain) or "certificate" in text:

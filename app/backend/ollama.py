@@ -99,7 +99,6 @@ class OllamaBackend:
 
     @asynccontextmanager
     async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[StreamItem]]:
-        """Opens the stream of an answer."""
         if self._client is None:
             raise BackendError("Ollama has not been opened yet.", "setup")
         answer = OllamaAnswer(request, self._server, self._client, self._abilities)

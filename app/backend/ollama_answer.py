@@ -115,7 +115,7 @@ def _messages(messages: Iterable[Message]) -> Iterable[dict[str, Any]]:
 
 
 def _object(text: str) -> dict[str, Any]:
-    """Return a JSON object; an empty one for what is not one, since Ollama accepts nothing else."""
+    """Returns a JSON object; an empty one for what is not one, since Ollama accepts nothing else."""
     try:
         value = json.loads(text)
     except ValueError:

@@ -30,19 +30,19 @@ class OllamaServer:
 
 
 def no_model(model: str) -> BackendError:
-    """Return the error for a model that the server does not have."""
+    """Returns the error for a model that the server does not have."""
     return BackendError(
         f"Ollama does not have the model “{model}”. Get it (“ollama pull {model}”), or choose another model.", "model"
     )
 
 
 def status_of(error: Exception) -> int:
-    """Return the HTTP status of an exception of the package; 0 for others."""
+    """Returns the HTTP status of an exception of the package; 0 for others."""
     return getattr(error, "status_code", 0)
 
 
 def explain(error: Exception, server: OllamaServer, *, mid_answer: bool = False) -> BackendError:
-    """Return the sentence for an exception. Raises the exception itself when it is a bug of this app."""
+    """Returns the sentence for an exception. Raises the exception itself when it is a bug of this app."""
     if isinstance(error, BackendError):
         return error
     failure = Failure(error, status_of(error), str(error).lower(), mid_answer)
@@ -150,7 +150,7 @@ _RULES: tuple[Rule, ...] = (
 
 
 def explain_pull(error: Exception, server: OllamaServer) -> BackendError:
-    """Return the sentence for a download of `server.model` that failed."""
+    """Returns the sentence for a download of `server.model` that failed."""
     model = server.model
     if isinstance(error, EOFError) or is_reset(error):
         return BackendError(

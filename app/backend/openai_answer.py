@@ -107,6 +107,6 @@ class OpenAIAnswer(AnswerAttempts):
 
 
 def _is_refusal(status: int, complaint: str) -> bool:
-    """Return whether a server refused the form of a request, so that another form may be accepted."""
+    """Returns whether a server refused the form of a request, so that another form may be accepted."""
     other = any(pattern.search(complaint) for pattern in (KEY, CONTENT, NO_MODEL, NO_MONEY, TOO_LONG))
     return (status in (400, 422) and not other) or (status == 500 and bool(TEMPLATE.search(complaint)))

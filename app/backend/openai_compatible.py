@@ -96,7 +96,6 @@ class OpenAICompatibleBackend:
 
     @asynccontextmanager
     async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[StreamItem]]:
-        """Opens the stream of an answer."""
         client = self._client
         if client is None or self._dialect is None:
             raise BackendError(f"{self.name} has not been opened yet.", "setup")
@@ -118,7 +117,6 @@ class OpenAICompatibleBackend:
         """Does nothing: servers cache what they have read by themselves."""
 
     async def close(self) -> None:
-        """Closes the connections."""
         client, self._client = self._client, None
         if client is not None:
             await client.close()

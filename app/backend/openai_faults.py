@@ -58,7 +58,7 @@ class ErrorInAnswer(Exception):
 
 
 def explain(error: Exception, server: ServerInfo, *, mid_answer: bool = False) -> BackendError:
-    """Return the sentence for an exception. Raises the exception itself when it is a bug of this app."""
+    """Returns the sentence for an exception. Raises the exception itself when it is a bug of this app."""
     if isinstance(error, BackendError):
         return error
     if not mid_answer and _cannot_connect(error):
@@ -203,7 +203,7 @@ _RULES: tuple[Rule, ...] = (
 
 
 def status_of(error: Exception) -> int:
-    """Return the HTTP status; 0 for none. An error inside a stream has its status in its body."""
+    """Returns the HTTP status; 0 for none. An error inside a stream has its status in its body."""
     status = getattr(error, "status_code", 0)
     body = getattr(error, "body", None)
     if not status and isinstance(body, dict):
@@ -217,7 +217,7 @@ _COMPLAINT_FIELDS = ("param", "code", "type", "status", "message", "detail", "me
 
 
 def complaint_of(error: Exception) -> str:
-    """Return a server's own words about a refusal. They are only searched, never shown."""
+    """Returns a server's own words about a refusal. They are only searched, never shown."""
     body = getattr(error, "body", None)
     if isinstance(body, list) and body:  # Google's form
         body = body[0]
@@ -229,7 +229,7 @@ def complaint_of(error: Exception) -> str:
 
 
 def retry_after(error: Exception) -> float:
-    """Return the seconds that the server asks clients to wait; 0 when it says nothing readable."""
+    """Returns the seconds that the server asks clients to wait; 0 when it says nothing readable."""
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
     for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         text = str(headers.get(name) or "")

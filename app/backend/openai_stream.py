@@ -87,7 +87,7 @@ def _read_whole(body: bytes) -> Iterator[StreamItem | Finish]:
 
 
 def _text(content: Any) -> str:
-    """Return a message's text; of a list of parts, those that are text and not thinking."""
+    """Returns a message's text; of a list of parts, those that are text and not thinking."""
     if isinstance(content, list):
         return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
     return str(content or "")

@@ -27,7 +27,7 @@ class Price:
     tokens_out: float
 
     def of(self, usage: Usage) -> float:
-        """Return the US dollars for one request."""
+        """Returns the US dollars for one request."""
         fresh = max(0, usage.tokens_in - usage.tokens_cached)
         paid = fresh * self.tokens_in + usage.tokens_cached * self.tokens_cached + usage.tokens_out * self.tokens_out
         return paid / 1e6
@@ -40,13 +40,13 @@ class Prices:
         self._prices = sorted(prices.items(), key=lambda pair: -len(pair[0]))
 
     def find(self, model: str) -> Price | None:
-        """Return the price of a model, with or without its maker before a slash; None when it is not in the list."""
+        """Returns the price of a model, with or without its maker before a slash; None when it is not in the list."""
         names = (model.lower(), model.lower().rpartition("/")[2])
         return next((price for start, price in self._prices for name in names if _is_version_of(name, start)), None)
 
 
 def _is_version_of(name: str, start: str) -> bool:
-    """Return whether `name` is the model `start` or a dated version of it; gpt-5-mini is not a version of gpt-5."""
+    """Returns whether `name` is the model `start` or a dated version of it; gpt-5-mini is not a version of gpt-5."""
     rest = name.removeprefix(start)
     return name.startswith(start) and (
         not rest or rest[0] in "@:" or rest.lstrip("-")[:1].isdigit() or rest.startswith(("-latest", "-preview"))
@@ -54,7 +54,7 @@ def _is_version_of(name: str, start: str) -> bool:
 
 
 def load_prices(own: Path, users: Path | None = None) -> tuple[Prices, str]:
-    """Return the list in `own` with the user's over it, and a sentence if the user's can't be used."""
+    """Returns the list in `own` with the user's over it, and a sentence if the user's can't be used."""
     table = read_prices(own)
     if users is None:
         return Prices(table), ""
@@ -63,12 +63,12 @@ def load_prices(own: Path, users: Path | None = None) -> tuple[Prices, str]:
 
 
 def read_prices(path: Path) -> dict[str, Price]:
-    """Return the prices in a file, by names in lower case. Raises OSError, and ValueError for a wrong form."""
+    """Returns the prices in a file, by names in lower case. Raises OSError, and ValueError for a wrong form."""
     return _prices_of(_read(path))
 
 
 def read_users(path: Path) -> tuple[dict[str, Price], str]:
-    """Return the user's own prices (none where there is no file), and a sentence if the file can't be used."""
+    """Returns the user's own prices (none where there is no file), and a sentence if the file can't be used."""
     if not path.exists():
         return {}, ""
     try:
@@ -81,7 +81,7 @@ def read_users(path: Path) -> tuple[dict[str, Price], str]:
 
 
 def differences(own: Mapping[str, Price], table: Mapping[str, Price]) -> dict[str, Price]:
-    """Return the entries of `table` that are not the same in `own`."""
+    """Returns the entries of `table` that are not the same in `own`."""
     return {name: price for name, price in table.items() if own.get(name) != price}
 
 
@@ -106,7 +106,7 @@ def write_prices(path: Path, prices: Mapping[str, Price]) -> None:
 
 
 def _unused(path: Path) -> Path:
-    """Return `path`, with a number after it if such a file exists."""
+    """Returns `path`, with a number after it if such a file exists."""
     numbered = (path.with_name(f"{path.name}{number}") for number in itertools.count(2))
     return next(place for place in itertools.chain([path], numbered) if not place.exists())
 

@@ -81,7 +81,7 @@ KEY_PREFIX = "KAME_KEY_"
 
 
 def find_spec(name: str) -> BackendSpec:
-    """Return the provider `name`. Raises BackendError when it is unknown or its package is not installed."""
+    """Returns the provider `name`. Raises BackendError when it is unknown or its package is not installed."""
     spec = PROVIDERS.get(name)
     if spec is None:
         raise BackendError(f"There is no provider called “{name}”. There are: {', '.join(PROVIDERS)}.", "setup")
@@ -95,7 +95,7 @@ def find_spec(name: str) -> BackendSpec:
 
 
 def key_names(name: str, base_url: str = "") -> tuple[str, ...]:
-    """Return the names under which a provider's API key may be stored, best first; the first is the keyring's.
+    """Returns the names under which a provider's API key may be stored, best first; the first is the keyring's.
 
     A provider's key is sent only to that provider's own host, and only over TLS. A server elsewhere has a key of its
     own, named by its host (“.” and “:” become “_”, “-” becomes “__”).
@@ -117,7 +117,7 @@ def make_backend(
     base_url: str = "",
     key: Callable[[Sequence[str]], str] = lambda names: "",
 ) -> Backend:
-    """Return a back-end that is not open yet. `key` looks an API key up by its names. Raises BackendError."""
+    """Returns a back-end that is not open yet. `key` looks an API key up by its names. Raises BackendError."""
     spec = find_spec(name)
     module: Any = importlib.import_module(spec.module)
     made: Any

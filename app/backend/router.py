@@ -117,19 +117,15 @@ class RouterBackend:
         return any(self._rests_until.get(other, 0.0) <= now for other in self._table.values())
 
     def stream(self, request: ChatRequest) -> AbstractAsyncContextManager[Any]:
-        """Opens a stream of the back-end that was chosen last."""
         return self._table[self._kind].stream(request)
 
     async def models(self) -> list[str]:
-        """Returns the models of the table."""
         return list(dict.fromkeys(backend.model for backend in self._table.values()))
 
     async def prime(self, request: ChatRequest) -> None:
-        """Primes the back-end that was chosen last."""
         await self._table[self._kind].prime(request)
 
     async def close(self) -> None:
-        """Closes all back-ends of the table."""
         for backend in dict.fromkeys(self._table.values()):
             with contextlib.suppress(Exception):  # the others are to be closed as well
                 await backend.close()

@@ -21,7 +21,7 @@ class ScriptedAnswer:
 
 
 def answer(text: str, *, first: float = 0.1, every: float = 0.02, error: str = "") -> ScriptedAnswer:
-    """Return an answer whose deltas are the words of `text`."""
+    """Returns an answer whose deltas are the words of `text`."""
     words = text.split(" ")
     deltas = tuple(word if i == 0 else f" {word}" for i, word in enumerate(words)) if text else ()
     return ScriptedAnswer(deltas, first, every, error)
@@ -72,7 +72,6 @@ class ScriptedBackend:
 
     @asynccontextmanager
     async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[StreamItem]]:
-        """Opens a stream of the script's next answer."""
         self.requests.append(request)
         self.open_streams += 1
         self.most_open_streams = max(self.most_open_streams, self.open_streams)

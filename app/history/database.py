@@ -49,23 +49,23 @@ class OpenDatabase:
 
 
 def history_path() -> Path:
-    """Return the path of the user's conversations."""
+    """Returns the path of the user's conversations."""
     return platformdirs.user_data_path(APP_NAME, appauthor=False) / "history.sqlite3"
 
 
 def is_damage(error: Exception) -> bool:
-    """Return whether an error means that the file is damaged or not a database."""
+    """Returns whether an error means that the file is damaged or not a database."""
     code = getattr(error, "sqlite_errorcode", 0)
     return code & 0xFF in (_CORRUPT, _NOT_A_DATABASE) and code != _CORRUPT_INDEX
 
 
 def is_index_damage(error: Exception) -> bool:
-    """Return whether an error means that only the search index is damaged, which can be rebuilt."""
+    """Returns whether an error means that only the search index is damaged, which can be rebuilt."""
     return getattr(error, "sqlite_errorcode", 0) == _CORRUPT_INDEX
 
 
 def backups(path: Path) -> list[Path]:
-    """Return the copies that were made before the database was brought up to date."""
+    """Returns the copies that were made before the database was brought up to date."""
     return sorted(path.parent.glob(f"{path.name}.version-*.backup"))
 
 

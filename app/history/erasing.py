@@ -56,7 +56,7 @@ def empty_log(database: sqlite3.Connection) -> bool:
 
 
 def needs_sweep(database: sqlite3.Connection) -> bool:
-    """Return whether the file may still contain some of what was erased."""
+    """Returns whether the file may still contain some of what was erased."""
     return database.execute("SELECT 1 FROM unwanted WHERE folder = ''").fetchone() is not None
 
 
@@ -91,7 +91,7 @@ def erase_sound(database: sqlite3.Connection, recordings: Path | None) -> list[P
 
 
 def lies_in(folder: Path, whole: Path) -> bool:
-    """Return whether `folder` is inside `whole`, with links resolved."""
+    """Returns whether `folder` is inside `whole`, with links resolved."""
     try:
         folder, whole = folder.resolve(), whole.resolve()
     except (OSError, RuntimeError):

@@ -49,12 +49,12 @@ class ImportedConversation:
         return self.talks[0].folder if self.talks else None
 
     def with_folder(self, folder: Path | None) -> ImportedConversation:
-        """Return the conversation with its first talk's sound in another folder."""
+        """Returns the conversation with its first talk's sound in another folder."""
         return replace(self, talks=(replace(self.talks[0], folder=folder), *self.talks[1:]))
 
 
 def read(path: Path) -> ImportedConversation:
-    """Return the conversation in a file or folder. Raises UserError."""
+    """Returns the conversation in a file or folder. Raises UserError."""
     try:
         imported = _read_folder(path) if path.is_dir() else _read_file(path)
     except OSError as error:

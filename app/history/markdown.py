@@ -18,7 +18,7 @@ _LIST = re.compile(r"^(\s*)([-+]|\d+[.)])(?=\s)")
 def markdown(
     view: ConversationView, talks: Sequence[tuple[float, Sequence[TimedTurn]]], zone: tzinfo | None = None
 ) -> str:
-    """Return the page for the start of each talk (seconds since 1970) and its turns; dates in `zone`, None: here."""
+    """Returns the page for the start of each talk (seconds since 1970) and its turns; dates in `zone`, None: here."""
     lines = [f"# {_escape(view.title) or 'Conversation'}", ""]
     began = min((began for began, _ in talks), default=view.created)
     backends = f" · with {', '.join(_escape(backend) for backend in view.backends)}" if view.backends else ""

@@ -126,7 +126,7 @@ class OpenTalk:
             database.execute("DELETE FROM turns WHERE id = ?", (self._rows.pop(identity),))
 
     def _opening(self) -> str:
-        """Return a title made from the first words, those of the user if there are any."""
+        """Returns a title made from the first words, those of the user if there are any."""
         turns = (turn for turn in self._transcript.turns if turn.text)
         first = next(turns, None)
         if first is not None and (first.speaker == "assistant" or first.backchannel):
@@ -152,7 +152,7 @@ class OpenTalkLog:
 
 
 def conversation_row(database: sqlite3.Connection, key: str, setup: Setup, now: float) -> int:
-    """Return the row of a conversation, which is made if there is none."""
+    """Returns the row of a conversation, which is made if there is none."""
     database.execute(
         "INSERT INTO conversations (key, created, changed, setup) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
         (key, now, now, setup_line(setup)),
@@ -161,7 +161,7 @@ def conversation_row(database: sqlite3.Connection, key: str, setup: Setup, now: 
 
 
 def next_turn(database: sqlite3.Connection, conversation: int) -> int:
-    """Return the id of a conversation's next turn."""
+    """Returns the id of a conversation's next turn."""
     first = conversation << TURN_BITS
     last = first + (1 << TURN_BITS) - 1
     newest = database.execute("SELECT MAX(id) FROM turns WHERE id BETWEEN ? AND ?", (first, last)).fetchone()[0]
@@ -169,7 +169,7 @@ def next_turn(database: sqlite3.Connection, conversation: int) -> int:
 
 
 def _title(text: str) -> str:
-    """Return the first words of `text`, cut at a word, with "…" if there are more."""
+    """Returns the first words of `text`, cut at a word, with "…" if there are more."""
     words = text.split(maxsplit=TITLE_WORDS)
     title = ""
     for word in words[:TITLE_WORDS]:

@@ -34,7 +34,7 @@ class TalkLines:
 
 
 def _views(database: sqlite3.Connection, key: str | None = None) -> dict[int, ConversationView]:
-    """Return the views of all conversations with words by row, the newest first; with `key` only that one."""
+    """Returns the views of all conversations with words by row, the newest first; with `key` only that one."""
     titles: dict[int, str] = {}
     turns: dict[int, int] = {}
     backends: dict[int, list[str]] = {}
@@ -81,14 +81,14 @@ def _names(line: str) -> tuple[str, ...]:
 
 
 def view(database: sqlite3.Connection, key: str) -> ConversationView:
-    """Return one conversation. Raises UserError if there is none."""
+    """Returns one conversation. Raises UserError if there is none."""
     for found in _views(database, key).values():
         return found
     raise _gone()
 
 
 def search(database: sqlite3.Connection, typed: str, indexed: bool) -> tuple[ConversationView, ...]:
-    """Return the conversations with all words in their turns or title, the newest first; without words all of them."""
+    """Returns the conversations with all words in their turns or title, the newest first; without words all of them."""
     views = _views(database)
     query = Query(typed, indexed)
     if not query:
@@ -120,7 +120,7 @@ def _texts(database: sqlite3.Connection, turns: Sequence[int]) -> dict[int, str]
 
 
 def talks(database: sqlite3.Connection, key: str) -> tuple[TalkLines, ...]:
-    """Return the talks of a conversation. Raises UserError if there is none."""
+    """Returns the talks of a conversation. Raises UserError if there is none."""
     query = "SELECT id, began, folder, packed FROM talks WHERE conversation = ? ORDER BY began, id"
     return tuple(
         TalkLines(
@@ -154,7 +154,7 @@ def _unpack(packed: bytes | None) -> list[str]:
 
 
 def row_of(database: sqlite3.Connection, key: str) -> int:
-    """Return the row of a conversation. Raises UserError if there is none."""
+    """Returns the row of a conversation. Raises UserError if there is none."""
     found = database.execute("SELECT id FROM conversations WHERE key = ? AND NOT removed", (key,)).fetchone()
     if found is None:
         raise _gone()
@@ -230,7 +230,7 @@ def mark_removed(database: sqlite3.Connection, keys: Sequence[str], removed: boo
 
 
 def refers_to(database: sqlite3.Connection, folder: Path) -> bool:
-    """Return whether a talk's sound is in this folder."""
+    """Returns whether a talk's sound is in this folder."""
     return database.execute("SELECT 1 FROM talks WHERE folder = ?", (str(folder),)).fetchone() is not None
 
 

@@ -95,12 +95,12 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
 
 
 def version(database: sqlite3.Connection) -> int:
-    """Return how many migrations the database has been through."""
+    """Returns how many migrations the database has been through."""
     return int(database.execute("PRAGMA user_version").fetchone()[0])
 
 
 def is_foreign(database: sqlite3.Connection) -> bool:
-    """Return whether another program has made the database."""
+    """Returns whether another program has made the database."""
     # One statement, since another process may be making the tables just now.
     query = "SELECT (SELECT user_version FROM pragma_user_version), (SELECT COUNT(*) FROM sqlite_master)"
     steps, tables = database.execute(query).fetchone()

@@ -36,14 +36,14 @@ class Query:
         return bool(self._words)
 
     def find(self, database: sqlite3.Connection) -> list[set[int]]:
-        """Return for each word the conversations with it in their turns."""
+        """Returns for each word the conversations with it in their turns."""
         return [
             {row for (row,) in database.execute(f"SELECT DISTINCT row >> {TURN_BITS} FROM ({query})", arguments)}
             for query, arguments in map(self._query, range(len(self._words)))
         ]
 
     def newest(self, database: sqlite3.Connection, every: bool) -> dict[int, int]:
-        """Return by conversation its newest turn with all words (`every`) or with any of them."""
+        """Returns by conversation its newest turn with all words (`every`) or with any of them."""
         parts = [self._query(place) for place in range(len(self._words))]
         if len({query for query, _ in parts}) == 1 and self._indexed:  # one query of the index is much faster
             query, arguments = parts[0][0], [(" AND " if every else " OR ").join(word for _, (word,) in parts)]
@@ -54,12 +54,12 @@ class Query:
         return dict(database.execute(grouped, arguments).fetchall())
 
     def in_title(self, title: str) -> list[bool]:
-        """Return for each word whether it is in a title."""
+        """Returns for each word whether it is in a title."""
         folded, _ = _fold(title)
         return [pattern.search(folded) is not None for pattern in self._patterns]
 
     def snippet(self, text: str) -> str:
-        """Return a piece of `text` around the first match, with each match between "\x02" and "\x03"."""
+        """Returns a piece of `text` around the first match, with each match between "\x02" and "\x03"."""
         text = text.replace("\x02", " ").replace("\x03", " ")
         folded, places = _fold(text)
         first = self._any.search(folded)
@@ -78,7 +78,7 @@ class Query:
         return f"{'…' if begin else ''}{''.join(shown)}{'…' if end < len(text) else ''}"
 
     def _query(self, place: int) -> tuple[str, list[str]]:
-        """Return the query for the turns that contain a word, and its arguments."""
+        """Returns the query for the turns that contain a word, and its arguments."""
         words = self._words[place]
         if self._indexed and not self._matches_inside(place):
             phrase = f'"{" ".join(words)}"{"*" if place == len(self._words) - 1 else ""}'
@@ -87,7 +87,7 @@ class Query:
         return f"SELECT id AS row FROM turns WHERE {holds}", [f"%{word}%" for word in words]
 
     def _matches_inside(self, place: int) -> bool:
-        """Return whether a word also matches inside others, since its script may have no spaces between words."""
+        """Returns whether a word also matches inside others, since its script may have no spaces between words."""
         return any(unicodedata.category(letter) == "Lo" for word in self._words[place] for letter in word)
 
     def _pattern(self, place: int) -> str:
@@ -101,13 +101,13 @@ class Query:
 
 
 def _where(match: re.Match[str], places: list[int] | None) -> tuple[int, int]:
-    """Return the span in the text itself of a match in the folded text."""
+    """Returns the span in the text itself of a match in the folded text."""
     begin, end = match.span()
     return (begin, end) if places is None else (places[begin], places[end - 1] + 1)
 
 
 def _fold(text: str) -> tuple[str, list[int] | None]:
-    """Return a text in lower case without accents, and the place of each of its characters; None: unchanged."""
+    """Returns a text in lower case without accents, and the place of each of its characters; None: unchanged."""
     if text.isascii():
         return text.lower(), None
     letters, places = [], []

@@ -26,7 +26,7 @@ Record = TypeVar("Record")
 
 
 def event_line(event: e.Event) -> str:
-    """Return an event as a line of JSON that UTF-8 can encode."""
+    """Returns an event as a line of JSON that UTF-8 can encode."""
     line = e.to_json(event)
     try:
         line.encode()
@@ -36,17 +36,17 @@ def event_line(event: e.Event) -> str:
 
 
 def sound_text(text: str) -> str:
-    """Return a text that UTF-8 can encode: half a surrogate pair becomes a question mark."""
+    """Returns a text that UTF-8 can encode: half a surrogate pair becomes a question mark."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def kept_title(title: str) -> str:
-    """Return a title on one line, no longer than `LONGEST_TITLE`."""
+    """Returns a title on one line, no longer than `LONGEST_TITLE`."""
     return sound_text(" ".join(title.split()))[:LONGEST_TITLE]
 
 
 def known_event(line: str) -> e.Event | None:
-    """Return the event of a stored line; None if another version of the app wrote it in another form."""
+    """Returns the event of a stored line; None if another version of the app wrote it in another form."""
     try:
         return e.from_json(line)
     except ValueError:
@@ -54,7 +54,7 @@ def known_event(line: str) -> e.Event | None:
 
 
 def checked_event(fields: Any) -> e.Event | None:
-    """Return the event of a JSON object from outside; None for a type that this version doesn't know.
+    """Returns the event of a JSON object from outside; None for a type that this version doesn't know.
 
     Raises ValueError if it is not an event, or a field is missing, unknown or of a wrong type.
     """
@@ -71,7 +71,7 @@ def checked_event(fields: Any) -> e.Event | None:
 
 
 def build(kind: type[Record], fields: Any) -> Record:
-    """Return a record with these fields, and records in it. Raises ValueError if one is unknown, missing or wrong."""
+    """Returns a record with these fields, and records in it. Raises ValueError if one is unknown, missing or wrong."""
     if not isinstance(fields, dict):
         raise ValueError(f"no {kind.__name__}")
     hints = get_hints(kind)  # type: ignore[arg-type]  # mypy takes a class's `__hash__` for that of its instances
@@ -92,12 +92,12 @@ def build(kind: type[Record], fields: Any) -> Record:
 
 @functools.cache
 def get_hints(kind: type) -> dict[str, Any]:
-    """Return the declared types of a record's fields."""
+    """Returns the declared types of a record's fields."""
     return get_type_hints(kind)
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Return whether a JSON value has the declared type of a field."""
+    """Returns whether a JSON value has the declared type of a field."""
     if hint is float:
         return type(value) in (int, float) and math.isfinite(value) and abs(value) <= LARGEST
     if hint is int:
@@ -116,18 +116,18 @@ def fits(value: Any, hint: Any) -> bool:
 
 
 def setup_fields(setup: Setup) -> dict[str, Any]:
-    """Return a setup as a JSON object."""
+    """Returns a setup as a JSON object."""
     return dataclasses.asdict(setup)
 
 
 def setup_line(setup: Setup) -> str:
-    """Return a setup as a line of JSON."""
+    """Returns a setup as a line of JSON."""
     return json.dumps(setup_fields(setup), separators=(",", ":"))
 
 
 @functools.lru_cache(maxsize=4096)
 def setup_of(line: str) -> Setup:
-    """Return the setup of a line; the default one if another version wrote it in another form."""
+    """Returns the setup of a line; the default one if another version wrote it in another form."""
     try:
         return build(Setup, json.loads(line))
     except (ValueError, RecursionError):

@@ -24,7 +24,7 @@ MOST_SECONDS = (2**32 - 4096) // (SAMPLE_RATE * 4)
 
 
 def sound_seconds(folder: Path | None) -> float:
-    """Return the length of the sound in a talk's folder; 0 if there is none that can be read."""
+    """Returns the length of the sound in a talk's folder; 0 if there is none that can be read."""
     return max((_seconds(folder / name) for name in (USER_FILE, ASSISTANT_FILE)), default=0.0) if folder else 0.0
 
 
@@ -93,5 +93,5 @@ def _samples(both: np.ndarray) -> bytes:
 
 
 def sound_error(error: AudioError) -> UserError:
-    """Return the error about the sound for the user."""
+    """Returns the error about the sound for the user."""
     return UserError(f"The sound of this conversation can't be read. {error}")

@@ -43,53 +43,42 @@ class HistoryStore:
 
     @property
     def trouble(self) -> str:
-        """Why conversations can't be stored, in a sentence; empty while they can."""
         return self._writer.trouble
 
     @property
     def notice(self) -> str:
-        """What became of a damaged file, in a sentence; empty if there was none."""
         return self._writer.notice
 
     def begin(self, key: str, setup: Setup, folder: Path | None = None) -> OpenTalkLog:
-        """Starts a talk in the conversation `key`, which is made if there is none."""
         talk = OpenTalk(key, setup, folder, self._clock())
         self._writer.start_talk(talk)
         return OpenTalkLog(talk, self._writer.put)
 
     async def conversations(self, words: str = "") -> tuple[ConversationView, ...]:
-        """Returns all of them, the newest first; with `words`, those with all of these in their titles or turns."""
         return await self._do(lambda file: queries.search(file.connection, sound_text(words), file.indexed))
 
     async def talks(self, key: str) -> tuple[KeptTalk, ...]:
-        """Returns the talks of a conversation."""
         found = await self._do(lambda file: queries.talks(file.connection, key))
         return await asyncio.to_thread(_parse, found)
 
     async def rename(self, key: str, title: str) -> None:
-        """Gives a conversation a title; empty: the one made from its words."""
         await self._do(lambda file: queries.rename(file.connection, key, kept_title(title)))
 
     async def keep_setup(self, key: str, setup: Setup) -> None:
-        """Stores the setup of a conversation."""
         await self._do(lambda file: queries.store_setup(file.connection, key, setup, self._clock()))
 
     async def duplicate(self, key: str, setup: Setup) -> ConversationView:
-        """Makes a second conversation of the same turns with the given setup."""
         return await self._do(
             lambda file: queries.duplicate(file.connection, key, uuid.uuid4().hex, setup, self._clock())
         )
 
     async def remove(self, keys: Sequence[str]) -> None:
-        """Removes conversations from the list."""
         await self._do(lambda file: queries.mark_removed(file.connection, keys, True))
 
     async def restore(self, keys: Sequence[str]) -> None:
-        """Undoes `remove`."""
         await self._do(lambda file: queries.mark_removed(file.connection, keys, False))
 
     async def purge(self) -> None:
-        """Erases what was removed, with its sound."""
         left = await self._do(lambda file: self._writer.erase())
         if left:
             raise UserError(
@@ -98,14 +87,12 @@ class HistoryStore:
             )
 
     async def export(self, key: str, path: Path, form: ExportFormat) -> str:
-        """Writes a conversation to `path` atomically; returns a sentence that says what was written."""
         view, found = await self._do(
             lambda file: (queries.view(file.connection, key), queries.talks(file.connection, key))
         )
         return await asyncio.to_thread(_export, path, form, view, found)
 
     async def bring_in(self, path: Path) -> ConversationView:
-        """Imports a conversation from an exported JSON file, or from the folder of a recorded talk."""
         imported = await asyncio.to_thread(_import, path)
         key, copied = uuid.uuid4().hex, None
         folder, recordings = imported.folder, self._recordings

@@ -29,7 +29,7 @@ class Cue:
 
 
 def subtitles(talks: Sequence[tuple[float, Sequence[TimedTurn]]]) -> str:
-    """Return the file for the start of each talk on the common clock and its turns."""
+    """Returns the file for the start of each talk on the common clock and its turns."""
     cues = sorted(
         (cue for offset, turns in talks for cue in _talk_cues(offset, turns)), key=lambda cue: (cue.begin, cue.end)
     )

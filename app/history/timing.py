@@ -49,7 +49,7 @@ class _Marks:
 
 
 def timed_turns(events: Sequence[e.Event]) -> list[TimedTurn]:
-    """Return the turns with words of one talk, in order."""
+    """Returns the turns with words of one talk, in order."""
     transcript = Transcript()
     marks: dict[int, _Marks] = {}
     for event in events:
@@ -98,5 +98,5 @@ def _spread(turn: Turn, mark: _Marks) -> list[TimedWord]:
 
 
 def talk_seconds(events: Sequence[e.Event], sound: float = 0.0) -> float:
-    """Return the length of a talk with so many seconds of sound; the next talk starts there on the common clock."""
+    """Returns the length of a talk with so many seconds of sound; the next talk starts there on the common clock."""
     return max(sound, max((event.at for event in events), default=0.0))

@@ -26,18 +26,18 @@ FRONTEND_WEIGHTS = {"kame": "kame", "moshi": "moshiko"}
 
 @cache
 def catalogue() -> Mapping[str, Model]:
-    """Return all models by their keys, in the order of the table."""
+    """Returns all models by their keys, in the order of the table."""
     with resource("models.toml").open("rb") as file:
         return {row["key"]: _model(row) for row in tomllib.load(file)["model"]}
 
 
 def models_of(kind: Kind) -> list[Model]:
-    """Return all models of a kind."""
+    """Returns all models of a kind."""
     return [model for model in catalogue().values() if model.kind == kind]
 
 
 def find_model(key: str) -> Model:
-    """Return the model `key`; “moshi” means its default weights. Raises ModelError when there is none."""
+    """Returns the model `key`; “moshi” means its default weights. Raises ModelError when there is none."""
     models = catalogue()
     key = FRONTEND_WEIGHTS.get(key, key)
     if key not in models:
@@ -46,7 +46,7 @@ def find_model(key: str) -> Model:
 
 
 def _model(row: dict[str, Any]) -> Model:
-    """Return the model of a row. Raises ValueError for an unknown kind, and KeyError for a missing field."""
+    """Returns the model of a row. Raises ValueError for an unknown kind, and KeyError for a missing field."""
     if row["kind"] not in KINDS:
         raise ValueError(f"{row['key']}: there is no kind {row['kind']}")
     source = (

@@ -91,5 +91,5 @@ class Model:
         return self.size or sum(file.bytes for file in self.files)
 
     def speaks(self, language: str) -> bool:
-        """Return whether it can be used in a language, given by its two letters."""
+        """Returns whether it can be used in a language, given by its two letters."""
         return ANY in self.languages or language in self.languages

@@ -49,19 +49,19 @@ class Shape:
         return self.matrices + self.heads + self.embeddings
 
     def weight_bytes(self, precision: Precision) -> int:
-        """Return the bytes of the weights on the card. With int4 the heads are int8; embeddings are always bf16."""
+        """Returns the bytes of the weights on the card. With int4 the heads are int8; embeddings are always bf16."""
         per = {"bf16": 2.0, "int8": 1.0, "int4": 0.5 + 4 / 128}[precision]
         heads = 2.0 if precision == "bf16" else 1.0
         return round(self.matrices * per + self.heads * heads + self.embeddings * 2)
 
     def frame_bytes(self, precision: Precision, filled: int | None = None) -> int:
-        """Return the least bytes that a step reads: all matrices, and `filled` frames of the cache (None: all)."""
+        """Returns the least bytes that a step reads: all matrices, and `filled` frames of the cache (None: all)."""
         slots = self.context if filled is None else filled
         return self.weight_bytes(precision) - self.embeddings * 2 + slots * self.cache_bytes_a_frame
 
 
 def shape_of(config: dict[str, Any] | None, context: int | None = None) -> Shape:
-    """Return the shape of a model from its config (None: the published 7B)."""
+    """Returns the shape of a model from its config (None: the published 7B)."""
     # If a config leaves out the depth transformer's width, the package derives it; it is not the 7B's.
     c = {**_7B, "depformer_dim_feedforward": None, **config} if config else _7B
     dim, depth_dim = c["dim"], c["depformer_dim"]
@@ -78,7 +78,7 @@ def shape_of(config: dict[str, Any] | None, context: int | None = None) -> Shape
 
 
 def _gate_width(dim: int, feedforward: int) -> int:
-    """Return the inner width of a gated layer, by the rule of the package moshi."""
+    """Returns the inner width of a gated layer, by the rule of the package moshi."""
     return 21 * dim // 8 if feedforward == 4 * dim else 2 * feedforward // 3
 
 
@@ -106,7 +106,7 @@ class Fit:
 
 
 def needed_bytes(shape: Shape, precision: Precision, context: int | None = None) -> int:
-    """Return the bytes on the card: weights, the cache of `context` frames, Mimi, and working memory."""
+    """Returns the bytes on the card: weights, the cache of `context` frames, Mimi, and working memory."""
     frames = min(context or shape.context, shape.context)
     return shape.weight_bytes(precision) + frames * shape.cache_bytes_a_frame + MIMI_BYTES + WORKING_BYTES
 
@@ -120,7 +120,7 @@ def judge(
     name: str = "The front-end",
     reserved: int = 0,
 ) -> Fit:
-    """Return whether `precision` with `context` frames fits into `free_bytes` of a card (None: no CUDA card).
+    """Returns whether `precision` with `context` frames fits into `free_bytes` of a card (None: no CUDA card).
 
     Speech recognition takes `reserved` of them.
     """
@@ -153,7 +153,7 @@ def judge(
 
 
 def _smaller_plans(shape: Shape, wanted: Plan, free_bytes: int) -> tuple[Plan, ...]:
-    """Return for each precision up to the wanted one the plan with the longest context that fits."""
+    """Returns for each precision up to the wanted one the plan with the longest context that fits."""
     offers = []
     contexts = dict.fromkeys((wanted.context, wanted.context // 2, max(LEAST_CONTEXT, wanted.context // 4)))
     for precision in PRECISIONS[PRECISIONS.index(wanted.precision) :]:

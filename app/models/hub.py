@@ -96,7 +96,7 @@ class HubDownload:
         self._progress(Progress("", total, total))
 
     def _plan(self, repository: str) -> list[RemoteFile]:
-        """Return the files to fetch, as the repository's config, which is fetched first, names them."""
+        """Returns the files to fetch, as the repository's config, which is fetched first, names them."""
         listings: dict[str, dict[str, RemoteFile]] = {}
 
         def find(name: str) -> RemoteFile | None:
@@ -144,7 +144,7 @@ class HubDownload:
 
 
 def _is_inside(name: str) -> bool:
-    """Return whether a file's name on the hub stays inside the folder, by the rules of Windows, too."""
+    """Returns whether a file's name on the hub stays inside the folder, by the rules of Windows, too."""
     return ":" not in name and all(part not in ("", ".", "..") for part in re.split(r"[/\\]", name))
 
 

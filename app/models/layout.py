@@ -87,7 +87,7 @@ class CheckpointFiles:
 
 
 def read_layout(folder: str | Path, *, quickly: bool = False) -> CheckpointFiles:
-    """Return the files in a folder, after checking that all are there, are safetensors, and have their full size.
+    """Returns the files in a folder, after checking that all are there, are safetensors, and have their full size.
 
     Downloaded files that were touched since are hashed, which may take a minute, unless `quickly`.
 
@@ -128,12 +128,12 @@ def read_layout(folder: str | Path, *, quickly: bool = False) -> CheckpointFiles
 
 
 def local_name(name: str) -> str:
-    """Return the name in our folder for a name in a config, which may point into another repository."""
+    """Returns the name in our folder for a name in a config, which may point into another repository."""
     return PurePosixPath(name.removeprefix("hf://")).name if name.startswith("hf://") else name
 
 
 def read_header(path: Path) -> dict[str, Tensor]:
-    """Return the tensors of a safetensors file, by its header.
+    """Returns the tensors of a safetensors file, by its header.
 
     Raises:
         ModelError: it is another kind of file, or is damaged or cut short.

@@ -25,7 +25,7 @@ def write_manifest(folder: Path, sources: Mapping[str, tuple[str, str]]) -> None
 
 
 def is_recorded(folder: Path, name: str, sha256: str) -> bool:
-    """Return whether a file was downloaded with this SHA-256 and has not been touched since."""
+    """Returns whether a file was downloaded with this SHA-256 and has not been touched since."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         known = json.loads((folder / MANIFEST_NAME).read_text("utf-8"))["files"][name]
         return known["sha256"] == sha256 and known["mtime_ns"] == (folder / name).stat().st_mtime_ns
@@ -74,7 +74,7 @@ def check_against_manifest(folder: Path, *, thoroughly: bool = False, quickly: b
 
 
 def sha256_of(path: Path, progress: Callable[[int], None] | None = None) -> str:
-    """Return a file's SHA-256 in hexadecimal; `progress` gets the bytes read since its last call."""
+    """Returns a file's SHA-256 in hexadecimal; `progress` gets the bytes read since its last call."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(1 << 22):
@@ -94,7 +94,7 @@ def require_file(path: Path) -> None:
 
 
 def truncated(path: Path, size: int, wanted: int | None) -> ModelError:
-    """Return the error for a file of `size` bytes that should have `wanted`; None: more, but how many is unknown."""
+    """Returns the error for a file of `size` bytes that should have `wanted`; None: more, but how many is unknown."""
     more = f" of {wanted:,}" if wanted else ""
     return ModelError(
         f"{path.name} is cut short: it has {size:,}{more} bytes. Download it again, and the rest is fetched."
@@ -102,7 +102,7 @@ def truncated(path: Path, size: int, wanted: int | None) -> ModelError:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the JSON object in a file. Raises ModelError."""
+    """Returns the JSON object in a file. Raises ModelError."""
     require_file(path)
     try:
         value = json.loads(path.read_text("utf-8"))

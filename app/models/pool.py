@@ -48,7 +48,7 @@ class ModelKey:
 
 
 def model_key(kind: str, *parts: Hashable) -> ModelKey:
-    """Return the key of a model as it would be loaded now.
+    """Returns the key of a model as it would be loaded now.
 
     `parts`: the arguments it is loaded with; a Path is its file or folder.
     """
@@ -56,7 +56,7 @@ def model_key(kind: str, *parts: Hashable) -> ModelKey:
 
 
 def _stamp(place: Path) -> tuple[tuple[str, int, int], ...]:
-    """Return name, size and time of a file, or of each file of a folder; nothing if it does not exist."""
+    """Returns name, size and time of a file, or of each file of a folder; nothing if it does not exist."""
     try:
         files = sorted(place.iterdir()) if place.is_dir() else [place]
         return tuple((file.name, (stat := file.stat()).st_size, stat.st_mtime_ns) for file in files)
@@ -88,7 +88,7 @@ class ModelPool:
 
     @contextmanager
     def keeping(self) -> Iterator[ModelPool]:
-        """Keep released models inside the `with` block, and close all at its end."""
+        """Keeps released models inside the `with` block, and close all at its end."""
         with self._lock:
             self._keeps = True
         try:
@@ -99,7 +99,7 @@ class ModelPool:
             self._drop(lambda idle: True)
 
     def acquire(self, key: ModelKey) -> Any:
-        """Return an unused model for the caller alone; None: the caller has to load it.
+        """Returns an unused model for the caller alone; None: the caller has to load it.
 
         Drops models that have died or whose files were replaced, and unused ones that leave no room for a new one.
         """
@@ -120,7 +120,7 @@ class ModelPool:
             return idle
 
     def _surplus(self, key: ModelKey) -> _Idle | None:
-        """Return the unused model to drop next to make room for the one of `key`; None if there is room."""
+        """Returns the unused model to drop next to make room for the one of `key`; None if there is room."""
         with self._lock:
             unused = sum(idle.key.bytes for idle in self._idle)
             if not self._memory or not self._idle or unused + key.bytes <= self._memory * SHARE_OF_MEMORY:
@@ -135,7 +135,7 @@ class ModelPool:
         alive: Callable[[_T], bool] = lambda model: True,
         close: Callable[[_T], None] = lambda model: None,
     ) -> None:
-        """Return a model that was loaded for `key` to the pool.
+        """Returns a model that was loaded for `key` to the pool.
 
         `alive` tells whether it can be used again; `close` ends it.
         """
@@ -159,7 +159,7 @@ class ModelPool:
         alive: Callable[[_T], bool] = lambda model: True,
         close: Callable[[_T], None] = lambda model: None,
     ) -> Iterator[_T]:
-        """Yield the model that `load(*parts)` makes: an unused one, or a new one."""
+        """Yields the model that `load(*parts)` makes: an unused one, or a new one."""
         key = model_key(kind, *parts)
         model: _T | None = self.acquire(key)
         if model is None:
@@ -171,16 +171,16 @@ class ModelPool:
                 self.release(key, model, alive=alive, close=close)
 
     def tidy(self) -> None:
-        """Drop what has not been used for `KEEP_SECONDS`. A timer calls it when that is due."""
+        """Drops what has not been used for `KEEP_SECONDS`. A timer calls it when that is due."""
         now = self._clock()
         self._drop(lambda idle: now - idle.since >= KEEP_SECONDS)
 
     def drop(self, kind: str) -> None:
-        """Drop the unused models of a kind."""
+        """Drops the unused models of a kind."""
         self._drop(lambda idle: idle.key.kind == kind)
 
     def forget(self, folder: Path) -> None:
-        """Drop the unused models from files in `folder`, which are about to be removed."""
+        """Drops the unused models from files in `folder`, which are about to be removed."""
         self._drop(lambda idle: any(place.is_relative_to(folder) for place, _ in idle.key.stamps))
 
     def _drop(self, is_dropped: Callable[[_Idle], bool]) -> None:
@@ -209,7 +209,7 @@ def _close(idle: _Idle) -> None:
 
 
 def _return_memory() -> None:
-    """Return free memory to the system.
+    """Returns free memory to the system.
 
     The C library of Linux keeps what one thread has allocated and another freed: 1.2 GB after 20 changes between two
     recognisers.

@@ -29,7 +29,7 @@ class Progress:
 
 
 def require_room(folder: Path, wanted: int, what: str) -> None:
-    """Raise ModelError when the disk of `folder` has no room for `wanted` more bytes of `what`."""
+    """Raises ModelError when the disk of `folder` has no room for `wanted` more bytes of `what`."""
     free = shutil.disk_usage(folder).free
     if wanted > 0 and free < wanted + ROOM_LEFT:
         raise ModelError(
@@ -39,7 +39,7 @@ def require_room(folder: Path, wanted: int, what: str) -> None:
 
 
 def disk_failed(folder: Path, error: OSError) -> ModelError:
-    """Return the error for a failure of the disk during a download into `folder`."""
+    """Returns the error for a failure of the disk during a download into `folder`."""
     if error.errno == errno.ENOSPC:
         return ModelError(
             f"The disk ran full while a model was coming to {folder}. What has come stays; make room and start the "

@@ -21,7 +21,7 @@ SHARE_OF_MEMORY = 0.4
 
 
 def in_time(speed: Speed) -> bool:
-    """Return whether a language model with this speed keeps up with a talk."""
+    """Returns whether a language model with this speed keeps up with a talk."""
     clause = speed.first + CLAUSE_WORDS / speed.rate if speed.rate > 0 else float("inf")
     return speed.rate >= LEAST_WORDS_A_SECOND and clause <= MOST_FIRST_CLAUSE
 
@@ -29,7 +29,7 @@ def in_time(speed: Speed) -> bool:
 def best_language_model(
     models: Iterable[Model], speeds: Mapping[str, Speed], memory: int, language: str = "en"
 ) -> Model | None:
-    """Return the best of `models` that is fast enough here and speaks the language; None if there is none.
+    """Returns the best of `models` that is fast enough here and speaks the language; None if there is none.
 
     `speeds`: as measured here. `memory`: the machine's bytes; 0: unknown. Best: the most correct answers where both
     were measured, else the larger one. `language`: its two letters; empty: any.
@@ -51,7 +51,7 @@ def best_language_model(
 
 
 def language_model_here(language: str = "en") -> str:
-    """Return the key of the best language model that is here and fast enough; else of the smallest one."""
+    """Returns the key of the best language model that is here and fast enough; else of the smallest one."""
     here = [model for model in models_of("llm") if is_here(model.key)]
     best = best_language_model(here, load_speeds(), memory_bytes(), language)
     return best.key if best is not None else DEFAULTS["llm"]

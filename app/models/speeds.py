@@ -29,18 +29,18 @@ class Speed:
     rate: float
 
     def words(self, kind: str) -> str:
-        """Return the speed in words, for a list of models."""
+        """Returns the speed in words, for a list of models."""
         what = {"llm": "words/s", "tts": "× real time", "stt": "× real time"}.get(kind, "× real time")
         return f"{self.first:.2f} s, {self.rate:.1f} {what}"
 
 
 def speeds_path() -> Path:
-    """Return the file of measured speeds."""
+    """Returns the file of measured speeds."""
     return platformdirs.user_data_path("kame-desktop", appauthor=False) / "speeds.json"
 
 
 def load_speeds(path: Path | None = None) -> dict[str, Speed]:
-    """Return the speeds that were measured on this machine; empty when there are none, or the machine has changed."""
+    """Returns the speeds that were measured on this machine; empty when there are none, or the machine has changed."""
     try:
         kept = json.loads((path or speeds_path()).read_text("utf-8"))
         if kept["machine"] != this_machine():
@@ -51,19 +51,19 @@ def load_speeds(path: Path | None = None) -> dict[str, Speed]:
 
 
 def keep_speed(key: str, speed: Speed, path: Path | None = None) -> None:
-    """Store the measured speed of a model. Raises OSError."""
+    """Stores the measured speed of a model. Raises OSError."""
     place = path or speeds_path()
     models = {**{name: asdict(known) for name, known in load_speeds(place).items()}, key: asdict(speed)}
     write_json(place, {"machine": this_machine(), "models": models})
 
 
 def this_machine() -> str:
-    """Return what a measurement is valid for: the processor and its cores."""
+    """Returns what a measurement is valid for: the processor and its cores."""
     return f"{processor_name()} {os.cpu_count()}"
 
 
 def expected_speed(model: Model, known: Mapping[str, Speed]) -> Speed | None:
-    """Return a model's speed: measured, or scaled from the largest measured one of its kind and engine; else None.
+    """Returns a model's speed: measured, or scaled from the largest measured one of its kind and engine; else None.
 
     On a processor the time of a token is the time to read the weights from memory, so it grows with the model's size.
     """

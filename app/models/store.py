@@ -28,7 +28,7 @@ def get_model(
     mirror: str = "",
     token: Callable[[], str] = lambda: "",
 ) -> Path:
-    """Fetch a model of the catalogue, or the weights of a hub's repository `owner/name`, and return its place.
+    """Fetches a model of the catalogue, or the weights of a hub's repository `owner/name`, and returns its place.
 
     `folder`: for weights, if they are not to go to the app's own folder. `mirror`: of the hub. `token`: looks up the
     user's access token for the hub, which is sent only over TLS. Raises ModelError.
@@ -66,7 +66,7 @@ def get_model(
 
 
 def check_model(name: str, folder: str = "") -> tuple[Path, bool]:
-    """Read and compare all files of a model; return its place, and whether there was anything to compare with.
+    """Reads and compare all files of a model; returns its place, and whether there was anything to compare with.
 
     Raises ModelError with what is wrong.
     """
@@ -92,7 +92,7 @@ def check_model(name: str, folder: str = "") -> tuple[Path, bool]:
 
 
 def model_rows(speeds: Mapping[str, str]) -> list[dict[str, object]]:
-    """Return the catalogue as rows of a list. `speeds`: as measured on this machine, in words, by key."""
+    """Returns the catalogue as rows of a list. `speeds`: as measured on this machine, in words, by key."""
     return [
         {
             "name": model.key,
@@ -113,7 +113,7 @@ def model_rows(speeds: Mapping[str, str]) -> list[dict[str, object]]:
 
 
 def _find(name: str) -> tuple[Model | None, str]:
-    """Return a model whose files are pinned; or None and the repository whose newest files count. Raises ModelError."""
+    """Returns a model with pinned files; or None and the repository whose newest files count. Raises ModelError."""
     if "/" in name and FRONTEND_WEIGHTS.get(name, name) not in catalogue():
         return None, name
     model = find_model(name)

@@ -48,7 +48,7 @@ class FileTransfer:
         self._cancelled = cancelled
 
     def present_bytes(self, file: RemoteFile) -> int:
-        """Return how many bytes of a file are here."""
+        """Returns how many bytes of a file are here."""
         for path in (self._folder / file.name, self._part(file)):
             if path.exists():
                 return path.stat().st_size
@@ -81,7 +81,7 @@ class FileTransfer:
             delete_file(old, missing_ok=True)  # of an older version
 
     def _part(self, file: RemoteFile) -> Path:
-        """Return the place of an incomplete file. The version is in its name, so that two versions never mix."""
+        """Returns the place of an incomplete file. The version is in its name, so that two versions never mix."""
         return self._folder / f"{file.name}.{(file.sha256 or file.revision)[:8]}.part"
 
     def _download(self, file: RemoteFile, part: Path, report: Callable[[int, bool], None]) -> None:

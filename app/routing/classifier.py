@@ -48,7 +48,7 @@ class KindClassifier:
             raise ValueError(f"table and tokenizer in {folder} don't belong together")
 
     def scores(self, text: str) -> dict[str, float]:
-        """Return how likely each kind is, in the order of KINDS; the sum is 1. Without a word all are equal."""
+        """Returns how likely each kind is, in the order of KINDS; the sum is 1. Without a word all are equal."""
         ids = self._tokenizer.encode(text[:LONGEST], add_special_tokens=False).ids
         if not ids or not any(character.isalnum() for character in text):
             return dict.fromkeys(KINDS, 1 / len(KINDS))

@@ -70,7 +70,7 @@ class RoutePolicy:
         self._route = Route(FIRST, 0.0, f"nothing heard yet: {FIRST}")
 
     def decide(self, turn: int, words: str) -> Route:
-        """Return the route of the user's turn `turn`, whose transcript is `words` so far."""
+        """Returns the route of the user's turn `turn`, whose transcript is `words` so far."""
         spoken = tuple(_WORD.findall(words.lower().replace("’", "'")))
         if turn == self._turn and spoken == self._words:
             return self._route

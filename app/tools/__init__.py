@@ -75,7 +75,7 @@ TOOLS = MappingProxyType(
 
 
 def make_toolbox(names: Collection[str], *, folders: Sequence[Path] = (), servers: Sequence[McpServer] = ()) -> Toolbox:
-    """Return a toolbox that is not open yet, with the tools named: keys of `TOOLS`, or "mcp:NAME" for one of `servers`.
+    """Returns a toolbox, not open yet, with the tools named: keys of `TOOLS`, or "mcp:NAME" for one of `servers`.
 
     The tools are in the order of `TOOLS` and `servers`. A named server that is not among `servers` becomes a sentence
     of `Toolbox.open`. Raises ToolError for any other name.

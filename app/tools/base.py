@@ -45,7 +45,7 @@ class Tool(Protocol):
 
 
 def object_schema(properties: Mapping[str, Mapping[str, Any]], required: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return the JSON schema of an object with these properties and no others."""
+    """Returns the JSON schema of an object with these properties and no others."""
     return {
         "type": "object",
         "properties": dict(properties),

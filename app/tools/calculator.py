@@ -62,7 +62,7 @@ def _round(number: Any, digits: Any = 0) -> Any:
 
 
 def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function` with its arguments and result checked: text is refused before it can be multiplied."""
+    """Returns `function` with its arguments and result checked: text is refused before it can be multiplied."""
     return lambda *values: _bounded(function(*map(_bounded, values)))
 
 
@@ -118,7 +118,7 @@ class Calculator:
 
 
 def calculate(expression: str) -> str:
-    """Return the value of `expression`: integers in full, other numbers to 12 digits. Raises ToolError."""
+    """Returns the value of `expression`: integers in full, other numbers to 12 digits. Raises ToolError."""
     if len(expression) > LENGTH:
         raise ToolError(f"The expression is longer than {LENGTH} characters: work it out in parts.")
     evaluator = simpleeval.SimpleEval(operators=_OPERATORS, functions=_FUNCTIONS, names=_NAMES)
@@ -149,7 +149,7 @@ def calculate(expression: str) -> str:
 
 
 def _as_python(text: str) -> str:
-    """Return `text` with the signs that people and models write replaced by Python's."""
+    """Returns `text` with the signs that people and models write replaced by Python's."""
     text = text.strip().removesuffix("=").rstrip()
     for sign, python in (("×", "*"), ("·", "*"), ("÷", "/"), ("−", "-"), ("–", "-"), ("^", "**"), ("√(", "sqrt(")):
         text = text.replace(sign, python)
@@ -159,7 +159,7 @@ def _as_python(text: str) -> str:
 
 
 def _percentages(text: str) -> str:
-    """Replace percentages as pocket calculators do: 80 + 15% is 92, 80 * 15% is 12; 17 % 5 stays the remainder."""
+    """Replaces percentages as pocket calculators do: 80 + 15% is 92, 80 * 15% is 12; 17 % 5 stays the remainder."""
     text = re.sub(rf"({_NUMBER})\s*(?:%|\bper\s?cent\b)\s*of\b", r"(\1/100)*", text, flags=re.IGNORECASE)
     added = re.fullmatch(rf"(.*[\w.)%]\s*)([+-])\s*({_NUMBER})\s*%", text)
     if added and added[1].count("(") == added[1].count(")"):

@@ -18,7 +18,7 @@ _MONTHS = "January February March April May June July August September October N
 
 
 def system_now(zone: tzinfo | None) -> datetime:
-    """Return the current time in `zone`, or in the machine's own."""
+    """Returns the current time in `zone`, or in the machine's own."""
     return datetime.now(UTC).astimezone(zone)
 
 

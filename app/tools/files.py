@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from app.tools.base import ToolError, ToolSpec, object_schema
-from app.tools.folders import DIRECTORY_ENTRIES, Folders, Place, entries_of, read_bytes, walk
+from app.tools.folders import Folders, Place, entries_of, read_bytes, walk
 
 PAGE_CHARS = 3_500
 """Characters of a file that one call gives; a result holds 4,000."""
@@ -53,7 +53,7 @@ class FilesTool:
 
 
 def files_tools(folders: Sequence[Path]) -> tuple[FilesTool, ...]:
-    """Return the three tools over `folders`. No file is touched before the first call."""
+    """Returns the three tools over `folders`. No file is touched before the first call."""
     permitted = Folders(folders)
     names = ", ".join(permitted.names) or "none yet"
     return (
@@ -106,7 +106,7 @@ def _list(folders: Folders, wanted: str) -> str:
     place = folders.find(wanted)
     if not place.real.is_dir():
         raise ToolError(f"“{place.shown}” is a file: read_file reads it.")
-    entries = list(itertools.islice(entries_of(place), DIRECTORY_ENTRIES))
+    entries = list(entries_of(place))
     if not entries:
         return f"“{place.shown}” is empty."
     lines: list[str] = []
@@ -182,7 +182,7 @@ def _find(folders: Folders, wanted: str, where: str) -> str:
 
 
 def _search_in(folders: Folders, where: str) -> list[Place]:
-    """Return the folder `where`; for an empty path all permitted ones. Raises ToolError."""
+    """Returns the folder `where`; for an empty path all permitted ones. Raises ToolError."""
     if not where.strip(" /\\.") and folders.names:
         return folders.roots() or [folders.find(folders.names[0])]
     place = folders.find(where)
@@ -201,7 +201,7 @@ def _matching_lines(text: str, needle: str, shown: str) -> Iterator[str]:
 
 
 def _decode(data: bytes, whole: bool) -> str | None:
-    """Return `data` as text with plain line ends; None if it is not text. A character cut off at the end is dropped."""
+    """Returns `data` as text with plain line ends; None if it is not text. An incomplete last character is dropped."""
     encoding = "utf-8-sig"
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"

@@ -56,7 +56,7 @@ class Folders:
         return tuple(self._roots)
 
     def roots(self) -> list[Place]:
-        """Return the permitted folders that exist now."""
+        """Returns the permitted folders that exist now."""
         places = []
         for name in self._roots:
             try:
@@ -66,7 +66,7 @@ class Folders:
         return places
 
     def find(self, wanted: str) -> Place:
-        """Return the place of a path. Raises ToolError if it does not exist or is not permitted."""
+        """Returns the place of a path. Raises ToolError if it does not exist or is not permitted."""
         name, rest = self._split(wanted)
         root = self._root(name)
         shown = "/".join([name, *rest])
@@ -100,7 +100,7 @@ class Folders:
         return Place(real, real, name)
 
     def _split(self, wanted: str) -> tuple[str, list[str]]:
-        """Return the folder's name and the plain names below it. Raises ToolError for anything else."""
+        """Returns the folder's name and the plain names below it. Raises ToolError for anything else."""
         if not self._roots:
             raise ToolError("The user has permitted no folder. Folders are permitted in the settings, under Tools.")
         if len(wanted) > PATH_CHARS or any(ord(char) < 32 for char in wanted):
@@ -161,7 +161,7 @@ def walk(place: Place, deadline: float) -> Iterator[tuple[Path, str]]:
     while pending and time.monotonic() <= deadline:
         here = pending.pop(0)
         try:
-            entries = list(itertools.islice(entries_of(here), DIRECTORY_ENTRIES))
+            entries = list(entries_of(here))
         except OSError:
             continue
         for entry in entries:
@@ -178,7 +178,7 @@ def walk(place: Place, deadline: float) -> Iterator[tuple[Path, str]]:
 
 
 def read_bytes(path: Path, limit: int) -> tuple[bytes, bool]:
-    """Return the first `limit` bytes of a regular file, and whether these are all. Raises OSError, ToolError."""
+    """Returns the first `limit` bytes of a regular file, and whether these are all. Raises OSError, ToolError."""
     # Opening a pipe would block for ever, and opening a device may have effects.
     if not stat.S_ISREG(os.lstat(path).st_mode):
         raise ToolError("That is no regular file, and is not read.")

@@ -176,7 +176,7 @@ class McpTool:
 
 
 def tool_name(server: str, tool: str, taken: Collection[str]) -> str:
-    """Return `SERVER__TOOL` in the characters and length that every model accepts, different from all `taken`."""
+    """Returns `SERVER__TOOL` in the characters and length that every model accepts, different from all `taken`."""
     plain = re.sub(r"[^a-zA-Z0-9_-]+", "_", f"{server}__{tool}")
     name, number = plain[:NAME_CHARS], 2
     while name in taken:
@@ -195,7 +195,7 @@ async def _list_tools(client: Any) -> list[Any]:
 
 
 def _result_text(result: Any) -> str:
-    """Return the text of a result; other contents are named in it."""
+    """Returns the text of a result; other contents are named in it."""
     parts = []
     for block in result.content:
         if block.type == "text":

@@ -50,7 +50,7 @@ def _load() -> Any:
 
 
 def make_client(server: McpServer, errlog: Any) -> Any:
-    """Return the package's client for `server`, not yet entered. A child's standard error goes to `errlog`."""
+    """Returns the package's client for `server`, not yet entered. A child's standard error goes to `errlog`."""
     mcp = _load()
     if server.command:
         parameters = mcp.StdioServerParameters(
@@ -66,7 +66,7 @@ def make_client(server: McpServer, errlog: Any) -> Any:
 
 
 def explain(server: McpServer, error: BaseException) -> str:
-    """Return why `server` can't be connected, without the exception's own text, which may hold secrets."""
+    """Returns why `server` can't be connected, without the exception's own text, which may hold secrets."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, ToolError):
@@ -87,7 +87,7 @@ def explain(server: McpServer, error: BaseException) -> str:
 
 
 def _plain_address(url: str) -> str:
-    """Return the scheme, host and port of an address."""
+    """Returns the scheme, host and port of an address."""
     with contextlib.suppress(ValueError):
         parts = urllib.parse.urlsplit(url)
         port = f":{parts.port}" if parts.port else ""
@@ -96,7 +96,7 @@ def _plain_address(url: str) -> str:
 
 
 def without_secrets(server: McpServer, text: str) -> str:
-    """Return a server's text without the secret values that the user gave it, should it repeat them."""
+    """Returns a server's text without the secret values that the user gave it, should it repeat them."""
     secrets = {*server.env.values()}
     with contextlib.suppress(ValueError):
         parts = urllib.parse.urlsplit(server.url)

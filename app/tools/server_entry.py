@@ -37,7 +37,7 @@ class ServerEntry:
 
 
 def wrong_entry(entries: Sequence[ServerEntry], others: Sequence[str] = ()) -> tuple[int, str] | None:
-    """Return the index of the first entry that can't be saved beside the names `others`, and why, in a sentence."""
+    """Returns the index of the first entry that can't be saved beside the names `others`, and why, in a sentence."""
     names = [entry.name for entry in entries]
     for place, entry in enumerate(entries):
         if fault := _mistake_in(entry, [*others, *names[:place]]):
@@ -46,7 +46,7 @@ def wrong_entry(entries: Sequence[ServerEntry], others: Sequence[str] = ()) -> t
 
 
 def _mistake_in(entry: ServerEntry, before: Sequence[str]) -> str:
-    """Return what the user has to correct in an entry, or ""."""
+    """Returns what the user has to correct in an entry, or ""."""
     name = entry.name
     if not name:
         return "A server has no name yet. Give it one, or remove it."
@@ -71,7 +71,7 @@ def _mistake_in(entry: ServerEntry, before: Sequence[str]) -> str:
 
 
 def _whole_line_in(name: str, command: str) -> str:
-    """Return what is wrong with a command that is a line with arguments, or ""; names only its program."""
+    """Returns what is wrong with a command that is a line with arguments, or ""; names only its program."""
     first = command.split()[0]
     if first == command or shutil.which(command) or not shutil.which(first):
         return ""
@@ -91,7 +91,7 @@ def _is_address(url: str) -> bool:
 
 
 def entry_of(name: str, raw: Any) -> ServerEntry:
-    """Return the entry for a file's object; fields of a wrong type are left out."""
+    """Returns the entry for a file's object; fields of a wrong type are left out."""
     fault = fault_of(raw)
     trouble = f"“{name}” {fault}, so it is not used." if fault else ""
     if not isinstance(raw, dict):
@@ -111,7 +111,7 @@ def entry_of(name: str, raw: Any) -> ServerEntry:
 
 
 def fault_of(entry: Any) -> str:
-    """Return what is wrong with a file's object, or ""; contains none of its values."""
+    """Returns what is wrong with a file's object, or ""; contains none of its values."""
     if not isinstance(entry, dict):
         return "is no object"
     command, url, env = (entry.get(key, kind()) for key, kind in (("command", str), ("url", str), ("env", dict)))
@@ -131,14 +131,14 @@ def fault_of(entry: Any) -> str:
 
 
 def server_from(name: str, entry: Mapping[str, Any]) -> McpServer:
-    """Return the server of a file's object without faults."""
+    """Returns the server of a file's object without faults."""
     return McpServer(
         name, entry.get("command", ""), tuple(entry.get("args", ())), entry.get("env", {}), entry.get("url", "")
     )
 
 
 def merge(raw: Any, entry: ServerEntry) -> dict[str, Any]:
-    """Return a file's object with an entry's changes; the object itself if the entry connects as before."""
+    """Returns a file's object with an entry's changes; the object itself if the entry connects as before."""
     old = entry_of(entry.kept or entry.name, raw)
     if isinstance(raw, dict) and raw and _connection(old) == _connection(entry):
         return raw

@@ -35,7 +35,7 @@ class ServerList:
 
 
 def load_servers(path: Path) -> tuple[list[McpServer], str]:
-    """Return the usable servers, and a sentence on what is wrong with the file ("" for nothing).
+    """Returns the usable servers, and a sentence on what is wrong with the file ("" for nothing).
 
     A missing file counts as empty. Entries with `"disabled": true` are left out. Never raises for the file's contents.
     """
@@ -57,7 +57,7 @@ def load_servers(path: Path) -> tuple[list[McpServer], str]:
 
 
 def read_list(path: Path) -> ServerList:
-    """Return all entries, also those that can't be used. Never raises for the file's contents."""
+    """Returns all entries, also those that can't be used. Never raises for the file's contents."""
     document, trouble = _read(path)
     told = f"{trouble[0]}: none is used, and it can't be changed here. {trouble[1]}" if trouble else ""
     return ServerList(tuple(entry_of(name, raw) for name, raw in _entries_of(document).items()), told)
@@ -89,7 +89,7 @@ def change_list(path: Path, changed: Sequence[ServerEntry], removed: Sequence[st
 
 
 def server_of(path: Path, entry: ServerEntry) -> McpServer:
-    """Return the server of an entry that may not be saved yet, with its `env` from the file. Raises ToolError."""
+    """Returns the server of an entry that may not be saved yet, with its `env` from the file. Raises ToolError."""
     if wrong := wrong_entry([entry]):
         raise ToolError(wrong[1])
     document, _ = _read(path)
@@ -104,7 +104,7 @@ def _entries_of(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], tuple[str, str] | None]:
-    """Return the file's object, with entries that are an object; or what is wrong with it, and what to do."""
+    """Returns the file's object, with entries that are an object; or what is wrong with it, and what to do."""
     try:
         read = json.loads(path.read_text("utf-8-sig"))
     except FileNotFoundError:

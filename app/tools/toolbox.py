@@ -84,7 +84,7 @@ class Toolbox:
         return sentences
 
     def is_like(self, other: Toolbox) -> bool:
-        """Return whether both have the same tools and servers."""
+        """Returns whether both have the same tools and servers."""
         mine, theirs = ([tool.spec for tool in box._own] for box in (self, other))
         return mine == theirs and [c.server for c in self._connections] == [c.server for c in other._connections]
 
@@ -148,7 +148,7 @@ class Toolbox:
 
 
 def _parse(spec: ToolSpec, arguments: str) -> dict[str, Any]:
-    """Return the arguments as an object that matches the schema's first level. Raises ToolError."""
+    """Returns the arguments as an object that matches the schema's first level. Raises ToolError."""
     try:
         values = json.loads(arguments) if arguments.strip() else {}
     except json.JSONDecodeError as error:
@@ -177,7 +177,7 @@ def _parse(spec: ToolSpec, arguments: str) -> dict[str, Any]:
 
 
 def _has_type(value: Any, kind: str) -> bool:
-    """Return whether `value` has a type of JSON schema; an unknown type matches anything."""
+    """Returns whether `value` has a type of JSON schema; an unknown type matches anything."""
     if isinstance(value, bool):
         return kind == "boolean" or kind not in _TYPES
     if kind == "integer" and isinstance(value, float):
