@@ -13,8 +13,8 @@ from app.backend.address import without_secrets
 from app.conversation import events as e
 from app.history.base import ConversationView, ExportFormat, KeptTalk
 from app.history.markdown import markdown
-from app.history.serialization import event_line, setup_fields, sound_text
-from app.history.sound import sound_error, sound_seconds, write_sound
+from app.history.serialization import event_line, sound_text
+from app.history.sound import sound_seconds, write_sound
 from app.history.subtitles import subtitles
 from app.history.timing import talk_seconds, timed_turns
 from app.platform.atomic_files import whole_file
@@ -30,7 +30,7 @@ def export(path: Path, form: ExportFormat, view: ConversationView, talks: Sequen
         with whole_file(path) as file:
             write(file, view, talks)
     except AudioError as error:
-        raise sound_error(error) from error
+        raise UserError(f"The sound of this conversation can't be read. {error}") from error
     except OSError as error:
         raise UserError(
             f"“{path}” can't be written: {error.strerror or error}. Choose another folder, or make room there."
@@ -65,7 +65,7 @@ def _write_sound(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTal
 
 
 def _write_json(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk]) -> None:
-    setup = setup_fields(view.setup)
+    setup = dataclasses.asdict(view.setup)
     setup["tools"]["folders"] = []  # of this machine only
     setup["backend"]["base_url"] = without_secrets(view.setup.backend.base_url)
     head = {

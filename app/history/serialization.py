@@ -115,14 +115,9 @@ def fits(value: Any, hint: Any) -> bool:
     return False
 
 
-def setup_fields(setup: Setup) -> dict[str, Any]:
-    """Returns a setup as a JSON object."""
-    return dataclasses.asdict(setup)
-
-
 def setup_line(setup: Setup) -> str:
     """Returns a setup as a line of JSON."""
-    return json.dumps(setup_fields(setup), separators=(",", ":"))
+    return json.dumps(dataclasses.asdict(setup), separators=(",", ":"))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -13,7 +13,6 @@ import numpy as np
 import soundfile
 
 from app.audio.io.base import EndOfAudio
-from app.audio.io.errors import AudioError
 from app.audio.io.files import FileSource
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.session.errors import UserError
@@ -90,8 +89,3 @@ def _seconds(path: Path) -> float:
 
 def _samples(both: np.ndarray) -> bytes:
     return np.clip(np.rint(both.astype(np.float64) * 32768.0), -32768, 32767).astype("<i2").tobytes()
-
-
-def sound_error(error: AudioError) -> UserError:
-    """Returns the error about the sound for the user."""
-    return UserError(f"The sound of this conversation can't be read. {error}")

@@ -46,29 +46,21 @@ def find_model(key: str) -> Model:
 
 
 def _model(row: dict[str, Any]) -> Model:
-    """Returns the model of a row. Raises ValueError for an unknown kind, and KeyError for a missing field."""
+    """Returns the model of a row. Raises ValueError, KeyError or TypeError when the table is wrong."""
+    row = dict(row)
     if row["kind"] not in KINDS:
         raise ValueError(f"{row['key']}: there is no kind {row['kind']}")
     source = (
-        Packages(row["lock"], row.get("code", False))
+        Packages(row.pop("lock"), row.pop("code", False))
         if "lock" in row
-        else Hub(row["repository"], row.get("revision", ""))
+        else Hub(row.pop("repository"), row.pop("revision", ""))
     )
     return Model(
-        key=row["key"],
-        kind=row["kind"],
-        label=row["label"],
-        engine=row["engine"],
-        languages=tuple(row["languages"]),
-        licence=row["licence"],
         source=source,
-        files=tuple(_file(file) for file in row.get("file", ())),
-        main=row.get("main", ""),
-        size=row.get("size", 0),
-        memory=row.get("memory", 0),
-        right=row.get("right", 0),
-        note=row.get("note", ""),
-        voices=tuple(ModelVoice(**voice) for voice in row.get("voice", ())),
+        languages=tuple(row.pop("languages")),
+        files=tuple(map(_file, row.pop("file", ()))),
+        voices=tuple(ModelVoice(**voice) for voice in row.pop("voice", ())),
+        **row,
     )
 
 
