@@ -28,7 +28,7 @@ from tests.support.leaks import SECRET, all_logs, places_with
 
 OLLAMA = BackendChoice("ollama", "", "http://127.0.0.1:11434")
 THEIRS = BackendChoice("compatible", "", "http://127.0.0.1:8080/v1")
-WANTS_KEY = "127.0.0.1:8080 wants an API key. Give the app one, or choose another brain."
+WANTS_KEY = "127.0.0.1:8080 wants an API key. Give the app one, or choose another model."
 
 
 @asynccontextmanager

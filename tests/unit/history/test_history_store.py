@@ -176,7 +176,7 @@ async def test_words_are_found_and_never_read_as_a_query(
     typed: str, keys: str, indexed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not indexed:
-        monkeypatch.setattr("app.history.schema._knows_indexes", lambda database: False)
+        monkeypatch.setattr("app.history.schema._supports_index", lambda database: False)
         # Words are found inside others then, and with their accents.
         keys = {"oon": "a", "grunen tee": "", "moo kilometres": "a"}.get(typed, keys)
     async with kept(tmp_path, clock=Clock()) as history:
@@ -295,18 +295,18 @@ async def test_a_large_file_is_swept_once_nobody_talks(tmp_path: Path, monkeypat
         hold(history, "x", ("Xylophone?", "Marimba."))
         await history.remove(["x"])
         await history.purge()
-        assert await history._do(lambda file: erasing.is_to_be_swept(file.connection))
+        assert await history._do(lambda file: erasing.needs_sweep(file.connection))
         log.end()
-        assert not await history._do(lambda file: erasing.is_to_be_swept(file.connection))
+        assert not await history._do(lambda file: erasing.needs_sweep(file.connection))
         hold(history, "x", ("Xylophone?", "Marimba."))
         await history.remove(["x"])
     monkeypatch.setattr("app.history.writer.AGAIN_SECONDS", 0.05)
     async with kept(tmp_path) as history:  # not on closing, which is to be quick, nor before the list is shown
         for _ in range(500):
-            if not await history._do(lambda file: erasing.is_to_be_swept(file.connection)):
+            if not await history._do(lambda file: erasing.needs_sweep(file.connection)):
                 break
             await asyncio.sleep(0.01)
-        assert not await history._do(lambda file: erasing.is_to_be_swept(file.connection))
+        assert not await history._do(lambda file: erasing.needs_sweep(file.connection))
         assert [view.key for view in await history.conversations()] == ["a"]
 
 
@@ -498,7 +498,7 @@ async def test_only_the_user_may_read_it(tmp_path: Path) -> None:
 
 
 async def test_the_loop_is_never_held_up(tmp_path: Path) -> None:
-    """With the writer's thread kept busy, whatever is asked of it returns to the loop at once."""
+    """With the writer's thread kept busy, every call returns to the loop at once."""
     gate = threading.Event()
     async with kept(tmp_path) as history:
         hold(history, "a", MOON)

@@ -1,7 +1,4 @@
-"""What can be asked of the database of conversations, and done to it: plain calls on an open connection.
-
-Used on one thread, which owns the connection. Knows nothing of talks that still go on.
-"""
+"""Reads and changes the database of conversations. All functions run on the thread that owns the connection."""
 
 from __future__ import annotations
 
@@ -10,42 +7,41 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from operator import or_
 from pathlib import Path
-from typing import Any
 
-from app.conversation.events import Event
-from app.history.base import ConversationView, Setup
+from app.history.base import ConversationView, KeptTalk, Setup
+from app.history.open_talk import OpenTalk, conversation_row
 from app.history.schema import TURN_BITS, transaction
 from app.history.search import Query
 from app.history.serialization import setup_line, setup_of
-from app.history.writing import OpenTalk, conversation_row
 from app.session.errors import UserError
 
 _LINES = "SELECT line FROM events WHERE talk = ? ORDER BY serial"
+_MOST_ARGUMENTS = 900
+"""SQLite's limit of arguments is at least 999."""
 
 
 @dataclass(frozen=True, slots=True)
 class TalkLines:
-    """A talk as it is kept: its events as lines of JSON."""
+    """A talk as it is stored: its events as lines of JSON."""
 
     began: float
     lines: tuple[str, ...]
     folder: Path | None
 
 
-def _entries(database: sqlite3.Connection, key: str | None = None) -> dict[int, tuple[Any, ...]]:
-    """The fields of a `ConversationView`, by row, the newest first, of all with words in them; with `key` of that
-    one, even without words.
-    """
+def _views(database: sqlite3.Connection, key: str | None = None) -> dict[int, ConversationView]:
+    """Returns the views of all conversations with words by row, the newest first; with `key` only that one."""
     titles: dict[int, str] = {}
     turns: dict[int, int] = {}
     backends: dict[int, list[str]] = {}
-    sounding: set[int] = set()
+    with_sound: set[int] = set()
     arguments = () if key is None else (key,)
     only = "" if key is None else "WHERE conversation = (SELECT id FROM conversations WHERE key = ?)"
+    # The column `brains` holds the names of back-ends: the schema of released versions is not changed.
     for row, count, names, opening, folder in database.execute(
         f"SELECT conversation, turns, brains, opening, folder FROM talks {only} ORDER BY began, id", arguments
     ):
@@ -54,9 +50,9 @@ def _entries(database: sqlite3.Connection, key: str | None = None) -> dict[int, 
             titles.setdefault(row, opening)
         if names != "[]":
             backends.setdefault(row, []).extend(_names(names))
-        if folder is not None and row not in sounding and os.path.isdir(folder):
-            sounding.add(row)
-    found: dict[int, tuple[Any, ...]] = {}
+        if folder is not None and row not in with_sound and os.path.isdir(folder):
+            with_sound.add(row)
+    views: dict[int, ConversationView] = {}
     only = "" if key is None else "AND key = ?"
     for row, name, title, created, changed, setup in database.execute(
         f"SELECT id, key, title, created, changed, setup FROM conversations WHERE NOT removed {only} "
@@ -64,7 +60,7 @@ def _entries(database: sqlite3.Connection, key: str | None = None) -> dict[int, 
         arguments,
     ):
         if turns.get(row) or key is not None:
-            found[row] = (
+            views[row] = ConversationView(
                 name,
                 title or titles.get(row, ""),
                 bool(title),
@@ -73,10 +69,10 @@ def _entries(database: sqlite3.Connection, key: str | None = None) -> dict[int, 
                 turns.get(row, 0),
                 tuple(dict.fromkeys(backends.get(row, ()))),
                 "",
-                row in sounding,
+                row in with_sound,
                 setup_of(setup),
             )
-    return found
+    return views
 
 
 @functools.lru_cache(maxsize=1024)
@@ -85,77 +81,80 @@ def _names(line: str) -> tuple[str, ...]:
 
 
 def view(database: sqlite3.Connection, key: str) -> ConversationView:
-    """One conversation. Raises UserError where there is none."""
-    for fields in _entries(database, key).values():
-        return ConversationView(*fields)
+    """Returns one conversation. Raises UserError if there is none."""
+    for found in _views(database, key).values():
+        return found
     raise _gone()
 
 
 def search(database: sqlite3.Connection, typed: str, indexed: bool) -> tuple[ConversationView, ...]:
-    """The conversations in whose turns or titles all words are found, the newest first; all of them for none."""
-    entries = _entries(database)
+    """Returns the conversations with all words in their turns or title, the newest first; without words all of them."""
+    views = _views(database)
     query = Query(typed, indexed)
     if not query:
-        return tuple(ConversationView(*fields) for fields in entries.values())
-    found = query.find(database)
-    anywhere = set().union(*found)
-    shown = []
-    for row, fields in entries.items():
-        told = [row in conversations for conversations in found]
-        if all(told) or all(map(or_, told, query.in_title(fields[1]))):
-            shown.append(row)
+        return tuple(views.values())
+    by_word = query.find(database)
+    found = []
+    for row, listed in views.items():
+        in_turns = [row in conversations for conversations in by_word]
+        if all(in_turns) or all(map(or_, in_turns, query.in_title(listed.title))):
+            found.append(row)
     turns = query.newest(database, every=True)
-    if any(row in anywhere and row not in turns for row in shown):
+    anywhere = set().union(*by_word)
+    if any(row in anywhere and row not in turns for row in found):
         turns = query.newest(database, every=False) | turns
+    texts = _texts(database, [turns[row] for row in found if row in turns])
+    return tuple(
+        replace(views[row], snippet=query.snippet(text)) if (text := texts.get(turns.get(row, -1))) else views[row]
+        for row in found
+    )
+
+
+def _texts(database: sqlite3.Connection, turns: Sequence[int]) -> dict[int, str]:
     texts: dict[int, str] = {}
-    wanted = [turns[row] for row in shown if row in turns]
-    for begin in range(0, len(wanted), 900):  # SQLite's least limit of arguments is 999
-        part = wanted[begin : begin + 900]
+    for start in range(0, len(turns), _MOST_ARGUMENTS):
+        part = turns[start : start + _MOST_ARGUMENTS]
         marks = ",".join("?" * len(part))
         texts.update(database.execute(f"SELECT id, text FROM turns WHERE id IN ({marks})", part).fetchall())
-    views = []
-    for row in shown:
-        fields, text = entries[row], texts.get(turns.get(row, -1), "")
-        views.append(ConversationView(*fields[:7], query.snippet(text) if text else "", *fields[8:]))
-    return tuple(views)
+    return texts
 
 
 def talks(database: sqlite3.Connection, key: str) -> tuple[TalkLines, ...]:
-    """What happened in a conversation. Raises UserError where it is not there any more."""
-    asked = "SELECT id, began, folder, packed FROM talks WHERE conversation = ? ORDER BY began, id"
+    """Returns the talks of a conversation. Raises UserError if there is none."""
+    query = "SELECT id, began, folder, packed FROM talks WHERE conversation = ? ORDER BY began, id"
     return tuple(
         TalkLines(
             began,
-            (*_unpacked(packed), *(line for (line,) in database.execute(_LINES, (talk,)))),
+            (*_unpack(packed), *(line for (line,) in database.execute(_LINES, (talk,)))),
             Path(folder) if folder is not None and os.path.isdir(folder) else None,
         )
-        for talk, began, folder, packed in database.execute(asked, (find(database, key),)).fetchall()
+        for talk, began, folder, packed in database.execute(query, (row_of(database, key),)).fetchall()
     )
 
 
 def pack(database: sqlite3.Connection, talk: int | None = None) -> None:
-    """Packs what happened in a talk that is over, or in all talks, into a fifth of its size."""
+    """Compresses the events of a talk that is over, or of all talks, to a fifth of their size."""
     with transaction(database):
-        asked, which = "SELECT DISTINCT talk FROM events", ()
+        query, arguments = "SELECT DISTINCT talk FROM events", [] if talk is None else [talk]
         if talk is not None:
-            asked, which = f"{asked} WHERE talk = ?", (talk,)
-        for (row,) in database.execute(asked, which).fetchall():
+            query += " WHERE talk = ?"
+        for (row,) in database.execute(query, arguments).fetchall():
             (before,) = database.execute("SELECT packed FROM talks WHERE id = ?", (row,)).fetchone()
-            lines = [*_unpacked(before), *(line for (line,) in database.execute(_LINES, (row,)))]
+            lines = [*_unpack(before), *(line for (line,) in database.execute(_LINES, (row,)))]
             packed = zlib.compress("\n".join(lines).encode())
             database.execute("UPDATE talks SET packed = ? WHERE id = ?", (packed, row))
             database.execute("DELETE FROM events WHERE talk = ?", (row,))
 
 
-def _unpacked(packed: bytes | None) -> list[str]:
+def _unpack(packed: bytes | None) -> list[str]:
     try:
         return [] if packed is None else zlib.decompress(packed).decode().split("\n")
     except (zlib.error, UnicodeDecodeError) as error:
         raise UserError(f"What was said in this conversation can't be read: it is damaged ({error}).") from error
 
 
-def find(database: sqlite3.Connection, key: str) -> int:
-    """A conversation's row. Raises UserError where it is not there any more."""
+def row_of(database: sqlite3.Connection, key: str) -> int:
+    """Returns the row of a conversation. Raises UserError if there is none."""
     found = database.execute("SELECT id FROM conversations WHERE key = ? AND NOT removed", (key,)).fetchone()
     if found is None:
         raise _gone()
@@ -165,21 +164,21 @@ def find(database: sqlite3.Connection, key: str) -> int:
 def rename(database: sqlite3.Connection, key: str, title: str) -> None:
     """Gives a conversation a title of the user's own; empty: none. Raises UserError."""
     with transaction(database):
-        database.execute("UPDATE conversations SET title = ? WHERE id = ?", (title, find(database, key)))
+        database.execute("UPDATE conversations SET title = ? WHERE id = ?", (title, row_of(database, key)))
 
 
-def hold_so(database: sqlite3.Connection, key: str, setup: Setup, now: float) -> None:
-    """A conversation, which is made if there is none, is held so from now on."""
+def store_setup(database: sqlite3.Connection, key: str, setup: Setup, now: float) -> None:
+    """Stores the setup of a conversation, which is made if there is none."""
     with transaction(database):
         row = conversation_row(database, key, setup, now)
         database.execute("UPDATE conversations SET setup = ?, removed = 0 WHERE id = ?", (setup_line(setup), row))
 
 
-def duplicate(database: sqlite3.Connection, key: str, fresh: str, setup: Setup, now: float) -> ConversationView:
-    """Makes a second conversation `fresh` of the same talks, without their sound. Raises UserError."""
+def duplicate(database: sqlite3.Connection, key: str, new_key: str, setup: Setup, now: float) -> ConversationView:
+    """Makes a second conversation of the same talks, without their sound. Raises UserError."""
     with transaction(database):
-        old = find(database, key)
-        new = conversation_row(database, fresh, setup, now)
+        old = row_of(database, key)
+        new = conversation_row(database, new_key, setup, now)
         database.execute(
             "UPDATE conversations SET title = (SELECT title FROM conversations WHERE id = ?) WHERE id = ?", (old, new)
         )
@@ -199,26 +198,21 @@ def duplicate(database: sqlite3.Connection, key: str, fresh: str, setup: Setup, 
                 "SELECT id + ?, ?, speaker, number, at, text FROM turns WHERE talk = ?",
                 (shift, copy, talk),
             )
-    return view(database, fresh)
+    return view(database, new_key)
 
 
-def take_in(
-    database: sqlite3.Connection,
-    key: str,
-    title: str,
-    setup: Setup,
-    created: float,
-    told: Iterable[tuple[float, Sequence[Event], Path | None]],
+def insert(
+    database: sqlite3.Connection, key: str, title: str, setup: Setup, created: float, talks: Sequence[KeptTalk]
 ) -> ConversationView:
-    """Makes a conversation of whole talks: when each began, what happened, and where its sound is."""
+    """Makes a conversation of complete talks."""
     changed, rows = created, []
     with transaction(database):
         row = conversation_row(database, key, setup, created)
-        for began, events, folder in told:
-            talk = OpenTalk(key, setup, folder, began, limit=None)
-            for event in events:
-                talk.take(event)
-            changed = max(changed, began + (events[-1].at if events else 0.0))
+        for kept in talks:
+            talk = OpenTalk(key, setup, kept.folder, kept.began, limit=None)
+            for event in kept.events:
+                talk.add(event)
+            changed = max(changed, kept.began + (kept.events[-1].at if kept.events else 0.0))
             talk.write(database, changed)
             rows.append(talk.row)
         database.execute("UPDATE conversations SET title = ?, changed = ? WHERE id = ?", (title, changed, row))
@@ -228,7 +222,7 @@ def take_in(
 
 
 def mark_removed(database: sqlite3.Connection, keys: Sequence[str], removed: bool) -> None:
-    """Takes conversations out of the list, or puts them back."""
+    """Removes conversations from the list, or restores them."""
     with transaction(database):
         database.executemany(
             "UPDATE conversations SET removed = ? WHERE key = ?", [(int(removed), key) for key in keys]
@@ -236,7 +230,7 @@ def mark_removed(database: sqlite3.Connection, keys: Sequence[str], removed: boo
 
 
 def refers_to(database: sqlite3.Connection, folder: Path) -> bool:
-    """Whether a talk's sound is in this folder."""
+    """Returns whether a talk's sound is in this folder."""
     return database.execute("SELECT 1 FROM talks WHERE folder = ?", (str(folder),)).fetchone() is not None
 
 

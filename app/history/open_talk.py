@@ -1,6 +1,6 @@
-"""A talk while it is written down: its events, and the turns that they make.
+"""A talk while it is written to the database: its events, and the turns that they make.
 
-Used on the writer's thread alone, except for `put` and `end` of what it gives to the session.
+Used only on the writer's thread, except for the log that the session gets.
 """
 
 from __future__ import annotations
@@ -16,24 +16,25 @@ from app.conversation.transcript import Transcript, Turn
 from app.history.base import Setup
 from app.history.schema import TURN_BITS
 from app.history.serialization import event_line, setup_line, sound_text
-from app.history.titles import make_title
 
-MOST_WAITING = 100_000
-"""Events that wait for a disk with room again; what comes later is lost."""
+MOST_PENDING = 100_000
+"""Events that are held while the disk is full; later ones are lost."""
+TITLE_WORDS = 7
+TITLE_CHARS = 60
 
 
 @dataclass
 class OpenTalk:
-    """A talk that goes on. `write` inside a transaction; then `settle`, or `undo` if it was rolled back."""
+    """A talk that goes on. `write` inside a transaction; then `commit`, or `rollback` if the transaction failed."""
 
     key: str
     setup: Setup
     folder: Path | None
     began: float
-    limit: int | None = MOST_WAITING
+    limit: int | None = MOST_PENDING
     over: bool = False
-    forgotten: bool = False
-    """It was erased while it went on: nothing more is kept of it."""
+    erased: bool = False
+    """It was erased while it went on: nothing more of it is stored."""
     row: int | None = None
     conversation: int = 0
     _transcript: Transcript = field(default_factory=Transcript)
@@ -41,18 +42,18 @@ class OpenTalk:
     _serial: int = 0
     _changed: dict[int, Turn] = field(default_factory=dict)
     _rows: dict[int, int] = field(default_factory=dict)
-    """The rows of turns with words, by the turn's identity: two turns may have one number."""
+    """The rows of turns with words, by the turn's identity: two turns may have the same number."""
     _backends: list[str] = field(default_factory=list)
     _before: tuple[int | None, int, dict[int, int]] | None = None
 
     @property
-    def waits(self) -> bool:
-        """Whether there is anything to be written."""
+    def pending(self) -> bool:
+        """Whether there is anything to write."""
         return bool(self._lines)
 
-    def take(self, event: e.Event) -> None:
-        """Has an event written with the next `write`."""
-        if self.over or self.forgotten or (self.limit is not None and len(self._lines) >= self.limit):
+    def add(self, event: e.Event) -> None:
+        """Takes an event for the next `write`."""
+        if self.over or self.erased or (self.limit is not None and len(self._lines) >= self.limit):
             return
         self._lines.append(event_line(event))
         turn = self._transcript.apply(event)
@@ -60,10 +61,10 @@ class OpenTalk:
             self._changed[id(turn)] = turn
 
     def write(self, database: sqlite3.Connection, now: float) -> None:
-        """Writes all that waits. Raises sqlite3.Error."""
+        """Writes all pending events. Raises sqlite3.Error."""
         self._before = (self.row, self.conversation, dict(self._rows))
         if self.row is None:
-            self._begin(database, now)
+            self._insert(database, now)
         database.executemany(
             "INSERT INTO events (talk, serial, line) VALUES (?, ?, ?)",
             [(self.row, serial, line) for serial, line in enumerate(self._lines, self._serial)],
@@ -77,33 +78,33 @@ class OpenTalk:
         )
         database.execute("UPDATE conversations SET changed = ? WHERE id = ?", (now, self.conversation))
 
-    def settle(self) -> None:
-        """What was written is kept."""
+    def commit(self) -> None:
+        """Forgets the events that were written."""
         self._serial += len(self._lines)
         self._lines.clear()
         self._changed.clear()
         self._before = None
 
-    def undo(self) -> None:
-        """Nothing of what was written is kept; it waits for the next time."""
+    def rollback(self) -> None:
+        """Keeps the events for the next `write`, since the last one was undone."""
         if self._before is not None:
             self.row, self.conversation, self._rows = self._before
             self._before = None
 
-    def begin_anew(self) -> None:
-        """What is in the database of it is no longer there: goes on with a talk of its own, from here."""
+    def restart(self) -> None:
+        """Goes on as a new talk in the database, since its rows are gone."""
         self.row, self._before = None, None
         self._rows.clear()
         self._changed = {id(turn): turn for turn in self._transcript.turns}
 
-    def forget(self) -> None:
-        """Keeps nothing more of it."""
-        self.forgotten = True
+    def erase(self) -> None:
+        """Stores nothing more of it."""
+        self.erased = True
         self._lines.clear()
         self._changed.clear()
         self._transcript = Transcript()
 
-    def _begin(self, database: sqlite3.Connection, now: float) -> None:
+    def _insert(self, database: sqlite3.Connection, now: float) -> None:
         self.conversation = conversation_row(database, self.key, self.setup, now)
         folder = None if self.folder is None else sound_text(str(self.folder))
         cursor = database.execute(
@@ -125,32 +126,33 @@ class OpenTalk:
             database.execute("DELETE FROM turns WHERE id = ?", (self._rows.pop(identity),))
 
     def _opening(self) -> str:
-        words = (turn for turn in self._transcript.turns if turn.text)
-        first = next(words, None)
+        """Returns a title made from the first words, those of the user if there are any."""
+        turns = (turn for turn in self._transcript.turns if turn.text)
+        first = next(turns, None)
         if first is not None and (first.speaker == "assistant" or first.backchannel):
-            asked = (turn for turn in words if turn.speaker == "user" and not turn.backchannel)
-            first = next(asked, first)
-        return sound_text(make_title(first.text)) if first is not None else ""
+            questions = (turn for turn in turns if turn.speaker == "user" and not turn.backchannel)
+            first = next(questions, first)
+        return sound_text(_title(first.text)) if first is not None else ""
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
-    """What a session is given: a `TalkLog`."""
+class OpenTalkLog:
+    """The `TalkLog` that a session gets."""
 
     talk: OpenTalk
     post: Callable[[OpenTalk, e.Event | None], None]
 
     def put(self, event: e.Event) -> None:
-        """Has an event written down."""
+        """Passes an event to the writer."""
         self.post(self.talk, event)
 
     def end(self) -> None:
-        """The talk is over."""
+        """Tells the writer that the talk is over."""
         self.post(self.talk, None)
 
 
 def conversation_row(database: sqlite3.Connection, key: str, setup: Setup, now: float) -> int:
-    """The row of a conversation, which is made if there is none."""
+    """Returns the row of a conversation, which is made if there is none."""
     database.execute(
         "INSERT INTO conversations (key, created, changed, setup) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
         (key, now, now, setup_line(setup)),
@@ -159,8 +161,20 @@ def conversation_row(database: sqlite3.Connection, key: str, setup: Setup, now: 
 
 
 def next_turn(database: sqlite3.Connection, conversation: int) -> int:
-    """The id of a conversation's next turn."""
+    """Returns the id of a conversation's next turn."""
     first = conversation << TURN_BITS
     last = first + (1 << TURN_BITS) - 1
     newest = database.execute("SELECT MAX(id) FROM turns WHERE id BETWEEN ? AND ?", (first, last)).fetchone()[0]
     return first if newest is None else newest + 1
+
+
+def _title(text: str) -> str:
+    """Returns the first words of `text`, cut at a word, with "…" if there are more."""
+    words = text.split(maxsplit=TITLE_WORDS)
+    title = ""
+    for word in words[:TITLE_WORDS]:
+        longer = f"{title} {word}".strip()
+        if len(longer) > TITLE_CHARS:
+            return f"{title or longer[:TITLE_CHARS]}…"
+        title = longer
+    return f"{title.rstrip(',;:–—-')}…" if len(words) > TITLE_WORDS else title
