@@ -1,7 +1,4 @@
-"""What was heard of one answer, judged from a session's events: whether something was taken back, and how soon it came.
-
-`bench answers` asks; this looks. Pure: no sound and no clock but the events' own.
-"""
+"""Judges one answer by its session's events: whether something was taken back, and how soon it came."""
 
 from __future__ import annotations
 
@@ -17,12 +14,12 @@ from app.conversation.words import fold
 
 @dataclass(frozen=True, slots=True)
 class HeardAnswer:
-    """One question's answer as it was heard.
+    """One question's answer as it was played.
 
-    `bridges`: how often a bridge was spoken; `whole`: without its opening, it was nothing but the beginning of one
-    revision's words, so one text of the brain's own; `opening`: the words that filled the wait, if any. Seconds from
-    the question's end: `first_sound`, an opening's too; `first_word`, until the first word of the answer had been
-    said. `right`: it holds the answer that is known.
+    `heard`: the recognised question; `said`: the answer without its `opening`, the words that filled the wait;
+    `bridges`: how often a bridge was spoken; `whole`: the answer is nothing but the beginning of one revision. Seconds
+    from the question's end: `first_sound`, which may be an opening's; `first_word`, until the answer's first word had
+    been said. `right`: it contains a known answer.
     """
 
     question: str
@@ -37,15 +34,15 @@ class HeardAnswer:
 
     @property
     def taken_back(self) -> bool:
-        """Whether something was said that the brain did not stand by: a bridge was spoken, be it one that a brain has
-        learned from its own history, or its content changed.
+        """Whether something was said that did not hold: a bridge was spoken, even one that a back-end has learned from
+        its own history, or the content changed.
         """
         told = " ".join(fold(self.said))
         learned = any(" ".join(fold(bridge)) in told for bridge in language(ENGLISH).bridges)
         return self.bridges > 0 or learned or bool(self.said and not self.whole)
 
     def document(self) -> dict[str, Any]:
-        """For programs."""
+        """The answer for JSON."""
         return {
             "question": self.question,
             "heard": self.heard,
@@ -61,14 +58,14 @@ class HeardAnswer:
 
 
 def judge(question: str, answers: Sequence[str], events: Sequence[e.Event], end: float, cushion: float) -> HeardAnswer:
-    """What came of a question that ended at session time `end`. `answers`: one of which is right; `cushion`: seconds
-    that a loudspeaker sounds behind what it is given.
+    """Judges the answer to a question that ended at session time `end`. `answers`: ways to put the right one;
+    `cushion`: seconds from a loudspeaker's input to its sound.
     """
     texts: dict[int, str] = {}
     for event in events:
         if isinstance(event, e.OracleDelta):
             texts[event.revision] = texts.get(event.revision, "") + event.text
-    # An answer that set in too early, and was given back to the user, is heard but is none to the question.
+    # An answer that began too early, before the user resumed the turn, is not the answer to the question.
     resumed = max((x.at for x in events if isinstance(x, e.UserResumed)), default=-1.0)
     words = [x for x in events if isinstance(x, e.AssistantSaid) and x.at > resumed]
     content = [x for x in words if x.revision]

@@ -15,7 +15,8 @@ from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
 from app.conversation.voice import VoiceWindow
-from app.evaluation.pauses import BENCH, VOICE_FLOOR
+from app.evaluation.recordings import VOICE_FLOOR
+from app.evaluation.sayings import sayings
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.clock import run_simulated
 from app.session.parts import SessionConfig, SessionParts
@@ -107,7 +108,7 @@ def test_what_is_no_speech_does_not_even_hold(kind: str, below: float) -> None:
 
 
 def test_speech_over_the_assistant_silences_it_within_300_ms() -> None:
-    files = {(cut.file, cut.begin): cut for cut in BENCH}
+    files = {(cut.file, cut.begin): cut for cut in sayings().bench}
     took: list[float] = []
     for number, cut in enumerate(files.values()):
         said = question(cut.file)[round(cut.begin * SAMPLE_RATE) : round(cut.end * SAMPLE_RATE)]

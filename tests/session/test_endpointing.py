@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from app.conversation.turn import TurnSettings
+from app.evaluation.endpointing import follow
+from app.evaluation.endpointing_result import figures
 from app.evaluation.pauses import Case, bench_cases
 from app.evaluation.speech_models import SpeechModels, speech_models
-from app.evaluation.turns import follow
-from app.evaluation.turns_result import figures
 from app.models.locations import default_model
 
 pytestmark = pytest.mark.skipif(
@@ -28,7 +28,7 @@ def models() -> Iterator[SpeechModels]:
 
 @pytest.fixture(scope="module")
 def cases(models: SpeechModels) -> list[Case]:
-    return [case for case in bench_cases(models.transcribe, 1, 6)[0] if case.kind == "clause"]
+    return [case for case in bench_cases(models.transcribe, 1, 6).made if case.kind == "clause"]
 
 
 def test_a_pause_in_mid_clause_audibly_cuts_nobody_off(models: SpeechModels, cases: list[Case]) -> None:

@@ -6,8 +6,8 @@ import numpy as np
 
 from app.evaluation.pauses import Case
 from app.stt.finished_words import WordOdds
+from app.training.endpointing import Outcome, choose, fit, follow, logistic
 from app.training.pause_samples import Look, Pause, Utterance
-from app.training.turn_ends import Outcome, choose, fit, follow, logistic
 
 GAP = 0.9
 END = 4.0
