@@ -21,7 +21,7 @@ import numpy as np
 from app.audio.io.portaudio import CUSHION_SECONDS
 from app.conversation import events as e
 from app.conversation.words import fold
-from app.evaluation.heard_answers import HeardAnswer, judge
+from app.evaluation.judged_answers import JudgedAnswer, judge
 from app.evaluation.reader import Reader
 from app.evaluation.recordings import SUFFIXES, read_sound, voice_end
 from app.evaluation.report import Progress, machine, markdown, quantile
@@ -55,7 +55,7 @@ class Asked:
 class AnswersResult:
     """Answers by way and voice; `read_back`: the words that were read back wrong and all words, by way and voice."""
 
-    heard: dict[tuple[Way, str], list[HeardAnswer]] = field(default_factory=dict)
+    judged: dict[tuple[Way, str], list[JudgedAnswer]] = field(default_factory=dict)
     read_back: dict[tuple[Way, str], tuple[int, int]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     simulated: bool = False
@@ -63,8 +63,8 @@ class AnswersResult:
     def table(self) -> str:
         """The result as a Markdown table, and the answers that were taken back."""
         rows = []
-        for (way, voice), heard in self.heard.items():
-            f = figures(heard)
+        for (way, voice), group in self.judged.items():
+            f = figures(group)
             wrong, words = self.read_back.get((way, voice), (0, 0))
             counts = (f[key] for key in ("whole", "openings", "right"))
             seconds = (f"{f[key]:.2f}" for key in SECONDS)
@@ -74,8 +74,8 @@ class AnswersResult:
         head += ["first sound p50, s", "p75", "first word said p50, s", "p75", "read back otherwise, %"]
         lines = [f"Short questions in {'simulated' if self.simulated else 'real'} time, {machine()}", ""]
         lines += markdown(head, rows, text_columns=2)
-        for (way, voice), heard in self.heard.items():
-            lines += ["", *(f"{way}, {voice}, taken back: {x.heard} → {x.said}" for x in heard if x.taken_back)]
+        for (way, voice), group in self.judged.items():
+            lines += ["", *(f"{way}, {voice}, taken back: {x.recognised} → {x.said}" for x in group if x.taken_back)]
         return "\n".join([*lines, *dict.fromkeys(self.failures)])
 
     def document(self) -> dict[str, Any]:
@@ -87,11 +87,11 @@ class AnswersResult:
                 {
                     "way": way,
                     "voice": voice,
-                    **figures(heard),
+                    **figures(group),
                     "read_back": self.read_back.get((way, voice)),
-                    "answers": [one.document() for one in heard],
+                    "answers": [one.document() for one in group],
                 }
-                for (way, voice), heard in self.heard.items()
+                for (way, voice), group in self.judged.items()
             ],
             "failures": self.failures,
         }
@@ -100,20 +100,20 @@ class AnswersResult:
 SECONDS = ("sound_p50", "sound_p75", "word_p50", "word_p75")
 
 
-def figures(heard: Sequence[HeardAnswer]) -> dict[str, Any]:
-    """Counts of a group, and its times in seconds from the questions' ends (nan if nothing was heard)."""
-    taken_back = sum(one.taken_back for one in heard)
-    sounds = [one.first_sound for one in heard if one.first_sound is not None]
-    words = [one.first_word for one in heard if one.first_word is not None]
+def figures(group: Sequence[JudgedAnswer]) -> dict[str, Any]:
+    """Counts of a group, and its times in seconds from the questions' ends (nan if there are none)."""
+    taken_back = sum(one.taken_back for one in group)
+    sounds = [one.first_sound for one in group if one.first_sound is not None]
+    words = [one.first_word for one in group if one.first_word is not None]
     times = (quantile(values, share) for values in (sounds, words) for share in (0.5, 0.75))
     return {
-        "asked": len(heard),
-        "unanswered": sum(not one.said for one in heard),
+        "asked": len(group),
+        "unanswered": sum(not one.said for one in group),
         "taken_back": taken_back,
-        "share": round(taken_back / max(1, len(heard)), 4),
-        "whole": sum(one.whole and not one.bridges for one in heard if one.said),
-        "openings": sum(bool(one.opening) for one in heard),
-        "right": sum(one.right for one in heard),
+        "share": round(taken_back / max(1, len(group)), 4),
+        "whole": sum(one.whole and not one.bridges for one in group if one.said),
+        "openings": sum(bool(one.opening) for one in group),
+        "right": sum(one.right for one in group),
         **dict(zip(SECONDS, times, strict=True)),
     }
 
@@ -175,7 +175,7 @@ async def run_answers(
                 end_with_input=False,
                 remember_seconds=120.0 if back is not None else 0.0,
             )
-            group = result.heard[way, voice] = []
+            group = result.judged[way, voice] = []
             wrong = words = 0
             async with talk:
                 events: list[e.Event] = []

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from app.conversation.frame import SAMPLE_RATE
-from app.conversation.words import fold
 from app.evaluation.answers import SECONDS, Asked, Way, figures, run_answers
-from app.evaluation.heard_answers import HeardAnswer
+from app.evaluation.judged_answers import JudgedAnswer, contains_any
 from app.evaluation.recordings import read_sound
 from app.evaluation.report import Progress, machine, markdown, no_progress
 from app.evaluation.spoken_questions import MakeSession, Question
@@ -43,20 +42,20 @@ class FactsResult:
     """Answers by model and way, in the order of `facts`."""
 
     facts: Sequence[Fact]
-    heard: dict[tuple[str, Way], list[HeardAnswer]] = field(default_factory=dict)
+    judged: dict[tuple[str, Way], list[JudgedAnswer]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     simulated: bool = False
 
     def table(self) -> str:
         """The result as two Markdown tables: all questions, and right answers by subject."""
         rows, by_subject = [], []
-        for (model, way), heard in self.heard.items():
-            f = figures(heard)
-            right = self._right(heard)
-            counts = (len(heard) - right - f["unanswered"], f["unanswered"], f["taken_back"], f["openings"])
+        for (model, way), group in self.judged.items():
+            f = figures(group)
+            right = self._right(group)
+            counts = (len(group) - right - f["unanswered"], f["unanswered"], f["taken_back"], f["openings"])
             seconds = (f"{f[key]:.2f}" for key in SECONDS)
-            rows.append((model, way, right, f"{100 * right / max(1, len(heard)):.0f}", *counts, *seconds))
-            by_subject.append((model, way, *self._by_subject(heard).values()))
+            rows.append((model, way, right, f"{100 * right / max(1, len(group)):.0f}", *counts, *seconds))
+            by_subject.append((model, way, *self._by_subject(group).values()))
         head = ["model", "way", "right", "%", "wrong", "no answer", "taken back", "openings"]
         head += ["first sound p50, s", "p75", "first word of the answer p50, s", "p75"]
         subjects = dict.fromkeys(fact.subject for fact in self.facts)
@@ -82,15 +81,15 @@ class FactsResult:
                 {
                     "model": model,
                     "way": way,
-                    **figures(heard),
-                    "right": self._right(heard),
-                    "by_subject": self._by_subject(heard),
+                    **figures(group),
+                    "right": self._right(group),
+                    "by_subject": self._by_subject(group),
                     "answers": [
                         {**one.document(), "right": is_right(one, known)}
-                        for one, known in zip(heard, self._known(), strict=False)
+                        for one, known in zip(group, self._known(), strict=False)
                     ],
                 }
-                for (model, way), heard in self.heard.items()
+                for (model, way), group in self.judged.items()
             ],
             "failures": self.failures,
         }
@@ -98,12 +97,12 @@ class FactsResult:
     def _known(self) -> list[tuple[str, ...]]:
         return [fact.asked.answers for fact in self.facts]
 
-    def _right(self, heard: Sequence[HeardAnswer]) -> int:
-        return sum(map(is_right, heard, self._known()))
+    def _right(self, group: Sequence[JudgedAnswer]) -> int:
+        return sum(map(is_right, group, self._known()))
 
-    def _by_subject(self, heard: Sequence[HeardAnswer]) -> dict[str, int]:
+    def _by_subject(self, group: Sequence[JudgedAnswer]) -> dict[str, int]:
         out = dict.fromkeys((fact.subject for fact in self.facts), 0)
-        for fact, one in zip(self.facts, heard, strict=False):
+        for fact, one in zip(self.facts, group, strict=False):
             out[fact.subject] += is_right(one, fact.asked.answers)
         return out
 
@@ -129,10 +128,9 @@ def loud_end(samples: np.ndarray) -> float:
     return float(np.flatnonzero(energy > loud)[-1] * hop + 3 * hop) / SAMPLE_RATE
 
 
-def is_right(heard: HeardAnswer, answers: Sequence[str]) -> bool:
+def is_right(answer: JudgedAnswer, answers: Sequence[str]) -> bool:
     """Whether the first sentence of the answer contains one of the known answers."""
-    told = f" {' '.join(fold(first_sentence(heard.said)))} "
-    return any(f" {' '.join(fold(answer))} " in told for answer in answers)
+    return contains_any(first_sentence(answer.said), answers)
 
 
 def first_sentence(text: str) -> str:
@@ -157,7 +155,7 @@ async def run_facts(
     for choice in models:
         name = choice.model or choice.provider
         for way in ways:
-            group = result.heard[name, way] = []
+            group = result.judged[name, way] = []
             for start in range(0, len(facts), QUESTIONS_PER_TALK):
                 some = [fact.asked for fact in facts[start : start + QUESTIONS_PER_TALK]]
                 progress(f"{name}, {way}: question {start + 1} of {len(facts)}")
@@ -169,6 +167,6 @@ async def run_facts(
                     ways=(way,),
                     simulated=simulated,
                 )
-                group += part.heard[way, VOICES]
+                group += part.judged[way, VOICES]
                 result.failures += part.failures
     return result

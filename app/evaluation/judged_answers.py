@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,17 +13,17 @@ from app.conversation.words import fold
 
 
 @dataclass(frozen=True, slots=True)
-class HeardAnswer:
+class JudgedAnswer:
     """One question's answer as it was played.
 
-    `heard`: the recognised question; `said`: the answer without its `opening`, the words that filled the wait;
+    `recognised`: the question's words; `said`: the answer without its `opening`, the words that filled the wait;
     `bridges`: how often a bridge was spoken; `whole`: the answer is nothing but the beginning of one revision. Seconds
     from the question's end: `first_sound`, which may be an opening's; `first_word`, until the answer's first word had
     been said. `right`: it contains a known answer.
     """
 
     question: str
-    heard: str
+    recognised: str
     said: str
     opening: str
     bridges: int
@@ -37,15 +37,14 @@ class HeardAnswer:
         """Whether something was said that did not hold: a bridge was spoken, even one that a back-end has learned from
         its own history, or the content changed.
         """
-        told = " ".join(fold(self.said))
-        learned = any(" ".join(fold(bridge)) in told for bridge in language(ENGLISH).bridges)
+        learned = contains_any(self.said, language(ENGLISH).bridges)
         return self.bridges > 0 or learned or bool(self.said and not self.whole)
 
     def document(self) -> dict[str, Any]:
         """The answer for JSON."""
         return {
             "question": self.question,
-            "heard": self.heard,
+            "heard": self.recognised,
             "opening": self.opening,
             "said": self.said,
             "bridges": self.bridges,
@@ -57,7 +56,7 @@ class HeardAnswer:
         }
 
 
-def judge(question: str, answers: Sequence[str], events: Sequence[e.Event], end: float, cushion: float) -> HeardAnswer:
+def judge(question: str, answers: Sequence[str], events: Sequence[e.Event], end: float, cushion: float) -> JudgedAnswer:
     """Judges the answer to a question that ended at session time `end`. `answers`: ways to put the right one;
     `cushion`: seconds from a loudspeaker's input to its sound.
     """
@@ -75,18 +74,23 @@ def judge(question: str, answers: Sequence[str], events: Sequence[e.Event], end:
     whole = any(fold(spoken(text))[: len(mine)] == mine for text in texts.values())
     starts = [x.at for x in events if isinstance(x, e.AssistantStarted) and x.at > resumed]
     finals = {x.turn: x.text for x in events if isinstance(x, e.TranscriptFinal)}
-    told = f" {' '.join(mine)} "
-    return HeardAnswer(
+    return JudgedAnswer(
         question=question,
-        heard=" ".join(finals[turn] for turn in sorted(finals)),
+        recognised=" ".join(finals[turn] for turn in sorted(finals)),
         said=said,
         opening=opening,
         bridges=sum(isinstance(x, e.AssistantCorrected) and x.how == "corrected" for x in events),
         whole=whole,
         first_sound=starts[0] + cushion - end if starts else None,
         first_word=content[0].at - end if content else None,
-        right=any(f" {' '.join(fold(answer))} " in told for answer in answers),
+        right=contains_any(said, answers),
     )
+
+
+def contains_any(text: str, phrases: Iterable[str]) -> bool:
+    """Whether `text` contains one of the phrases, as whole words."""
+    words = f" {' '.join(fold(text))} "
+    return any(f" {' '.join(fold(phrase))} " in words for phrase in phrases)
 
 
 def _rounded(seconds: float | None) -> float | None:
