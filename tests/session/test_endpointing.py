@@ -1,4 +1,4 @@
-"""Speakers who pause, through the real voice detector, recogniser and judges: a small part of `bench turns`."""
+"""Endpointing with the real voice detector, recogniser and judges: a small part of `bench turns`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_pause_in_mid_clause_audibly_cuts_nobody_off(models: SpeechModels, cas
 
 
 def test_a_hasty_tracker_would_cut_them_off(models: SpeechModels, cases: list[Case]) -> None:
-    """The measure itself: whoever takes every silence for the end is told so."""
+    """Checks the measure itself: a tracker that ends the turn at every silence cuts speakers off."""
     hasty = TurnSettings(patience=-10.0)
     heard = [follow(case, models, hasty) for case in cases[:1]]
     assert all(one.cuts for one in heard)

@@ -1,4 +1,4 @@
-"""The talk button is pressed a moment after the first sound: the words are heard whole all the same."""
+"""If the talk button is pressed a moment after the first sound, the first word is still recognised."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class HeldSource:
 
 
 async def heard(late: float, *, deaf_before: bool = False) -> str:
-    """What is understood of a question when the button goes down `late` seconds behind its first sound."""
+    """The words recognised of a question when the button goes down `late` seconds after its first sound."""
     question = sounds.question("103_2")
     question = question[np.flatnonzero(np.abs(question) > VOICE_FLOOR)[0] :]
     sound = np.concatenate([sounds.room(LEAD_SECONDS), question, sounds.room(1.0)])

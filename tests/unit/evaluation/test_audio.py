@@ -1,4 +1,4 @@
-"""The chirp that `bench audio` sends on its round is found to the sample, and nothing else is taken for it."""
+"""The chirp of `bench audio` is found to the sample, and nothing else is mistaken for it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support import sounds
 
 
 def hearings(sound: np.ndarray) -> list[int]:
-    """The samples at which a detector says that a chirp has ended."""
+    """The samples at which the detector finds the end of a chirp."""
     detector = ChirpDetector(make_chirp())
     frames = np.pad(sound, (0, -len(sound) % FRAME_SAMPLES)).astype(np.float32).reshape(-1, FRAME_SAMPLES)
     heard = [(number, detector.find(frame)) for number, frame in enumerate(frames)]

@@ -1,4 +1,4 @@
-"""`bench answers`: what it takes for taken back, for whole and for an opening, from what was heard."""
+"""`bench answers` tells answers that were taken back, whole answers and openings apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bench overlap` tells a question that was heard whole from one that lost its beginning and one that vanished."""
+"""`bench overlap` tells whole questions, those without a beginning and those that vanished apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fit of turn ends, on pauses whose right answer is known: what it learns, and what its policies do with it."""
+"""The fit of endpointing, on pauses whose right answer is known, and what its policies do."""
 
 from __future__ import annotations
 
