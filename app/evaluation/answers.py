@@ -25,7 +25,7 @@ from app.evaluation.judged_answers import JudgedAnswer, judge
 from app.evaluation.reader import Reader
 from app.evaluation.recordings import SUFFIXES, read_sound, voice_end
 from app.evaluation.report import Progress, machine, markdown, quantile
-from app.evaluation.spoken_questions import MakeSession, PacedAsker, PacedListener, Question
+from app.evaluation.spoken_questions import MakeSession, PacedAsker, PacedListener, Question, until_answered
 from app.evaluation.word_errors import word_distance
 from app.platform.resources import resource
 from app.session.control import SessionChoice
@@ -37,8 +37,7 @@ WAYS: tuple[Way, ...] = ("hands-free", "talk button")
 
 RELEASE_SECONDS = 0.15
 """From the last word until the talk button is released."""
-PATIENCE_SECONDS = 40.0
-AFTER_SECONDS = 0.6
+SETTLE_SECONDS = 0.6
 """Silence after an answer before the next question, so that the question opens a new turn."""
 
 
@@ -49,6 +48,7 @@ class Asked:
     question: Question
     answers: tuple[str, ...]
     voice: str
+    subject: str = ""
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class AnswersResult:
         lines = [f"Short questions in {'simulated' if self.simulated else 'real'} time, {machine()}", ""]
         lines += markdown(head, rows, text_columns=2)
         for (way, voice), group in self.judged.items():
-            lines += ["", *(f"{way}, {voice}, taken back: {x.recognised} → {x.said}" for x in group if x.taken_back)]
+            lines += ["", *(f"{way}, {voice}, taken back: {x.heard} → {x.said}" for x in group if x.taken_back)]
         return "\n".join([*lines, *dict.fromkeys(self.failures)])
 
     def document(self) -> dict[str, Any]:
@@ -186,7 +186,7 @@ async def run_answers(
                     events.clear()
                     began = await _ask(talk, asker, one.question, way)
                     end = began + one.question.end
-                    await _until_answered(talk, events, end)
+                    await until_answered(talk, events, end, SETTLE_SECONDS)
                     result.failures += [x.sentence for x in events if isinstance(x, e.Failure)]
                     group.append(judge(one.question.text, one.answers, events, end, CUSHION_SECONDS))
                     sound = talk.sound_of("assistant", end, talk.clock()) if back is not None else None
@@ -214,15 +214,3 @@ async def _ask(talk: Session, asker: PacedAsker, question: Question, way: Way) -
         await asyncio.sleep(max(0.0, began + question.end + RELEASE_SECONDS - talk.clock()))
         talk.release()
     return began
-
-
-async def _until_answered(talk: Session, events: Sequence[e.Event], end: float) -> None:
-    """Waits until the question and its answer are over, or no answer comes."""
-    quiet_since = None
-    while talk.clock() - end < PATIENCE_SECONDS:
-        await asyncio.sleep(0.05)
-        asked = any(isinstance(x, e.UserEnded | e.TranscriptFinal) for x in events)
-        quiet = talk.quiet and asked
-        quiet_since = (quiet_since or talk.clock()) if quiet else None
-        if quiet_since is not None and talk.clock() - max(quiet_since, end) > AFTER_SECONDS:
-            return

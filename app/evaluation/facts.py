@@ -29,19 +29,11 @@ VOICES = "four voices"
 VOICE_RANGE_DB = 22.0
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A question of the bench and its subject."""
-
-    subject: str
-    asked: Asked
-
-
 @dataclass(slots=True)
 class FactsResult:
     """Answers by model and way, in the order of `facts`."""
 
-    facts: Sequence[Fact]
+    facts: Sequence[Asked]
     judged: dict[tuple[str, Way], list[JudgedAnswer]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     simulated: bool = False
@@ -95,7 +87,7 @@ class FactsResult:
         }
 
     def _known(self) -> list[tuple[str, ...]]:
-        return [fact.asked.answers for fact in self.facts]
+        return [fact.answers for fact in self.facts]
 
     def _right(self, group: Sequence[JudgedAnswer]) -> int:
         return sum(map(is_right, group, self._known()))
@@ -103,17 +95,17 @@ class FactsResult:
     def _by_subject(self, group: Sequence[JudgedAnswer]) -> dict[str, int]:
         out = dict.fromkeys((fact.subject for fact in self.facts), 0)
         for fact, one in zip(self.facts, group, strict=False):
-            out[fact.subject] += is_right(one, fact.asked.answers)
+            out[fact.subject] += is_right(one, fact.answers)
         return out
 
 
-def load_facts(count: int) -> list[Fact]:
+def load_facts(count: int) -> list[Asked]:
     """The first `count` questions with their recordings; their subjects take turns."""
     facts = []
     for number, entry in enumerate(json.loads(resource("bench", "facts.json").read_text("utf-8"))[:count], 1):
         samples = read_sound(resource("bench", "facts", f"{number:03}.ogg"))
         question = Question(f"{number:03}", entry["question"], samples, loud_end(samples))
-        facts.append(Fact(entry["subject"], Asked(question, tuple(entry["answers"]), VOICES)))
+        facts.append(Asked(question, tuple(entry["answers"]), VOICES, entry["subject"]))
     return facts
 
 
@@ -144,7 +136,7 @@ def first_sentence(text: str) -> str:
 async def run_facts(
     make: MakeSession,
     models: Sequence[BackendChoice],
-    facts: Sequence[Fact],
+    facts: Sequence[Asked],
     progress: Progress,
     *,
     ways: Sequence[Way],
@@ -157,12 +149,11 @@ async def run_facts(
         for way in ways:
             group = result.judged[name, way] = []
             for start in range(0, len(facts), QUESTIONS_PER_TALK):
-                some = [fact.asked for fact in facts[start : start + QUESTIONS_PER_TALK]]
                 progress(f"{name}, {way}: question {start + 1} of {len(facts)}")
                 part = await run_answers(
                     make,
                     replace(SessionChoice(), backend=choice),
-                    some,
+                    facts[start : start + QUESTIONS_PER_TALK],
                     no_progress,
                     ways=(way,),
                     simulated=simulated,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from app.conversation import events as e
@@ -16,14 +16,14 @@ from app.conversation.words import fold
 class JudgedAnswer:
     """One question's answer as it was played.
 
-    `recognised`: the question's words; `said`: the answer without its `opening`, the words that filled the wait;
+    `heard`: the question as recognised; `said`: the answer without its `opening`, the words that filled the wait;
     `bridges`: how often a bridge was spoken; `whole`: the answer is nothing but the beginning of one revision. Seconds
     from the question's end: `first_sound`, which may be an opening's; `first_word`, until the answer's first word had
     been said. `right`: it contains a known answer.
     """
 
     question: str
-    recognised: str
+    heard: str
     said: str
     opening: str
     bridges: int
@@ -42,18 +42,8 @@ class JudgedAnswer:
 
     def document(self) -> dict[str, Any]:
         """The answer for JSON."""
-        return {
-            "question": self.question,
-            "heard": self.recognised,
-            "opening": self.opening,
-            "said": self.said,
-            "bridges": self.bridges,
-            "whole": self.whole,
-            "taken_back": self.taken_back,
-            "right": self.right,
-            "first_sound": _rounded(self.first_sound),
-            "first_word": _rounded(self.first_word),
-        }
+        seconds = {name: _rounded(getattr(self, name)) for name in ("first_sound", "first_word")}
+        return {**asdict(self), "taken_back": self.taken_back, **seconds}
 
 
 def judge(question: str, answers: Sequence[str], events: Sequence[e.Event], end: float, cushion: float) -> JudgedAnswer:
@@ -76,7 +66,7 @@ def judge(question: str, answers: Sequence[str], events: Sequence[e.Event], end:
     finals = {x.turn: x.text for x in events if isinstance(x, e.TranscriptFinal)}
     return JudgedAnswer(
         question=question,
-        recognised=" ".join(finals[turn] for turn in sorted(finals)),
+        heard=" ".join(finals[turn] for turn in sorted(finals)),
         said=said,
         opening=opening,
         bridges=sum(isinstance(x, e.AssistantCorrected) and x.how == "corrected" for x in events),

@@ -17,12 +17,19 @@ from app.audio.io.portaudio import CUSHION_SECONDS
 from app.conversation import events as e
 from app.conversation.words import fold
 from app.evaluation.report import Progress, machine, quantile
-from app.evaluation.spoken_questions import MakeSession, PacedAsker, PacedListener, Question, load_questions
+from app.evaluation.spoken_questions import (
+    MakeSession,
+    PacedAsker,
+    PacedListener,
+    Question,
+    load_questions,
+    until_answered,
+)
 from app.evaluation.word_errors import word_distance
 from app.session.control import SessionChoice
-from app.session.session import Session
 
-PATIENCE_SECONDS = 40.0
+SETTLE_SECONDS = 1.0
+"""Silence after an answer before the next question."""
 
 
 @dataclass(slots=True)
@@ -153,14 +160,9 @@ class LatencyResult:
             "machine": machine(),
             "manners": {
                 name: {
+                    **dataclasses.asdict(m),
                     **{row.key: row.figures(m) for row in ROWS},
                     "word_error_rate": round(m.word_error_rate, 4),
-                    "early_starts": m.early_starts,
-                    "underruns": m.underruns,
-                    "unanswered": m.unanswered,
-                    "looks_skipped": m.looks_skipped,
-                    "failures": m.failures,
-                    "talks": m.talks,
                 }
                 for name, m in self.modes.items()
             },
@@ -209,18 +211,6 @@ async def run_latency(
             for number, question in enumerate(questions, 1):
                 progress(f"{answer_mode}: question {number} of {len(questions)}")
                 began = asker.ask(question)
-                await _until_answered(talk, began + question.end)
+                await until_answered(talk, follower.events, began + question.end, SETTLE_SECONDS)
                 follower.close(question, began)
     return LatencyResult(len(questions), modes)
-
-
-async def _until_answered(talk: Session, end: float) -> None:
-    """Waits until the question and its answer are over, or no answer comes."""
-    while talk.clock() < end + 0.3:
-        await asyncio.sleep(0.05)
-    begin, quiet_since = talk.clock(), None
-    while talk.clock() - begin < PATIENCE_SECONDS:
-        quiet_since = (quiet_since or talk.clock()) if talk.quiet else None
-        if quiet_since is not None and talk.clock() - quiet_since > 1.0:
-            return
-        await asyncio.sleep(0.05)

@@ -6,7 +6,6 @@ so that a talk in a room is the same each time. `Room` has a source, a sink and 
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -126,9 +125,7 @@ class RoomSink:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         return None
 
 
@@ -170,9 +167,7 @@ class RoomSource:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         return None
 
 

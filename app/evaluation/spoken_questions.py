@@ -5,6 +5,7 @@ The sound enters and leaves as on devices, paced by the clock.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import time
@@ -19,6 +20,7 @@ import numpy as np
 from app.audio.io.base import EndOfAudio
 from app.audio.io.files import FileSource
 from app.audio.io.portaudio import CUSHION_SECONDS
+from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from app.evaluation.recordings import voice_end
 from app.platform.resources import resource
@@ -26,6 +28,9 @@ from app.session.session import Session
 
 LEAD_SECONDS = 0.6
 """Silence before each question, so that it does not overlap the answer's last word."""
+
+PATIENCE_SECONDS = 40.0
+"""An answer that takes longer is not waited for."""
 
 MakeSession = Callable[..., Session]
 
@@ -73,6 +78,19 @@ def read_frames(file: Path) -> np.ndarray:
                 return np.concatenate(frames)
             if frame is not None:
                 frames.append(frame)
+
+
+async def until_answered(talk: Session, events: Sequence[e.Event], end: float, settle_seconds: float) -> None:
+    """Waits until a question that ends at session time `end` and its answer are over for `settle_seconds`, or no answer
+    comes. `events`: the session's events since the question began.
+    """
+    quiet_since = None
+    while talk.clock() - end < PATIENCE_SECONDS:
+        await asyncio.sleep(0.05)
+        asked = any(isinstance(x, e.UserEnded | e.TranscriptFinal) for x in events)
+        quiet_since = (quiet_since or talk.clock()) if asked and talk.quiet else None
+        if quiet_since is not None and talk.clock() - max(quiet_since, end) > settle_seconds:
+            return
 
 
 class PacedAsker:
