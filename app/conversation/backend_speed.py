@@ -14,7 +14,7 @@ _WEIGHT = 0.3
 
 class Pace:
     """Speed of one back-end. `floor`: the shortest interval in seconds that suits it; `first_seconds`: from a request
-    to the first words, None if unknown. Speed and first seconds may be given from an earlier measurement.
+    to the first words, None if unknown. The latter and `words_per_second` may come from an earlier measurement.
     """
 
     def __init__(

@@ -11,7 +11,7 @@ SLOW_SHARE = 0.7
 
 
 class Budget:
-    """`cap` in US dollars, 0 for none; `spent` since the conversation's start."""
+    """Compares a conversation's cost with its cap, both in US dollars; a cap of 0 is none."""
 
     def __init__(self, cap: float = 0.0) -> None:
         self.cap = cap

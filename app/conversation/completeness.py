@@ -100,7 +100,7 @@ def _without_leads(words: list[str]) -> list[str]:
 
 
 def _asks(words: list[str]) -> int | None:
-    """Index at which the question or request begins: 0 for a fronted verb or a request, else the last question word."""
+    """Index of a fronted verb or a request at the start, or of the last question word; None without any."""
     if not words:
         return None
     if words[0] in WH | _FRONTED | _REQUESTS:
