@@ -1,4 +1,4 @@
-"""What a talk has learned of the user's pauses is there for the next one, and is written off the event loop."""
+"""The pauses learned in a talk are used in the next one, and are written outside the event loop."""
 
 from __future__ import annotations
 

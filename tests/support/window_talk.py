@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.conversation import events as e
 from app.conversation.words import fold
-from app.evaluation.latency import word_distance
+from app.evaluation.word_errors import word_distance
 from tests.support.ear import transcribe
 from tests.support.virtual_audio import RATE, Recording
 

@@ -9,7 +9,7 @@ import pytest
 
 from app.conversation import events as e
 from app.conversation.words import fold
-from app.evaluation.latency import word_distance
+from app.evaluation.word_errors import word_distance
 from tests.support.ear import transcribe
 from tests.support.patience import in_real_time
 from tests.support.screen import Screen

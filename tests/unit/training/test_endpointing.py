@@ -1,4 +1,4 @@
-"""The fit of turn ends, on pauses whose right answer is known: what it learns, and what its policies do with it."""
+"""The fit of endpointing, on pauses whose right answer is known, and what its policies do."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 
 from app.evaluation.pauses import Case
 from app.stt.text_endpointing import WordOdds
+from app.training.endpointing import Outcome, choose, fit, follow, logistic
 from app.training.pause_samples import Look, Pause, Utterance
-from app.training.turn_ends import Outcome, choose, fit, follow, logistic
 
 GAP = 0.9
 END = 4.0

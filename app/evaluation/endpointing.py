@@ -1,12 +1,11 @@
-"""`bench turns`: how often a speaker who pauses is cut off, and how soon after the end the floor is taken.
+"""`bench turns`: how often a speaker who pauses is cut off, and how soon after the end the turn is ended.
 
-Real voice detector, recogniser and judges listen to spoken questions with pauses put in (see `pauses`), and to real
-speakers (see `people`), in the sound's own time (see `TimedTranscriber`).
+The real voice detector, recogniser and judges listen to spoken questions with pauses put in, and to real speakers, in
+the sound's own time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,11 +14,12 @@ import soundfile
 from app.conversation import events as e
 from app.conversation.endpointing import PauseLengths
 from app.conversation.turn import TurnSettings, TurnTracker
+from app.evaluation.endpointing_result import Cut, EndpointingResult, Outcome
 from app.evaluation.listening import Listener
 from app.evaluation.pauses import Case, bench_cases, recorded_cases, spoken_cases
 from app.evaluation.people import people
+from app.evaluation.report import Progress, no_progress
 from app.evaluation.speech_models import SpeechModels, speech_models
-from app.evaluation.turns_result import Cut, Heard, TurnsResult
 from app.models.locations import default_model
 from app.platform.installation import completing_command
 from app.stt.base import TranscriberError
@@ -28,8 +28,8 @@ from app.stt.endpointing_weights import end_weights
 
 def follow(
     case: Case, models: SpeechModels, settings: TurnSettings | None = None, *, pauses: PauseLengths | None = None
-) -> Heard:
-    """Listens to one case; an answer sounds behind each turn's end until it is interrupted."""
+) -> Outcome:
+    """Listens to one case; an answer sounds after each turn's end until it is interrupted."""
     tracker = TurnTracker(end_weights(), settings, pauses=pauses)
     listener = Listener(models.voice_detector(), models.transcriber(), tracker, answers=True)
     cuts: list[Cut] = []
@@ -45,9 +45,9 @@ def follow(
                     if resumed is not None and not untold:
                         cuts.append(Cut(at, resumed, None))
                     elif delay is None:
-                        # For all that anybody could know, the speaker had finished at an untold pause.
+                        # At an untold pause the speaker had finished for all that anybody could know.
                         delay, reason, words = at - (speech_end if untold else case.end), why, listener.words
-    return Heard(case, tuple(cuts), delay, words, reason)
+    return Outcome(case, tuple(cuts), delay, words, reason)
 
 
 def run_turns(
@@ -56,22 +56,18 @@ def run_turns(
     part: int = 2,
     recordings: Path | None = None,
     people_in: Path | None = None,
-    progress: Callable[[str], None] = lambda text: None,
-) -> TurnsResult:
-    """Listens, with the app's own models, to the bench's questions (parts 0 and 1) and to what the voice says; also to
-    MT-Bench spoken in `recordings`, and to the real speakers in `people_in`, where they are given. `part`: one of
-    PARTS, by its place; `cases`: the first so many of each. Raises TranscriberError and VoiceError.
+    progress: Progress = no_progress,
+) -> EndpointingResult:
+    """Listens, with the app's own models, to the bench's questions (parts 0 and 1) and to what the app's voice says;
+    also to MT-Bench spoken in `recordings`, and to the real speakers in `people_in`, if given. `part`: one of PARTS, by
+    its index; `cases`: the first of each, 0 for all. Raises TranscriberError and VoiceError.
     """
-    result = TurnsResult()
+    result = EndpointingResult()
     with speech_models() as models:
         progress("speaking and cutting the questions")
         found = _questions(models, part, recordings, cases, result.left_out)[: cases or None]
         if people_in is not None:
-            try:
-                found += people(people_in, models.transcribe, models.voice_detector, part)[: cases or None]
-            except (OSError, ValueError, KeyError, soundfile.LibsndfileError) as error:
-                sentence = f"The recordings of people can't be read: {error}. The folder must hold manifest.jsonl."
-                raise TranscriberError(sentence) from error
+            found += people(people_in, models.transcribe, models.voice_detector, part)[: cases or None]
         if not found:
             raise TranscriberError(
                 "There is nothing to listen to: the voice is not installed. "
@@ -82,32 +78,30 @@ def run_turns(
         for number, case in enumerate(found, 1):
             progress(f"case {number} of {len(found)}")
             known = pauses.setdefault(case.speaker, PauseLengths()) if case.speaker else None
-            result.heard.append(follow(case, models, pauses=known))
+            result.outcomes.append(follow(case, models, pauses=known))
     return result
 
 
 def _questions(models: SpeechModels, part: int, recordings: Path | None, most: int, left_out: list[str]) -> list[Case]:
-    """The synthetic cases; to `left_out` goes a sentence on each kind that is missing."""
+    """The synthetic cases; adds a sentence to `left_out` for each kind that is missing."""
     from app.tts.voices import make_voice
 
-    found, uncut = bench_cases(models.transcribe, part)
+    found = bench_cases(models.transcribe, part)
     if recordings is not None:
         if not recordings.is_dir():
             raise TranscriberError(f"There is no folder {recordings}. Name one with recordings in it.")
         try:
-            some, missing = recorded_cases(recordings, models.transcribe, part)
+            found += recorded_cases(recordings, models.transcribe, part)
         except soundfile.LibsndfileError as error:
             sentence = f"A recording can't be read: {error} Each is to be VOICE/QUESTION_TURN.flac."
             raise TranscriberError(sentence) from error
-        found, uncut = found + some, uncut + missing
     if default_model("tts").is_file():
         with make_voice() as voice:
-            some, missing = spoken_cases(
+            found += spoken_cases(
                 lambda text: voice.synthesize(text).result().samples, models.transcribe, part, most=most
             )
-        found, uncut = found + some, uncut + missing
     else:
         left_out.append("The voice is not installed, so only recordings were heard.")
-    if uncut:
-        left_out.append(f"{len(uncut)} could not be cut between two words: {', '.join(uncut)}.")
-    return found
+    if found.left_out:
+        left_out.append(f"{len(found.left_out)} could not be cut between two words: {', '.join(found.left_out)}.")
+    return found.made

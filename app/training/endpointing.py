@@ -1,13 +1,13 @@
-"""Fits when a turn is over, and writes the weights to `resources/turn_ends.json`.
+"""Fits the weights of endpointing and writes them to `resources/turn_ends.json`.
 
-`python -m app.training.turn_ends --people FOLDER [--recordings FOLDER] --cache FOLDER [--check]`
+`python -m app.training.endpointing --people FOLDER [--recordings FOLDER] --cache FOLDER [--check]`
 
-Two logistic regressions with a ridge. The first gives the probability that a turn is finished from its words and its
-sound (`app.stt.text_endpointing.clues`), with the language model and without it, and from its sound alone. The second
-adds the silence so far and the speaker's own pauses (`app.conversation.endpointing`). Both are fitted to the pauses of
-real callers (two of the three parts in `app.evaluation.people`) and of synthetic questions (the first two of the
-three in `app.evaluation.pauses`) together, each kind weighing as much as the other. The bound, and a factor on the
-first, cut off fewest while in cross-validation by speaker the waits stay within `MEDIAN_WAIT` and `LATE_WAIT`.
+There are two logistic regressions with a ridge. The first gives the probability that a turn is finished from its words
+and its sound (`app.stt.text_endpointing.clues`), with the language model and without it, and from its sound alone. The
+second adds the silence so far and the speaker's own pauses (`app.conversation.endpointing`). Both are fitted to the
+pauses of real callers (two of the three parts of speakers) and of synthetic questions (the first two of the three parts
+in `app.evaluation.pauses`), both kinds weighted equally. The bound, and a factor on the first regression, are those
+that cut off fewest speakers while the waits, cross-validated by speaker, stay within `MEDIAN_WAIT` and `LATE_WAIT`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ import numpy as np
 
 from app.conversation.endpointing import EndWeights, PauseLengths
 from app.evaluation.listening import FIRST_SOUND_SECONDS
-from app.evaluation.people import part_of
+from app.evaluation.recordings import speaker_part
+from app.evaluation.report import Progress, markdown, quantile
 from app.platform.resources import resource
-from app.stt.text_endpointing import clues, sound_clue
+from app.stt.text_endpointing import WordOdds, clues, sound_clue
 from app.training.pause_samples import CachedDecoder, Look, Pause, Utterance, listen
 
 Policy = tuple[float, float]
@@ -33,21 +34,22 @@ Policy = tuple[float, float]
 RIDGE = 1.0
 FOLDS = 10
 POLICIES = tuple((steep, round(0.1 * step, 1)) for steep in (1.0, 1.25, 1.5, 1.75, 2.0) for step in range(5, 31))
-"""Factors on what the turn seems, against the silence, and bounds. A factor above 1 cuts off fewer at the same median
-wait, and lets those wait longer who seem to go on."""
+"""Factors on the first regression, relative to the silence, and bounds. A factor above 1 cuts off fewer speakers at the
+same median wait, and makes those wait longer who seem to go on."""
 MEDIAN_WAIT = {"people": 0.36, "synthetic": 0.3}
 LATE_WAIT = {"people": 0.76, "synthetic": 0.76}
-"""Seconds at the median and the third quartile: a little below what is promised of turns that nothing was fitted to."""
+"""Limits in seconds at the median and the third quartile, a little below the goals for turns that nothing was fitted
+to."""
 HELD_OUT = 2
 """The part of the people that nothing is fitted to."""
 LONGEST_SILENCE = 1.6
-"""Seconds of a pause that the second regression looks at. The callers' recordings end that long after the voice."""
+"""Seconds of a pause that the second regression uses. The callers' recordings end this long after the voice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a policy makes of an utterance: when it cut the speaker off, whether an answer would have sounded before the
-    speaker went on, and how late it noticed the end."""
+    """What a policy does with an utterance: when it cuts the speaker off, whether an answer would have sounded before
+    the speaker went on, and the delay after the end."""
 
     speaker: str
     cuts: tuple[float, ...]
@@ -56,7 +58,7 @@ class Outcome:
 
 
 def logistic(x: np.ndarray, y: np.ndarray, weights: np.ndarray, ridge: float = RIDGE) -> np.ndarray:
-    """Weights of a logistic regression by Newton's method; the first column is the constant, which no ridge holds."""
+    """Fits a logistic regression by Newton's method; the first column is the constant, which has no ridge."""
     out = np.zeros(x.shape[1])
     hold = np.full(x.shape[1], ridge)
     hold[0] = 1e-6
@@ -72,22 +74,18 @@ def logistic(x: np.ndarray, y: np.ndarray, weights: np.ndarray, ridge: float = R
 
 
 def fit(utterances: Sequence[Utterance]) -> dict[str, dict[str, float]]:
-    """Both regressions; the bound is 0."""
-    out = {}
-    for name, alone in (("words", False), ("words alone", True)):
-        rows, ends, weights = [], [], []
-        for pause, weight in _counted(utterances):
-            looks = [look for look in pause.looks if look.text is not None and look.sound is not None]
-            for look in looks:
-                rows.append(clues(look.text, None if alone else look.odds, look.sound))
-                ends.append(pause.resumes is None)
-                weights.append(weight / len(looks))
-        names = list(rows[0])
-        found = logistic(np.array([[row[n] for n in names] for row in rows]), np.array(ends, float), np.array(weights))
-        out[name] = {n: round(float(value), 4) for n, value in zip(names, found, strict=True)}
-    out["sound alone"] = _fit_sound(utterances)
+    """Fits both regressions, with a bound of 0."""
+    counted = _counted(utterances)
+    out = {
+        "words": _fit_looks(counted, lambda look: _clues(look, look.odds)),
+        "words alone": _fit_looks(counted, lambda look: _clues(look, None)),
+        # For languages whose words the app can't judge.
+        "sound alone": _fit_looks(
+            counted, lambda look: None if look.sound is None else {"always": 1.0, "sound": sound_clue(look.sound)}
+        ),
+    }
     rows, ends, weights = [], [], []
-    for pause, weight in _counted(utterances):
+    for pause, weight in counted:
         for look in pause.looks:
             if 0.05 <= look.silence <= LONGEST_SILENCE and (z := _finished(look, out)) is not None:
                 s = look.silence
@@ -95,27 +93,34 @@ def fit(utterances: Sequence[Utterance]) -> dict[str, dict[str, float]]:
                 ends.append(pause.resumes is None)
                 weights.append(weight)
     found = logistic(np.array(rows), np.array(ends, float), np.array(weights))
-    share = float(np.average(np.array([p.resumes is None for p, _ in _counted(utterances)], float)))
+    share = float(np.average(np.array([pause.resumes is None for pause, _ in counted], float)))
     values = (*(round(float(value), 4) for value in found), 0.0, round(share, 3))
     out["silence"] = dict(zip(EndWeights.__dataclass_fields__, values, strict=True))
     return out
 
 
-def _fit_sound(utterances: Sequence[Utterance]) -> dict[str, float]:
-    """The regression on the judge of the sound alone, for languages whose words the app can't judge."""
+def _fit_looks(
+    counted: Sequence[tuple[Pause, float]], clues_of: Callable[[Look], dict[str, float] | None]
+) -> dict[str, float]:
+    """Fits a regression to the clues of all looks that have them; the looks of a pause share its weight."""
     rows, ends, weights = [], [], []
-    for pause, weight in _counted(utterances):
-        looks = [look for look in pause.looks if look.sound is not None]
-        for look in looks:
-            rows.append([1.0, sound_clue(look.sound)])
-            ends.append(pause.resumes is None)
-            weights.append(weight / len(looks))
-    found = logistic(np.array(rows), np.array(ends, float), np.array(weights))
-    return {n: round(float(value), 4) for n, value in zip(("always", "sound"), found, strict=True)}
+    for pause, weight in counted:
+        known = [found for look in pause.looks if (found := clues_of(look)) is not None]
+        rows += known
+        ends += [pause.resumes is None] * len(known)
+        weights += [weight / max(1, len(known))] * len(known)
+    names = list(rows[0])
+    x = np.array([[row[n] for n in names] for row in rows])
+    fitted = logistic(x, np.array(ends, float), np.array(weights))
+    return {n: round(float(value), 4) for n, value in zip(names, fitted, strict=True)}
+
+
+def _clues(look: Look, odds: WordOdds | None) -> dict[str, float] | None:
+    return None if look.text is None or look.sound is None else clues(look.text, odds, look.sound)
 
 
 def _counted(utterances: Iterable[Utterance]) -> list[tuple[Pause, float]]:
-    """The pauses that count, each with its weight: people and synthetic speech weigh alike."""
+    """The pauses that count, each with its weight: people and synthetic speech have the same total."""
     utterances = list(utterances)
     people = sum(bool(u.case.speaker) for u in utterances)
     sizes = {True: people, False: len(utterances) - people}
@@ -128,21 +133,21 @@ def _counted(utterances: Iterable[Utterance]) -> list[tuple[Pause, float]]:
 
 
 def _finished(look: Look, weights: dict[str, dict[str, float]]) -> float | None:
-    if look.text is None or look.sound is None:
+    found = _clues(look, look.odds)
+    if found is None:
         return None
-    total = sum(weights["words"][name] * value for name, value in clues(look.text, look.odds, look.sound).items())
-    return max(-6.0, min(6.0, total))
+    return max(-6.0, min(6.0, sum(weights["words"][name] * value for name, value in found.items())))
 
 
-def settled(weights: dict[str, dict[str, float]], policy: Policy) -> EndWeights:
-    """The second regression with a policy's factor and bound."""
+def with_policy(weights: dict[str, dict[str, float]], policy: Policy) -> EndWeights:
+    """The second regression's weights with a policy's factor and bound."""
     silence, (steep, bound) = weights["silence"], policy
     return EndWeights(**{**silence, "finished": round(silence["finished"] * steep, 4), "bound": bound})
 
 
 def follow(utterance: Utterance, weights: dict[str, dict[str, float]], policy: Policy) -> Outcome:
-    """What the policy with these weights does with an utterance."""
-    ends = settled(weights, policy)
+    """Applies a policy with these weights to an utterance."""
+    ends = with_policy(weights, policy)
     cuts, heard, delay = [], False, 9.0
     for pause in utterance.pauses:
         taken = None
@@ -164,8 +169,8 @@ def follow(utterance: Utterance, weights: dict[str, dict[str, float]], policy: P
 
 
 def cross_validated(utterances: Sequence[Utterance], policies: Sequence[Policy]) -> dict[Policy, list[Outcome]]:
-    """The outcomes of each policy, each utterance judged by weights that were fitted without its speaker. Synthetic
-    speech is split by what is said."""
+    """The outcomes of each policy, each utterance judged by weights that were fitted without its speaker, or without its
+    text for synthetic speech."""
     groups = [u.case.speaker or u.case.text for u in utterances]
     order = {group: n for n, group in enumerate(dict.fromkeys(groups))}
     out: dict[Policy, list[Outcome]] = {policy: [] for policy in policies}
@@ -182,31 +187,29 @@ def cross_validated(utterances: Sequence[Utterance], policies: Sequence[Policy])
 def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
     """Shares of turns cut off, and the delays' quartiles in seconds."""
     delays = [outcome.delay for outcome in outcomes]
-    low, middle, high = (float(np.quantile(delays, q)) for q in (0.25, 0.5, 0.75))
     return {
         "turns": len(outcomes),
         "cut": round(sum(bool(o.cuts) for o in outcomes) / max(1, len(outcomes)), 4),
         "heard": round(sum(o.heard for o in outcomes) / max(1, len(outcomes)), 4),
-        "p25": round(low, 3),
-        "p50": round(middle, 3),
-        "p75": round(high, 3),
+        **{f"p{q}": quantile(delays, q / 100) for q in (25, 50, 75)},
     }
 
 
 def report(outcomes: dict[Policy, list[Outcome]]) -> str:
-    """For people: a Markdown table, two lines for each policy."""
-    lines = ["| factor, bound | who | turns | cut off | heard | p25 | p50 | p75 |", "| ---: | --- |" + " ---: |" * 6]
+    """A Markdown table with two lines for each policy."""
+    rows = []
     for (steep, bound), found in outcomes.items():
         for who, some in _by_kind(found).items():
             f = figures(some)
-            shares = "".join(f" {100 * f[key]:.1f} % |" for key in ("cut", "heard"))
-            waits = "".join(f" {f[key]:.2f} |" for key in ("p25", "p50", "p75"))
-            lines.append(f"| {steep:.2f}, {bound:.1f} | {who} | {f['turns']} |{shares}{waits}")
-    return "\n".join(lines)
+            shares = (f"{100 * f[key]:.1f} %" for key in ("cut", "heard"))
+            waits = (f"{f[key]:.2f}" for key in ("p25", "p50", "p75"))
+            rows.append((f"{steep:.2f}, {bound:.1f}", who, f["turns"], *shares, *waits))
+    head = ("factor, bound", "who", "turns", "cut off", "heard", "p25", "p50", "p75")
+    return "\n".join(markdown(head, rows, text_columns=2))
 
 
 def choose(outcomes: dict[Policy, list[Outcome]]) -> Policy:
-    """The policy that cuts off fewest of those under which nobody waits longer than is aimed at."""
+    """The policy that cuts off fewest of those within the limits of the waits."""
     fitting = [
         policy
         for policy, found in outcomes.items()
@@ -228,26 +231,23 @@ def _by_kind(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
     return {who: some for who, some in kinds.items() if some}
 
 
-def gather(people_in: Path, recordings: Path | None, cache: Path, progress: Callable[[str], None]) -> list[Utterance]:
-    """Listens to everything that the weights are fitted to, and to the part of the people that they are not."""
+def gather(people_in: Path, recordings: Path | None, cache: Path, progress: Progress) -> list[Utterance]:
+    """Listens to everything that the weights are fitted to, and to the held-out part of the people."""
     from app.evaluation.pauses import bench_cases, recorded_cases, spoken_cases
     from app.evaluation.people import people
     from app.evaluation.speech_models import speech_models
     from app.tts.voices import make_voice
 
-    with speech_models() as loaded:
+    with speech_models() as loaded, make_voice() as voice:
         if loaded.words is None:
             raise SystemExit("The language model is not installed, and its judgement is what is fitted.")
         models = replace(loaded, decoder=CachedDecoder(loaded.decoder, cache))
         cases = people(people_in, models.transcribe, models.voice_detector)
         for part in (0, 1):
-            cases += bench_cases(models.transcribe, part)[0]
+            cases += bench_cases(models.transcribe, part).made
             if recordings is not None:
-                cases += recorded_cases(recordings, models.transcribe, part)[0]
-            with make_voice() as speaker:
-                cases += spoken_cases(
-                    lambda text, say=speaker: say.synthesize(text).result().samples, models.transcribe, part
-                )[0]
+                cases += recorded_cases(recordings, models.transcribe, part).made
+            cases += spoken_cases(lambda text: voice.synthesize(text).result().samples, models.transcribe, part).made
         pauses: dict[str, PauseLengths] = {}
         out = []
         for number, case in enumerate(cases, 1):
@@ -260,21 +260,21 @@ def gather(people_in: Path, recordings: Path | None, cache: Path, progress: Call
 
 
 def main(argv: Sequence[str]) -> int:
-    """Fits, chooses the bound, writes the weights and prints what they do."""
+    """Fits the weights, chooses the policy, writes both and prints their outcomes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--people", type=Path, required=True, metavar="FOLDER", help="manifest.jsonl and recordings")
     parser.add_argument("--recordings", type=Path, metavar="FOLDER", help="MT-Bench, spoken: VOICE/QUESTION_TURN.flac")
-    parser.add_argument("--cache", type=Path, required=True, metavar="FOLDER", help="where decoded sound is kept")
+    parser.add_argument("--cache", type=Path, required=True, metavar="FOLDER", help="cache of recognised words")
     parser.add_argument("--check", action="store_true", help="write nothing")
     args = parser.parse_args(argv)
     everything = gather(args.people, args.recordings, args.cache, lambda text: print(text, file=sys.stderr))
-    held_out = [bool(u.case.speaker) and part_of(u.case.speaker) == HELD_OUT for u in everything]
+    held_out = [bool(u.case.speaker) and speaker_part(u.case.speaker) == HELD_OUT for u in everything]
     seen = [u for u, held in zip(everything, held_out, strict=True) if not held]
     unseen = [u for u, held in zip(everything, held_out, strict=True) if held]
     outcomes = cross_validated(seen, POLICIES)
     weights, policy = fit(seen), choose(outcomes)
     final = {policy: [follow(u, weights, policy) for u in unseen]}
-    weights["silence"] = asdict(settled(weights, policy))
+    weights["silence"] = asdict(with_policy(weights, policy))
     print("Cross-validated by speaker:", report({policy: outcomes[policy]}), sep="\n\n")
     print("\nPeople that nothing was fitted to:", report(final), sep="\n\n")
     if not args.check:

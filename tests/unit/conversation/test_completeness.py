@@ -1,4 +1,4 @@
-"""What words still call for: whole questions, open clauses, and the marks that recognisers put between."""
+"""Complete questions, open clauses, and punctuation that recognisers set inside sentences."""
 
 from __future__ import annotations
 
