@@ -1,17 +1,13 @@
-"""Everything a session can say: one closed union of frozen facts.
+"""Defines the events of a session: one closed union of frozen dataclasses, read by every part of the app.
 
-Each event carries `at`, the session's time in seconds (0 is the start of the first frame). Knows
-nothing of who listens: the window, the recorder, the command line and the benches all read the same.
+Each event carries `at`, the session's time in seconds (0 is the start of the first frame).
 """
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal
 
-from app.conversation.event_names import current_names
 from app.conversation.sound_processing import DeviceChange, DeviceKind
 
 AnswerMode = Literal["after", "thinking"]
@@ -182,7 +178,10 @@ class OracleFed:
 
 @dataclass(frozen=True, slots=True)
 class OracleSuperseded:
-    """Revision `by` has spoken its first words: revision `revision` feeds the front-end no more."""
+    """Revision `by` has spoken its first words: revision `revision` no longer feeds the front-end.
+
+    The order of revisions is that of their requests and hand-overs, so `by` may be the smaller number.
+    """
 
     at: float
     revision: int
@@ -291,11 +290,12 @@ class OracleCounted:
 
 @dataclass(frozen=True, slots=True)
 class OracleHandedOver:
-    """What the brain at the side had said as revision `of` goes to the front-end as revision `revision`."""
+    """The secondary back-end's revision `revision` drives from now on and is no longer secondary: its words so far
+    have gone to the front-end, and the rest follow.
+    """
 
     at: float
     revision: int
-    of: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -589,25 +589,3 @@ Event = (
     | Failure
 )
 """The closed union: read it with `match` and `typing.assert_never`."""
-
-_TYPES = {cls.__name__: cls for cls in get_args(Event)}
-
-
-def to_json(event: Event) -> str:
-    """One line of JSON, with the event's type first; equal events give equal bytes."""
-    fields = {f.name: getattr(event, f.name) for f in dataclasses.fields(event)}
-    return json.dumps({"type": type(event).__name__, **fields}, ensure_ascii=False, separators=(",", ":"))
-
-
-def from_json(line: str) -> Event:
-    """The event of a line written by `to_json`. Raises ValueError for anything else."""
-    try:
-        fields: dict[str, Any] = json.loads(line)
-        if not isinstance(fields, dict):
-            raise TypeError
-        fields = current_names(fields)
-        # JSON knows no tuples.
-        fields = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-        return _TYPES[fields.pop("type")](**fields)
-    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
-        raise ValueError(f"not an event of a session: {line[:80]!r}") from error

@@ -16,6 +16,7 @@ import numpy as np
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS
 from app.conversation.frame_budget import FrameBudget
+from app.conversation.revisions import Revision, RevisionLog
 from app.conversation.words import fold
 
 Stage = Literal["noticing", "writing", "backend", "voice"]
@@ -33,7 +34,7 @@ MOST_ANSWERS = 500
 """The newest ones, which distributions are made of."""
 
 _MOST_TURNS = 8
-_MOST_REQUESTS = 256
+_MOST_REVISIONS = 256
 _MOST_TROUBLES = 64
 _SPEECH_SECONDS = 2.0
 """What happened to the end of what the user said happened so long before its end, at most."""
@@ -89,19 +90,6 @@ def figures(values: Iterable[float]) -> Figures | None:
     return Figures(float(median), float(p95), float(found.max()))
 
 
-@dataclass(slots=True, eq=False)
-class _Request:
-    """One revision. `first_at`: when its first words left; `fed_at`: when they reached the front-end."""
-
-    asked: e.OracleRequested
-    asked_at: float
-    first_at: float | None = None
-    fed_at: float | None = None
-    failed: bool = False
-    handed: bool = False
-    tools: list[e.ToolReturned] = field(default_factory=list)
-
-
 @dataclass(slots=True)
 class _Turn:
     end: e.UserEnded | None = None
@@ -109,7 +97,7 @@ class _Turn:
     start: e.AssistantStarted | None = None
     opened: bool = False
     delay: float = 0.0
-    requests: list[_Request] = field(default_factory=list)
+    revisions: list[Revision] = field(default_factory=list)
 
 
 class Stages:
@@ -129,8 +117,7 @@ class Stages:
         self.context: e.ContextMeasured | None = None
         self._answers: dict[int, Answer] = {}
         self._turns: dict[int, _Turn] = {}
-        self._requests: dict[int, _Request] = {}
-        self._handed: dict[int, int] = {}
+        self._revisions = RevisionLog(Revision, _MOST_REVISIONS)
         self._spoke: dict[tuple[str, str], float] = {}
         self._dropped: deque[e.FramesDropped] = deque(maxlen=_MOST_TROUBLES)
         self._shed: deque[e.RecognitionSkipped] = deque(maxlen=_MOST_TROUBLES)
@@ -144,6 +131,7 @@ class Stages:
 
     def apply(self, event: e.Event) -> None:
         """Takes one event in."""
+        revision = self._revisions.apply(event)
         match event:
             case e.LevelMeasured():
                 self.frames.note(event.late_ms)
@@ -160,15 +148,10 @@ class Stages:
                 self._delay = delay * FRAME_SECONDS
             case e.BackendChanged(reason=reason) if reason != "fallback":
                 self._swapped_at = event.at
-            case (
-                e.OracleRequested()
-                | e.OracleDelta()
-                | e.OracleFed()
-                | e.OracleEnded()
-                | e.OracleHandedOver()
-                | e.ToolReturned()
-            ):
-                self._follow_backend(event)
+            case e.OracleRequested() | e.OracleHandedOver() if revision is not None and not revision.secondary:
+                self._turn(revision.turn).revisions.append(revision)
+            case e.OracleDelta(at=at) if revision is not None and revision.first_words_at == at:
+                self._spoke.setdefault((revision.backend, revision.model), at)
             case e.AssistantOpened():
                 turn = self._turn(event.turn)
                 turn.start, turn.opened = None, True
@@ -178,38 +161,6 @@ class Stages:
                 self._follow_turn(e.AssistantStarted(event.at, event.turn, event.revision))
             case e.UserResumed() | e.UserEnded() | e.TranscriptFinal() | e.AssistantStarted():
                 self._follow_turn(event)
-
-    def _follow_backend(
-        self,
-        event: e.OracleRequested | e.OracleDelta | e.OracleFed | e.OracleEnded | e.OracleHandedOver | e.ToolReturned,
-    ) -> None:
-        revision = event.revision
-        if isinstance(event, e.OracleHandedOver):
-            self._handed = {revision: event.of}
-        elif isinstance(event, e.OracleRequested):
-            # One that was handed over was asked when it was still at the side.
-            before = self._requests.get(self._handed.get(revision, -1))
-            request = (
-                _Request(event, event.at)
-                if before is None
-                else _Request(event, before.asked_at, before.first_at, handed=True, tools=before.tools)
-            )
-            self._requests[revision] = request
-            if not event.secondary:
-                self._turn(event.turn).requests.append(request)
-            while len(self._requests) > _MOST_REQUESTS:
-                del self._requests[next(iter(self._requests))]
-        elif (known := self._requests.get(revision)) is not None:
-            match event:
-                case e.OracleDelta() if known.first_at is None:
-                    known.first_at = event.at
-                    self._spoke.setdefault((known.asked.backend, known.asked.model), event.at)
-                case e.OracleFed() if known.fed_at is None:
-                    known.fed_at = event.at
-                case e.OracleEnded(reason="failed"):
-                    known.failed = True
-                case e.ToolReturned():
-                    known.tools.append(event)
 
     def _follow_turn(self, event: e.UserResumed | e.UserEnded | e.TranscriptFinal | e.AssistantStarted) -> None:
         turn = self._turn(event.turn)
@@ -242,18 +193,18 @@ class Stages:
 
     def _answer(self, number: int, turn: _Turn, end: e.UserEnded, start: e.AssistantStarted) -> Answer:
         told, began = end.speech_end, start.at
-        request = self._requests.get(start.revision)
-        if request is not None and (request.asked.turn != number or request.first_at is None):
-            request = None  # it speaks by itself, or what it was told of the turn before is all that it knows
+        revision = self._revisions.get(start.revision)
+        if revision is not None and (revision.turn != number or revision.first_words_at is None):
+            revision = None  # it speaks by itself, or what it was told of the turn before is all that it knows
         typed = end.reason == "typed"
         took: dict[Stage, float] = {}
         if not typed:
             took["noticing"] = max(0.0, end.at - told)
             if turn.final_at is not None:
                 took["writing"] = max(0.0, turn.final_at - told)
-        if request is not None and request.first_at is not None:
-            took["backend"] = request.first_at - request.asked_at
-            ready = request.first_at if request.fed_at is None else request.fed_at
+        if revision is not None and revision.first_words_at is not None:
+            took["backend"] = revision.first_words_at - revision.requested_at
+            ready = revision.first_words_at if revision.fed_at is None else revision.fed_at
             took["voice"] = max(0.0, began - max(ready, end.at if end.at <= began else ready))
         reached = _Reached(end.at, turn.final_at, began)
         return Answer(
@@ -261,29 +212,28 @@ class Stages:
             began - told,
             end.reason,
             took,
-            _wait(told, reached, request),
+            _wait(told, reached, revision),
             delay=turn.delay,
             dropped=sum(t.frames for t in self._dropped if told <= t.at <= began),
             skipped=sum(t.decodes for t in self._shed if told - _SPEECH_SECONDS <= t.at <= began),
-            **({} if request is None else self._of_backend(turn, told, request)),
+            **({} if revision is None else self._of_backend(turn, told, revision)),
         )
 
-    def _of_backend(self, turn: _Turn, told: float, request: _Request) -> dict[str, Any]:
-        asked = request.asked
-        backend = (asked.backend, asked.model)
-        before = turn.requests[: turn.requests.index(request)] if request in turn.requests else []
-        anew = bool(before) and request.asked.at > told
-        swapped = anew and told <= self._swapped_at <= asked.at
-        fell_back = anew and not swapped and any(b.failed for b in before)
-        changed = any(fold(b.asked.words) != fold(asked.words) for b in before)
-        tools = [t for t in request.tools if request.first_at is not None and t.at <= request.first_at]
+    def _of_backend(self, turn: _Turn, told: float, revision: Revision) -> dict[str, Any]:
+        before = turn.revisions[: turn.revisions.index(revision)] if revision in turn.revisions else []
+        again = bool(before) and revision.drives_since > told
+        swapped = again and told <= self._swapped_at <= revision.drives_since
+        fell_back = again and not swapped and any(b.end_reason == "failed" for b in before)
+        changed = any(fold(b.asked) != fold(revision.asked) for b in before)
+        first_at = revision.first_words_at or 0.0
+        tools = [t for t in revision.tools if t.returned_at is not None and t.returned_at <= first_at]
         return {
-            "backend": asked.backend,
-            "model": asked.model,
-            "asked_anew": anew and changed and not swapped and not fell_back,
+            "backend": revision.backend,
+            "model": revision.model,
+            "asked_anew": again and changed and not swapped and not fell_back,
             "fell_back": fell_back,
-            "swapped": swapped or (request.handed and asked.at > told),
-            "first": self._spoke.get(backend) == request.first_at,
+            "swapped": swapped or (revision.handed_over_at is not None and revision.drives_since > told),
+            "first": self._spoke.get((revision.backend, revision.model)) == first_at,
             "tool": max(tools, key=lambda t: t.seconds).name if tools else "",
             "tool_seconds": sum(t.seconds for t in tools),
         }
@@ -297,14 +247,18 @@ class _Reached(NamedTuple):
     began: float
 
 
-def _wait(told: float, reached: _Reached, request: _Request | None) -> dict[Piece, float]:
+def _wait(told: float, reached: _Reached, revision: Revision | None) -> dict[Piece, float]:
     """Cuts the time from `told` until the answer began into what was waited for; what ran meanwhile cost nothing."""
     wait: dict[Piece, float] = dict.fromkeys(PIECES, 0.0)
     steps: list[tuple[Piece, float | None]] = [("noticing", reached.noticed)]
-    if request is not None:
-        if request.asked.final and reached.written is not None and reached.written <= request.asked.at:
+    if revision is not None:
+        if revision.final and reached.written is not None and reached.written <= revision.drives_since:
             steps.append(("writing", reached.written))
-        steps += [("between", request.asked_at), ("backend", request.first_at), ("between", request.fed_at)]
+        steps += [
+            ("between", revision.requested_at),
+            ("backend", revision.first_words_at),
+            ("between", revision.fed_at),
+        ]
     steps.append(("voice", reached.began))
     now = told
     for piece, at in steps:

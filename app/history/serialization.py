@@ -13,7 +13,7 @@ import types
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from app.conversation import events as e
-from app.conversation.event_names import current_names
+from app.conversation.event_json import EventReader, to_json
 from app.history.base import LONGEST_TITLE, Setup
 
 LARGEST = 2**53
@@ -30,7 +30,7 @@ Record = TypeVar("Record")
 
 def event_line(event: e.Event) -> str:
     """The event as a line of JSON that UTF-8 can hold."""
-    line = e.to_json(event)
+    line = to_json(event)
     try:
         line.encode()
     except UnicodeEncodeError:  # half a surrogate pair, which JSON can hold
@@ -48,22 +48,21 @@ def kept_title(title: str) -> str:
     return sound_text(" ".join(title.split()))[:LONGEST_TITLE]
 
 
-def known_event(line: str) -> e.Event | None:
-    """The event of a stored line; None where another version of the app wrote it in another way."""
+def known_event(line: str, reader: EventReader) -> e.Event | None:
+    """The event of a talk's next stored line; None where another version of the app wrote it in another way."""
     try:
-        return e.from_json(line)
+        return reader.read(line)
     except ValueError:
         return None
 
 
 def checked_event(fields: Any) -> e.Event | None:
-    """The event of an object of JSON from outside; None for a type that this version doesn't know.
+    """The event of an object of JSON from outside, in today's form; None for a type that this version doesn't know.
 
     Raises ValueError where it is none, or a field is missing, unknown or of a wrong type.
     """
     if not isinstance(fields, dict) or not isinstance(fields.get("type"), str):
         raise ValueError("an event without a type")
-    fields = current_names(fields)
     kind = EVENT_TYPES.get(fields["type"])
     if kind is None:
         return None

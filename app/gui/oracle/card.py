@@ -6,7 +6,8 @@ import json
 
 from PySide6.QtCore import QObject
 
-from app.gui.oracle.revisions import Revision, ToolUse
+from app.conversation.revisions import ToolUse
+from app.gui.oracle.revisions import ShownRevision
 from app.gui.widgets.amounts import dollars, wait
 from app.gui.widgets.card import Card, Run
 
@@ -16,7 +17,7 @@ LONGEST_TOOL_TEXT = 90
 class OracleCards(QObject):
     """Makes the cards, in the user's language."""
 
-    def card(self, revision: Revision, waited: int = 0, *, column: bool = False) -> Card:
+    def card(self, revision: ShownRevision, waited: int = 0, *, column: bool = False) -> Card:
         """The card of a revision whose first words have been `waited` for, in seconds. One at the side is never
         struck through: it is no guess that was given up. `column`: it stands in its brain's column.
         """
@@ -42,7 +43,7 @@ class OracleCards(QObject):
         style = "live" if revision.speaking else calm if revision.secondary else "plain"
         return Card(tuple(head), tuple(body), style, revision.asked, caret, self._tip(revision))
 
-    def quiet_card(self, revision: Revision, waited: int = 0) -> Card:
+    def quiet_card(self, revision: ShownRevision, waited: int = 0) -> Card:
         """The card of the revision that counts, for who wants to see nothing else."""
         state = self._state(revision)
         head: list[Run] = [state, ("   ", "gap")] if state else []
@@ -55,13 +56,13 @@ class OracleCards(QObject):
             caret = -1
         return Card(tuple(head), tuple(body), "quiet", revision.asked, caret, self._tip(revision))
 
-    def _silence(self, revision: Revision, waited: int) -> Run:
+    def _silence(self, revision: ShownRevision, waited: int) -> Run:
         if revision.status != "waiting":
             return (self.tr("(no words)"), "secondary")
         who = revision.model or revision.backend or self.tr("the brain")
         return (self.tr("Waiting for {0} … {1} s").format(who, waited) if waited else "…", "secondary")
 
-    def _tip(self, revision: Revision) -> str:
+    def _tip(self, revision: ShownRevision) -> str:
         lines = [self.tr("Asked on: “{0}”").format(" ".join(revision.asked.split()))] if revision.asked.strip() else []
         if revision.speaking:
             text, heard = revision.text, revision.heard
@@ -70,22 +71,20 @@ class OracleCards(QObject):
             lines.append(form.format(said, sent, revision.words - said - sent))
         return "\n".join(lines)
 
-    def _marks(self, revision: Revision, column: bool) -> list[Run]:
+    def _marks(self, revision: ShownRevision, column: bool) -> list[Run]:
         marks: list[Run] = []
         if revision.secondary and not column:
-            marks.append((self.tr("at the side"), "chip_dim"))
-        if revision.handed_from:
-            marks.append((self.tr("handed over from {0}").format(revision.handed_from), "chip_mark"))
+            marks.append((self.tr("comparison"), "chip_dim"))
+        if revision.handed_over_at is not None:
+            marks.append((self.tr("switched to"), "chip_mark"))
         state = self._state(revision)
         if revision.speaking and revision.status == "superseded" and revision.by:
             marks.append((self.tr("superseded by {0}").format(revision.by), "chip_dim"))
         return [*marks, state] if state else marks
 
-    def _state(self, revision: Revision) -> Run | None:
+    def _state(self, revision: ShownRevision) -> Run | None:
         if revision.speaking:
             return (self.tr("speaking"), "chip")
-        if revision.handed_to:
-            return (self.tr("handed over as {0}").format(revision.handed_to), "chip_mark")
         match revision.status:
             case "superseded" if revision.secondary:
                 return (self.tr("older"), "chip_dim")
@@ -103,7 +102,7 @@ class OracleCards(QObject):
             return (self.tr("interrupted"), "chip_dim")
         return (self.tr("spoken"), "chip_dim") if revision.spoken else None
 
-    def _facts(self, revision: Revision) -> list[str]:
+    def _facts(self, revision: ShownRevision) -> list[str]:
         facts = [revision.model or revision.backend]
         if revision.model and revision.backend:
             facts[0] += f" ({revision.backend})"
@@ -117,13 +116,13 @@ class OracleCards(QObject):
         first = revision.first_word_seconds
         if revision.counted is not None and revision.counted.first_ms is not None:
             first = revision.counted.first_ms / 1000
-        if first is not None and not revision.handed_from:
+        if first is not None:
             facts.append(self.tr("first words after {0}").format(wait(first)))
             one = revision.words == 1
             facts.append(self.tr("1 word") if one else self.tr("{0} words").format(revision.words))
         return facts
 
-    def _counts(self, revision: Revision) -> str:
+    def _counts(self, revision: ShownRevision) -> str:
         counted = revision.counted
         if counted is None:
             return ""
@@ -162,18 +161,18 @@ class OracleCards(QObject):
         return words.get(kind, kind)
 
 
-def _gone(revision: Revision) -> bool:
+def _gone(revision: ShownRevision) -> bool:
     """Whether what it has not said yet will never be said, and was meant to be."""
     return revision.status in ("superseded", "failed") and not revision.secondary
 
 
-def _heard(revision: Revision) -> int:
+def _heard(revision: ShownRevision) -> int:
     """How many letters of its text, as the card has it, were heard."""
     blank = len(revision.text) - len(revision.text.lstrip())
     return min(max(0, revision.heard - blank), len(revision.text.strip()))
 
 
-def _text(revision: Revision, column: bool) -> list[Run]:
+def _text(revision: ShownRevision, column: bool) -> list[Run]:
     """Its text in up to three parts: heard, with the front-end, still waiting. What was heard is never struck."""
     text = revision.text.strip().replace("\r\n", " \n")  # as long as it was, for the caret
     if revision.secondary:

@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.gui.oracle.revisions import Revision
+from app.gui.oracle.revisions import ShownRevision
 from app.gui.widgets.card import SIDE, Card
 from app.gui.widgets.card_runs import laid_out_once
 from app.gui.widgets.card_view import CardView
@@ -86,7 +86,7 @@ class OracleColumn(QWidget):
         column.addWidget(self.view, 1)
         self.heading.hide()
         self.hand_button.clicked.connect(self.hand_over)
-        self._shown: list[Revision] = []
+        self._shown: list[ShownRevision] = []
         self._head = ("", False)
 
     def set_backend(self, backend: str, drives: bool) -> None:
@@ -104,7 +104,7 @@ class OracleColumn(QWidget):
         self.hand_button.setAccessibleName(self.tr("Hand over to {0}").format(backend))
 
     def show_revisions(
-        self, wanted: list[Revision], changed: Collection[Revision], card: Callable[[Revision], Card]
+        self, wanted: list[ShownRevision], changed: Collection[ShownRevision], card: Callable[[ShownRevision], Card]
     ) -> None:
         """Shows the revisions `wanted`, newest first, as `card` makes them; of those that stay, it makes the ones that
         have `changed` anew.
@@ -120,7 +120,9 @@ class OracleColumn(QWidget):
             self._write(wanted, changed, card)
         view.keep_view(stay, height)
 
-    def _write(self, wanted: list[Revision], changed: Collection[Revision], card: Callable[[Revision], Card]) -> None:
+    def _write(
+        self, wanted: list[ShownRevision], changed: Collection[ShownRevision], card: Callable[[ShownRevision], Card]
+    ) -> None:
         view, shown, keep = self.view, self._shown, set(wanted)
         for place in range(len(shown) - 1, -1, -1):
             if shown[place] not in keep:
@@ -131,6 +133,10 @@ class OracleColumn(QWidget):
                 if revision in changed:
                     view.set_card(place, card(revision))
             else:
+                if revision in shown:  # it has moved up
+                    before = shown.index(revision)
+                    del shown[before]
+                    view.remove_card(before)
                 shown.insert(place, revision)
                 view.insert_card(place, card(revision))
 

@@ -18,7 +18,7 @@ from app.conversation.events import BackendChanged, Event, OracleRequested, Seco
 from app.gui.oracle.card import OracleCards
 from app.gui.oracle.column import OracleColumn
 from app.gui.oracle.header import OracleHeader
-from app.gui.oracle.revisions import OracleLog, Revision
+from app.gui.oracle.revisions import OracleLog, ShownRevision
 from app.gui.oracle.sides import backend_words
 from app.gui.widgets.card import Card
 from app.gui.widgets.card_view import CardView
@@ -69,7 +69,7 @@ class OraclePane(QWidget):
         layout.addWidget(self.header)
         layout.addWidget(self._pages, 1)
         self.log = OracleLog()
-        self._changed: set[Revision] = set()
+        self._changed: set[ShownRevision] = set()
         self._paired = False
         self._two = False
         self._in_view = False
@@ -116,11 +116,10 @@ class OraclePane(QWidget):
     def apply(self, event: Event) -> None:
         """Takes one event in."""
         self.time.hear(event.at)
-        known = self.log.revisions[0] if self.log.revisions else None
         self._changed.update(self.log.apply(event))
         self.header.apply(event)
         self._pair()
-        if self.log.revisions and self.log.revisions[0] is not known:
+        if isinstance(event, OracleRequested):
             newest = self.log.revisions[0]
             newest.column = self.header.sides.column(newest.secondary)
 
@@ -235,9 +234,9 @@ class OraclePane(QWidget):
         elif not needed:
             self.wait_timer.stop()
 
-    def _waited(self, revision: Revision) -> int:
+    def _waited(self, revision: ShownRevision) -> int:
         now = self.time.now if revision.waiting else None
         return 0 if now is None else max(0, int(now - revision.waits_since + _EARLY))
 
-    def _card(self, revision: Revision) -> Card:
+    def _card(self, revision: ShownRevision) -> Card:
         return self._cards.card(revision, self._waited(revision), column=self._two)

@@ -50,7 +50,8 @@ class BarPainter:
     def until(self, request: Request) -> float:
         """The second up to which a request's bar or its tail reaches."""
         ends = [self._log.now if request.end is None else request.end]
-        ends += [time for time in (request.fed_until, request.past_at if request.first else None) if time is not None]
+        superseded_at = request.revision.superseded_at if request.past and request.first else None
+        ends += [time for time in (request.fed_until, superseded_at) if time is not None]
         return max(ends)
 
     def colour(self, request: Request) -> QColor:
@@ -80,7 +81,7 @@ class BarPainter:
         tail = round(self.until(request) * scale)
         if tail > x_end:
             painter.fillRect(QRectF(x_end, top + (tall - TAIL_PX) / 2, tail - x_end, TAIL_PX), colour)
-        if request.reason == "failed":
+        if request.revision.end_reason == "failed":
             painter.setPen(QPen(colours.bad, 2))
             painter.drawLine(QLineF(x_end - 1, top - 1, x_end - 1, top + tall + 1))
         self._label(painter, request, x, x_first, x_end, max(tail, x_end), top, tall, colour)
@@ -98,7 +99,7 @@ class BarPainter:
         colour: QColor,
     ) -> None:
         letters, colours = self._letters, self._colours
-        number = f"{request.number}"
+        number = str(request.revision.number)
         label = f"{number} {request.backend[1] or request.backend[0]}" if request.named else number
         rows = self._lanes.secondary_rows if request.secondary else self._lanes.backend_rows
         following = request.next_start.get(rows)
@@ -132,10 +133,11 @@ class BarPainter:
         x_end = max(round(end * scale), round(request.start * scale) + LEAST_BAR_PX)
         painter.setPen(QPen(colours.dim, 1))
         painter.drawLine(QLineF(round(request.start * scale) - 2, middle, x_end + 2, middle))
-        newer = self._log.request(request.by)
-        if request.past_at is None or newer is None or newer.secondary != request.secondary:
+        superseded_at = request.revision.superseded_at
+        newer = self._log.request(request.revision.by)
+        if superseded_at is None or newer is None or newer.secondary != request.secondary:
             return
-        x = round(request.past_at * scale) + 0.5
+        x = round(superseded_at * scale) + 0.5
         new_top, new_tall = self.row(newer)
         down = new_top > top
         if abs(new_top - top) < 2:

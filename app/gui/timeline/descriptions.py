@@ -83,47 +83,49 @@ class TimelineWords(QObject):
         return words.format(at, partial.stable, partial.unstable)
 
     def _request(self, request: Request, log: TimelineLog) -> str:
+        revision = request.revision
         parts = [self._asked(request)]
-        if request.handed_from:
-            parts.append(self.tr("handed over from revision {0}").format(request.handed_from))
-        if request.kind:
+        if revision.handed_over_at is not None:
+            parts.append(self.tr("switched to at {0}").format(clock_words(revision.handed_over_at, tenths=True)))
+        if revision.kind:
             parts.append(self.tr("chosen by the router"))
-        if request.first is not None:
-            if not request.handed_from:
-                parts.append(self.tr("first words after {0}").format(wait(request.first - request.start)))
-            one = request.words == 1
-            parts.append(self.tr("1 word") if one else self.tr("{0} words").format(request.words))
+        if revision.first_word_seconds is not None:
+            parts.append(self.tr("first words after {0}").format(wait(revision.first_word_seconds)))
+            one = revision.words == 1
+            parts.append(self.tr("1 word") if one else self.tr("{0} words").format(revision.words))
         elif request.end is None:
-            parts.append(self.tr("no words yet after {0}").format(wait(max(0.0, log.now - request.start))))
+            seconds = max(0.0, log.now - revision.requested_at)
+            parts.append(self.tr("no words yet after {0}").format(wait(seconds)))
         else:
             parts.append(self.tr("no words"))
-        if request.handed_to:
-            parts.append(self.tr("handed over as revision {0}").format(request.handed_to))
-        elif request.by:
-            at = clock_words(request.past_at or request.start, tenths=True)
-            parts.append(self.tr("superseded by {0} at {1}").format(request.by, at))
-        elif request.reason == "superseded":
+        if request.handed_over:
+            return ", ".join(parts)  # the rest is told of its other part
+        if revision.superseded_at is not None:
+            at = clock_words(revision.superseded_at, tenths=True)
+            parts.append(self.tr("superseded by {0} at {1}").format(revision.by, at))
+        elif revision.end_reason == "superseded":
             parts.append(self.tr("given up for a newer one"))
-        elif request.reason == "failed":
+        elif revision.end_reason == "failed":
             parts.append(self.tr("failed"))
-        elif request.reason == "stopped":
+        elif revision.end_reason == "stopped":
             parts.append(self.tr("stopped"))
-        elif request.reason == "complete":
-            parts.append(self.tr("complete after {0}").format(wait((request.end or request.start) - request.start)))
+        elif revision.ended_at is not None:
+            parts.append(self.tr("complete after {0}").format(wait(revision.ended_at - revision.requested_at)))
         return ", ".join(parts)
 
     def _asked(self, request: Request) -> str:
-        at = clock_words(request.start, tenths=True)
+        revision = request.revision
+        at = clock_words(revision.requested_at, tenths=True)
         who = backend_words(*request.backend)
-        if request.final:
+        if revision.final:
             words = self.tr("Revision {0}, {1}: asked on the complete turn at {2}")
-        elif request.asked_words == 1:
+        elif revision.asked_words == 1:
             words = self.tr("Revision {0}, {1}: asked on 1 word at {2}")
         else:
             words = self.tr("Revision {0}, {1}: asked on {3} words at {2}")
         if request.secondary:
-            words = self.tr("At the side: {0}").format(words)
-        return words.format(request.number, who, at, request.asked_words)
+            words = self.tr("Comparison: {0}").format(words)
+        return words.format(revision.number, who, at, revision.asked_words)
 
     def _answer(self, answer: Answer) -> str:
         start = clock_words(answer.start, tenths=True)

@@ -264,11 +264,11 @@ class TimelineView(pg.GraphicsView):
     def painter_of_now(self) -> TimelinePainter:
         """What paints at the size, the scale and in the colours of now."""
         height, ratio = self.box.height(), self.devicePixelRatioF()
-        shape = (height, ratio, round(self.scale_px, 6), self.log.beside)
+        shape = (height, ratio, round(self.scale_px, 6), self.log.has_secondary)
         if self._painter is None or self._shape != shape:
             self._shape = shape
             self.letters = Letters(self.font(), height < COMPACT_PX)
-            lanes = Lanes.of(height, self.letters, self.log.beside)
+            lanes = Lanes.of(height, self.letters, self.log.has_secondary)
             self._painter = TimelinePainter(
                 self.log, self.colours, self.letters, lanes, self.scale_px, self.tr("interrupted")
             )

@@ -9,7 +9,7 @@ from app.conversation import events as e
 from app.conversation.frame import FRAME_MS, FRAME_SECONDS
 from app.gui.timeline_data.late_frames import Lateness
 from app.gui.timeline_data.levels import Levels
-from app.gui.timeline_data.requests import RequestEvent, RequestLog
+from app.gui.timeline_data.requests import RequestLog
 from app.gui.timeline_data.spans import (
     Answer,
     Backend,
@@ -89,9 +89,9 @@ class TimelineLog:
         return self._backend.backends
 
     @property
-    def beside(self) -> bool:
-        """Whether a brain at the side was ever asked."""
-        return self._backend.beside
+    def has_secondary(self) -> bool:
+        """Whether a secondary back-end was ever asked."""
+        return self._backend.has_secondary
 
     @property
     def oldest(self) -> float:
@@ -126,13 +126,12 @@ class TimelineLog:
         if event.at > self.now:
             self._touch(self.now)  # what lasts reaches on from there
             self.now = event.at
+        self._backend.apply(event)
         match event:
             case e.LevelMeasured():
                 self._level(event)
             case _ if isinstance(event, UserEvent):
                 self._user.apply(event)
-            case _ if isinstance(event, RequestEvent):
-                self._backend.apply(event)
             case (
                 e.AssistantStarted()
                 | e.AssistantSaid()
@@ -143,16 +142,11 @@ class TimelineLog:
             ):
                 self._assistant(event)
             case e.BackendChanged(at, backend, model, reason):
-                self._backend.routed.pop(False, None)
                 self._mark(self.swaps.add(Swap(at, reason, model or backend, self._backend.known((backend, model)))))
             case e.FrontEndChanged(at, frontend):
                 self._mark(self.swaps.add(Swap(at, "frontend", frontend)))
             case e.SessionStarted(backend=backend, model=model):
                 self._backend.known((backend, model))
-            case e.BackendRouted(turn=turn, kind=kind, secondary=secondary):
-                self._backend.routed[secondary] = (turn, kind)  # told before the request that it is about
-            case e.SecondaryChanged():
-                self._backend.routed.pop(True, None)
             case e.Underrun(at, count):
                 self._mark(self.troubles.add(Trouble(at, "underrun", count)))
             case e.FramesDropped(at, frames):

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from app.conversation.revisions import Revision
+
 Lane = Literal["you", "words", "backend", "secondary", "oracle", "kame", "trouble"]
 Backend = tuple[str, str]
 """A brain by name: its back-end and its model."""
@@ -68,37 +70,42 @@ class Partial:
 
 @dataclass(slots=True, eq=False)
 class Request:
-    """A revision: asked for at `start`, first words at `first`, its stream over at `end`.
+    """The time in which a revision was on one of the two lanes: requested or handed over at `start`, over at `end`.
 
-    `past_at`: when revision `by` took its place. `fed_until`: when its last words went into the voice so far.
-    `slots`: its row, by how many rows there are; `next_start`, by the same: when the next one in that row began.
+    A secondary revision that is handed over has two: one on each lane. `handed_over`: this is the one on the secondary
+    lane, and ended there. `fed_until`: when its newest words reached the front-end. `slots`: its row, by the number of
+    rows that are shown; `next_start`, by the same: when the next one in that row started. `named`: the model differs
+    from that of the one before.
     """
 
-    number: int
-    backend: Backend
-    asked_words: int
-    final: bool
+    revision: Revision
     start: float
-    secondary: bool = False
+    secondary: bool
     end: float | None = None
-    first: float | None = None
-    reason: str = ""
-    words: int = 0
-    past_at: float | None = None
-    by: int = 0
+    handed_over: bool = False
     fed_until: float | None = None
-    handed_from: int = 0
-    handed_to: int = 0
-    kind: str = ""
     named: bool = False
-    """Another brain than the one before it: worth naming."""
     slots: dict[int, int] = field(default_factory=dict)
     next_start: dict[int, float] = field(default_factory=dict)
 
     @property
+    def backend(self) -> Backend:
+        """The back-end and the model of the revision."""
+        return self.revision.backend, self.revision.model
+
+    @property
+    def first(self) -> float | None:
+        """When its first words came on this lane; None if there were none."""
+        at = self.revision.first_words_at
+        if at is None or (self.handed_over and self.end is not None and at > self.end):
+            return None
+        return max(at, self.start)
+
+    @property
     def past(self) -> bool:
-        """Whether a newer one has taken its place, or it was given up for one."""
-        return self.past_at is not None or self.reason == "superseded"
+        """Whether a newer one has taken its place, or it was cancelled for one."""
+        revision = self.revision
+        return not self.handed_over and (revision.superseded_at is not None or revision.end_reason == "superseded")
 
 
 @dataclass(slots=True, eq=False)

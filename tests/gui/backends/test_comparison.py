@@ -307,19 +307,18 @@ async def test_its_revisions_are_marked_calm_and_never_struck_through() -> None:
             e.OracleEnded(2.2, 2, "superseded", 2),
         )
         newest, secondary, old = oracle(window)
-        assert secondary.startswith("2   at the side   older   gpt (OpenAI) · on 2 words")
+        assert secondary.startswith("2   comparison   older   gpt (OpenAI) · on 2 words")
         assert old.startswith("1   superseded by 3") and newest.startswith("3   asked")
         assert [card.style for card in view.cards] == ["plain", "beside", "plain"]
         assert [view.card_formats(place)[0][1].fontStrikeOut() for place in (1, 2)] == [False, True]
 
 
-async def test_what_is_handed_over_is_told_at_both_ends() -> None:
+async def test_a_comparison_revision_that_is_switched_to_is_marked_and_goes_up() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         say(window, factory, *talk(), *side_by_side(12.0))
-        taken, given = oracle(window)[:2]
-        assert taken.startswith("10   handed over from 9   speaking   gpt-4.1-mini (OpenAI)")
-        assert given.startswith("9   at the side   handed over as 10")
+        taken = oracle(window)[0]
+        assert taken.startswith("9   switched to   speaking   gpt-4.1-mini (OpenAI)")
         assert window.oracle.view.cards[0].style == "live"
         dividers = [text for text in transcript(window) if text.endswith("\n")]
         assert dividers == ["Now thinking: claude-opus-4-1 (Anthropic)\n", "Handed over to gpt-4.1-mini (OpenAI)\n"]

@@ -161,7 +161,7 @@ def test_every_stage_of_the_last_answer_beside_the_talks_distribution(place: Pla
         ["The voice's first sound", "0.16 s", "0.16 s", "0.16 s", "0.16 s"],
         ["The whole wait", "2.41 s", "0.76 s", "2.08 s", "2.41 s"],
     ]
-    assert panel.bar.accessibleDescription() == "noticing 0.25 s, writing down 0.10 s, brain 1.90 s, voice 0.16 s"
+    assert panel.bar.accessibleDescription() == "noticing 0.25 s, writing down 0.10 s, model 1.90 s, voice 0.16 s"
     assert [(bar.turn, round(bar.seconds, 2), bar.slow) for bar in panel.strip.bars] == [
         (1, 0.76, False),
         (2, 0.76, False),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.conversation import events as e
-from app.gui.oracle.revisions import OracleLog, Revision
+from app.gui.oracle.revisions import OracleLog, ShownRevision
 
 
 def asked(revision: int, at: float = 1.0, words: str = "what is the", final: bool = False) -> e.OracleRequested:
@@ -48,6 +48,26 @@ def test_one_speaks_at_a_time() -> None:
     assert not any(r.speaking for r in made.revisions)
 
 
+def test_a_revision_that_is_handed_over_becomes_the_newest_under_its_own_number() -> None:
+    secondary = e.OracleRequested(1.5, 1, 1, "OpenAI", "gpt", "what is the", True, True)
+    made = log(
+        secondary,
+        asked(2, 2.0),
+        e.OracleDelta(2.5, 1, "Noon."),
+        e.OracleDelta(2.5, 2, "One."),
+        e.AssistantStarted(3, 1, 2),
+        e.OracleHandedOver(4, 1),
+        e.OracleSuperseded(4, 2, 1),
+    )
+    first, second = made.revisions
+    assert (first.number, first.secondary, first.text, first.first_word_seconds) == (1, False, "Noon.", 1.0)
+    assert (second.number, second.status, second.by) == (2, "superseded", 1)
+    made.apply(e.AssistantCorrected(5, 1, 1, "corrected"))
+    assert made.current is first
+    made.apply(e.AssistantSaid(5, 1, "One.", 2))
+    assert first.speaking, "a late word of the older one"
+
+
 def test_promotion_makes_it_the_complete_turn() -> None:
     assert log(asked(1), e.OraclePromoted(2, 1)).revisions[0].final
 
@@ -69,7 +89,7 @@ def test_old_ones_drop_out() -> None:
 ANSWER = "The highest mountain in Europe is Mount Elbrus."
 
 
-def upto(revision: Revision, letters: int) -> str:
+def upto(revision: ShownRevision, letters: int) -> str:
     return revision.text[:letters]
 
 

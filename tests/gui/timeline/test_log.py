@@ -97,8 +97,9 @@ def test_a_revision_from_request_to_end() -> None:
         e.OracleEnded(1.6, 1, "complete", 4),
     )
     request = made.requests.last
-    assert (request.start, request.first, request.end, request.reason) == (1, 1.3, 1.6, "complete")
-    assert (request.asked_words, request.words, request.final, request.past) == (3, 4, True, False)
+    revision = request.revision
+    assert (request.start, request.first, request.end, revision.end_reason) == (1, 1.3, 1.6, "complete")
+    assert (revision.asked_words, revision.words, revision.final, request.past) == (3, 4, True, False)
     assert request.fed_until == 1.7
     assert [(fed.words, fed.waited_ms, fed.backend) for fed in made.fed] == [(2, 30.0, QWEN), (2, 35.0, QWEN)]
 
@@ -113,9 +114,9 @@ def test_superseded_given_up_failed() -> None:
         e.OracleEnded(4, 3, "failed", 0),
     )
     one, two, three = made.requests
-    assert (one.past, one.by, one.past_at) == (True, 2, 2.5)
-    assert (two.past, two.by, two.end) == (True, 0, 3)
-    assert (three.past, three.reason) == (False, "failed")
+    assert (one.past, one.revision.by, one.revision.superseded_at) == (True, 2, 2.5)
+    assert (two.past, two.revision.by, two.end) == (True, 0, 3)
+    assert (three.past, three.revision.end_reason) == (False, "failed")
 
 
 def test_each_has_a_row_to_itself_while_it_runs_and_they_descend_like_stairs() -> None:
@@ -134,19 +135,42 @@ def test_the_side_has_rows_of_its_own_and_a_backend_is_named_when_it_is_another(
         (False, False),
         (False, True),
     ]
-    assert made.beside and made.backends == [QWEN, GPT]
+    assert made.has_secondary and made.backends == [QWEN, GPT]
     assert made.requests.at(1).slots[3] == 0
 
 
-def test_handing_over() -> None:
-    made = log(asked(1), asked(2, 1, GPT, secondary=True), e.OracleHandedOver(3, 3, 2), asked(3, 3, GPT))
-    assert (made.request(2).handed_to, made.request(3).handed_from) == (3, 2)
+def test_a_revision_that_is_handed_over_goes_on_in_the_drivers_lane() -> None:
+    made = log(
+        asked(1),
+        asked(2, 1, GPT, secondary=True),
+        e.OracleDelta(2, 2, "Its own"),
+        e.OracleHandedOver(3, 2),
+        e.OracleSuperseded(3, 1, 2),
+        e.OracleFed(3.1, 2, 2, 9.0),
+        e.OracleEnded(4, 2, "complete", 2),
+    )
+    driver, secondary, rest = made.requests
+    assert (secondary.secondary, secondary.start, secondary.first, secondary.end) == (True, 1, 2, 3)
+    assert (rest.secondary, rest.start, rest.first, rest.end, rest.fed_until) == (False, 3, 3, 4, 3.1)
+    assert driver.past and not secondary.past and not rest.past
+    assert made.request(2) is rest and rest.named
+
+
+def test_what_was_complete_when_it_was_handed_over_is_a_moment_in_the_drivers_lane() -> None:
+    made = log(
+        asked(1, 1, GPT, secondary=True),
+        e.OracleDelta(2, 1, "Its own"),
+        e.OracleEnded(2.5, 1, "complete", 2),
+        e.OracleHandedOver(3, 1),
+    )
+    secondary, rest = made.requests
+    assert (secondary.end, rest.start, rest.first, rest.end) == (2.5, 3, 3, 3)
 
 
 def test_a_routed_turn_knows_its_kind() -> None:
     routed = e.BackendRouted(1, 1, "stem", 0.9, *GPT, "why")
-    assert log(routed, asked(1, 1, GPT)).requests.last.kind == "stem"
-    assert log(routed, e.BackendChanged(1, *QWEN), asked(1, 1)).requests.last.kind == ""
+    assert log(routed, asked(1, 1, GPT)).requests.last.revision.kind == "stem"
+    assert log(routed, e.BackendChanged(1, *QWEN), asked(1, 1)).requests.last.revision.kind == ""
 
 
 def test_tokens_are_counted_by_frame() -> None:
@@ -236,7 +260,7 @@ def test_the_end_of_a_talk_ends_all_that_lasts() -> None:
     made = log(e.UserStarted(1, 1), asked(1, 2), e.AssistantStarted(3, 1, 1), e.LevelMeasured(4, -20, -20))
     made.end()
     assert [made.turns.last.end, made.requests.last.end, made.answers.last.end] == [4, 4, 4]
-    assert made.requests.last.reason == "stopped"
+    assert made.requests.last.revision.end_reason == "stopped"
     made.begin()
     assert (made.now, len(made.turns), made.levels.newest, made.backends) == (0, 0, -1, [])
 

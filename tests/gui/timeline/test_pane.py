@@ -152,7 +152,7 @@ def test_the_side_gets_a_lane_when_it_is_asked(full: Shown) -> None:
     assert "secondary" not in view.painter_of_now().lanes.strips
     at = clock.now
     say(full, e.OracleRequested(at, 90, 2, *CLAUDE, "who", True, True))
-    assert hover(view, at, lane(view, "secondary") - 6).startswith("At the side: Revision 90, claude-sonnet")
+    assert hover(view, at, lane(view, "secondary") - 6).startswith("Comparison: Revision 90, claude-sonnet")
 
 
 @pytest.mark.parametrize("height", [80, 120, 180, 300])
@@ -347,7 +347,7 @@ def test_hovering_explains_each_kind_of_thing(full: Shown) -> None:
         "superseded by 3 at 0:08.1"
     )
     assert bar(4, 11.0) == (
-        "Revision 4, gpt-4.1 (OpenAI): asked on the complete turn at 0:09.7, first words after 600 ms, 17 words, "
+        "Revision 4, gpt-4.1 (OpenAI): asked on the complete turn at 0:09.7, first words after 600 ms, 16 words, "
         "complete after 3.2 s"
     )
     assert "given up for a newer one" in bar(5, 18.9)

@@ -81,11 +81,9 @@ def test_the_usage_counts_each_request_once_and_by_backend() -> None:
         e.OracleRequested(1.2, 2, 1, "Ollama", "gemma3", "What", False, True),
         e.OracleEnded(1.4, 1, "superseded", 3),
         e.OracleCounted(1.4, 1, "OpenAI", "gpt-4.1", 100, 10, 0, False, 0.001, 90.0, 30.0, 400.0),
-        e.OracleHandedOver(1.5, 3, 2),
-        e.OracleEnded(1.5, 2, "superseded", 4),
-        e.OracleRequested(1.5, 3, 1, "Ollama", "gemma3", "What", False),
-        e.OracleEnded(2.0, 3, "complete", 9),
-        e.OracleCounted(2.0, 3, "Ollama", "gemma3", 50, 20, 25, True, None, 80.0, 30.0, 400.0),
+        e.OracleHandedOver(1.5, 2),
+        e.OracleEnded(2.0, 2, "complete", 9),
+        e.OracleCounted(2.0, 2, "Ollama", "gemma3", 50, 20, 25, True, None, 80.0, 30.0, 400.0),
     ):
         usage.apply(event)
     assert list(usage.backends) == [("OpenAI", "gpt-4.1"), ("Ollama", "gemma3")]
@@ -94,4 +92,4 @@ def test_the_usage_counts_each_request_once_and_by_backend() -> None:
     assert openai.estimated == 1
     assert (ollama.requests, ollama.tokens_cached, ollama.unpriced, ollama.estimated) == (1, 25, 1, 0)
     assert (usage.requests, usage.tokens_in, usage.tokens_out, usage.cost) == (2, 150, 30, 0.001)
-    assert ollama.superseded == 0, "what was handed over was not thrown away"
+    assert ollama.superseded == 0
