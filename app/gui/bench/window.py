@@ -138,13 +138,12 @@ class Bench:
         self.window.begin()
         while self.window.manager.session is None:
             await asyncio.sleep(0.01)
-        self.window.timeline.make_view()
         await asyncio.sleep(0.3)
 
     async def at_full_speed(self, seconds: float) -> dict[str, Any]:
         """The talk in batches of 33 ms, each as soon as the one before is shown; memory at points of it."""
         window, clock, events = self.window, ReplayClock(), dense_talk(seconds)
-        view = window.timeline.make_view()
+        view = window.timeline.view
         edge = LiveEdge(clock)
         window.timeline.edge = view.edge = edge  # its clock goes as fast as the talk
         view.timer.stop()
@@ -201,10 +200,10 @@ class Bench:
         """The talk as it would come, from a thread that wakes each frame, with the timeline following."""
         window, loop = self.window, asyncio.get_running_loop()
         window.timeline.begin()
-        view = window.timeline.make_view()
+        view = window.timeline.view
         window.timeline.edge = view.edge = LiveEdge(time.monotonic)
         pictures = _Pictures()
-        view.viewport().installEventFilter(pictures)
+        view.installEventFilter(pictures)
         thread = FrameThread(
             dense_talk(seconds, seed=3),
             seconds,
@@ -215,7 +214,7 @@ class Bench:
         while thread.is_alive():
             await asyncio.sleep(0.1)
         busy = time.thread_time() - busy
-        view.viewport().removeEventFilter(pictures)
+        view.removeEventFilter(pictures)
         shown = np.array(pictures.times)
         gaps = np.diff(shown[shown > shown[0] + 1.0]) * 1000 if len(shown) > 2 else np.zeros(0)
         return {

@@ -6,12 +6,7 @@ from PySide6.QtCore import QObject
 
 from app.conversation.latency import Answer, Piece
 from app.conversation.latency_causes import Cause, Reason
-
-
-def seconds_words(seconds: float) -> str:
-    """To the hundredth, since answers are a matter of tenths: `0.45 s`; `12.3 s` from ten on."""
-    shown = f"{seconds:.2f}" if abs(seconds) < 9.995 else f"{seconds:.1f}"
-    return f"{shown} s".replace("-0.00", "0.00").replace("-", "\u2212")
+from app.gui.widgets.formats import seconds_words
 
 
 class LatencyWords(QObject):

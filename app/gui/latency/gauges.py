@@ -8,7 +8,7 @@ from app.conversation.events import ContextMeasured
 from app.conversation.frame import FRAME_MS, FRAME_SECONDS
 from app.conversation.frame_budget import FrameBudget
 from app.conversation.usage import ConversationUsage
-from app.gui.widgets.amounts import dollars
+from app.gui.widgets.formats import dollars
 from app.gui.widgets.panel import Quiet
 
 BAR_WIDTH_PX = 130

@@ -17,7 +17,7 @@ from app.gui.latency.descriptions import LatencyWords
 from app.gui.latency.gauges import LatencyGauges
 from app.gui.latency.strip import MOST_BARS, Bar, LatencyStrip
 from app.gui.latency.table import Row, StageTable, rows
-from app.gui.oracle.header import backend_words
+from app.gui.widgets.formats import backend_words
 from app.gui.widgets.panel import Panel, Quiet
 
 WIDTH_PX = 560

@@ -9,7 +9,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QFont, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.gui.latency.descriptions import seconds_words
+from app.gui.widgets.formats import seconds_words
 from app.gui.widgets.palette import Look, blend
 
 MOST_BARS = 30

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSizePolicy, QTabl
 
 from app.conversation.latency import STAGES, Answer, Figures, Stage, figures
 from app.gui.latency.bar import SWATCH_PX, piece_colour
-from app.gui.latency.descriptions import LatencyWords, seconds_words
+from app.gui.latency.descriptions import LatencyWords
+from app.gui.widgets.formats import seconds_words
 
 NOTHING = "–"
 

@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject
 
 from app.conversation.revisions import ToolUse
 from app.gui.oracle.revisions import ShownRevision
-from app.gui.widgets.amounts import dollars, wait
 from app.gui.widgets.card import Card, Run
+from app.gui.widgets.formats import dollars, wait
 
 LONGEST_TOOL_TEXT = 90
 

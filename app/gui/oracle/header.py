@@ -10,10 +10,8 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.conversation import events as e
-from app.gui.oracle.sides import Sides, backend_words
+from app.gui.oracle.sides import Sides
 from app.gui.widgets.elided import Elided
-
-__all__ = ["HAND_OVER_KEYS", "OracleHeader", "backend_words"]
 
 HAND_OVER_KEYS = "Ctrl+H"
 

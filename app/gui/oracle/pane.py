@@ -19,9 +19,9 @@ from app.gui.oracle.card import OracleCards
 from app.gui.oracle.column import OracleColumn
 from app.gui.oracle.header import OracleHeader
 from app.gui.oracle.revisions import OracleLog, ShownRevision
-from app.gui.oracle.sides import backend_words
 from app.gui.widgets.card import Card
 from app.gui.widgets.card_view import CardView
+from app.gui.widgets.formats import backend_words
 from app.gui.widgets.session_time import SessionTime
 
 WAIT_STEP_MS = 1000

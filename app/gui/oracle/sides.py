@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from app.conversation import events as e
+from app.gui.widgets.formats import backend_words
 
 
 @dataclass(slots=True)
@@ -55,8 +56,3 @@ class Sides:
             case _:
                 return False
         return True
-
-
-def backend_words(backend: str, model: str) -> str:
-    """A brain for people: its model, and who runs it."""
-    return f"{model} ({backend})" if model and backend else model or backend

@@ -1,30 +1,32 @@
-"""What lies on the timeline, told in words: for the readout, the tooltip and the screen reader."""
+"""Describes the things on the timeline in words, for the readout, the tooltip and the screen reader."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from app.gui.oracle.header import backend_words
-from app.gui.timeline.painter import clock_words
 from app.gui.timeline_data.log import TimelineLog
 from app.gui.timeline_data.spans import Answer, Fed, Lane, Partial, Request, Swap, Taken, Thing, Trouble, UserTurn
-from app.gui.widgets.amounts import wait
+from app.gui.widgets.formats import backend_words, clock_words, wait
 
 
 class TimelineWords(QObject):
-    """Tells things in the user's language, one line each."""
+    """Describes things in the user's language, one line each."""
 
     def lane(self, lane: Lane) -> str:
         """A lane's name, as short as can be."""
         return {
             "you": self.tr("You"),
             "words": self.tr("Words"),
-            "backend": self.tr("Brain"),
-            "secondary": self.tr("Beside"),
+            "backend": self.tr("Model"),
+            "secondary": self.tr("Comparison"),
             "oracle": self.tr("Oracle"),
             "kame": self.tr("KAME"),
             "trouble": self.tr("Trouble"),
         }[lane]
+
+    def interrupted(self) -> str:
+        """The label of an answer that the user cut short."""
+        return self.tr("interrupted")
 
     def thing(self, thing: Thing, log: TimelineLog) -> str:
         """One line about a thing."""
@@ -137,7 +139,7 @@ class TimelineWords(QObject):
             end = clock_words(answer.end, tenths=True)
             words = self.tr("KAME said from {0} to {1}: “{2}”") if text else self.tr("KAME spoke from {0} to {1}")
             parts = [words.format(start, end, text)]
-        for at, revision, how in answer.mends:
+        for at, revision, how in answer.corrections:
             form = (
                 self.tr("corrected by revision {0} at {1}")
                 if how == "corrected"
@@ -154,9 +156,9 @@ class TimelineWords(QObject):
         at = clock_words(swap.start, tenths=True)
         name = backend_words(*swap.backend) if swap.backend is not None else swap.name
         return {
-            "chosen": self.tr("{0}: from here on {1} thinks"),
+            "chosen": self.tr("{0}: from here on {1} answers"),
             "fallback": self.tr("{0}: {1} takes over from the one that failed"),
-            "handed": self.tr("{0}: handed over to {1}"),
+            "handed": self.tr("{0}: switched to {1}"),
             "frontend": self.tr("{0}: from here on the front-end {1} hears and speaks"),
         }[swap.what].format(at, name)
 
@@ -185,11 +187,11 @@ class TimelineWords(QObject):
                     if one
                     else self.tr("{0}: {1} gaps in the sound, the loudspeaker ran dry")
                 )
-            case "shed":
+            case "skipped":
                 words = (
-                    self.tr("{0}: the ears were too slow and skipped 1 look at the sound")
+                    self.tr("{0}: speech recognition fell behind and skipped 1 update")
                     if one
-                    else self.tr("{0}: the ears were too slow and skipped {1} looks at the sound")
+                    else self.tr("{0}: speech recognition fell behind and skipped {1} updates")
                 )
             case _:
                 return self.tr("{0}: {1}").format(at, trouble.sentence)
@@ -199,9 +201,9 @@ class TimelineWords(QObject):
         at = clock_words(fed.start, tenths=True)
         one = fed.words == 1
         words = (
-            self.tr("{0}: 1 word of revision {1} went into the voice, after {2} ms")
+            self.tr("{0}: 1 word of revision {1} reached the voice after {2} ms")
             if one
-            else self.tr("{0}: {3} words of revision {1} went into the voice, after {2} ms")
+            else self.tr("{0}: {3} words of revision {1} reached the voice after {2} ms")
         )
         return words.format(at, fed.revision, round(fed.waited_ms), fed.words)
 

@@ -1,30 +1,29 @@
-"""Replays a talk through the timeline at its own pace, on a clock of its own, and says how long the pictures took.
+"""Replays a talk through the timeline pane on a simulated clock, and measures how long painting takes.
 
-For benches: what it measures is the pane as the window has it, with batches of events and a picture every 16 ms.
+For benches: events come in batches as in the window, and a picture is painted every 16 ms.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from app.conversation.events import Event
-from app.gui.shell.event_pump import BATCH_MS
 from app.gui.timeline.pane import TimelinePane
 from app.gui.timeline.view import TICK_MS
 
 
 class ReplayClock:
-    """A clock that is set; give it to the pane."""
+    """A clock for the pane that is set by hand."""
 
     def __init__(self) -> None:
         self.now = 0.0
 
     def __call__(self) -> float:
-        """Seconds."""
+        """The time that is set, in seconds."""
         return self.now
 
 
@@ -49,19 +48,17 @@ class PaintTimes:
         return float(np.percentile(self.pictures, percentile)) if len(self.pictures) else 0.0
 
 
-def replay(
-    pane: TimelinePane, clock: ReplayClock, events: Iterable[Event], breathe: Callable[[], None] = lambda: None
-) -> PaintTimes:
-    """Runs a talk's events through a shown pane whose clock is `clock`. `breathe` is called after each batch, untimed.
+def replay(pane: TimelinePane, clock: ReplayClock, events: Iterable[Event], batch_ms: int = 33) -> PaintTimes:
+    """Runs a talk's events through a shown pane whose clock is `clock`, in batches every `batch_ms`.
 
-    The pane's own timer is held still meanwhile: each picture is painted at once, moving and painting timed together.
+    The pane's own timer is stopped: each picture is painted at once, and moving and painting are timed together.
     """
     pane.begin()
-    view = pane.make_view()
+    view = pane.view
     view.timer.stop()
     start, pictures, batches, spent = clock.now, [], [], 0.0
     waiting = sorted(events, key=lambda event: event.at)
-    place, picture_at, batch_at = 0, TICK_MS / 1000, BATCH_MS / 1000
+    place, picture_at, batch_at = 0, TICK_MS / 1000, batch_ms / 1000
     until = waiting[-1].at if waiting else 0.0
     while picture_at < until:
         if batch_at <= picture_at:
@@ -73,13 +70,12 @@ def replay(
             pane.settle()
             batches.append((time.perf_counter() - began) * 1000)
             spent += time.thread_time() - began_spending
-            batch_at += BATCH_MS / 1000
-            breathe()
+            batch_at += batch_ms / 1000
             view.timer.stop()
         clock.now = start + picture_at
         began, began_spending = time.perf_counter(), time.thread_time()
         view.advance()
-        view.viewport().repaint()
+        view.repaint()
         pictures.append((time.perf_counter() - began) * 1000)
         spent += time.thread_time() - began_spending
         picture_at += TICK_MS / 1000

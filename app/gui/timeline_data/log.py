@@ -154,7 +154,7 @@ class TimelineLog:
             case e.SoundLost(at, frames):
                 self._mark(self.troubles.add(Trouble(at, "lost", frames)))
             case e.RecognitionSkipped(at, decodes):
-                self._mark(self.troubles.add(Trouble(at, "shed", decodes)))
+                self._mark(self.troubles.add(Trouble(at, "skipped", decodes)))
             case e.Failure(at, _, sentence):
                 self._mark(self.troubles.add(Trouble(at, "failure", 0, sentence)))
 
@@ -204,7 +204,7 @@ class TimelineLog:
             case e.AssistantSaid():
                 self._say(answer, event)
             case e.AssistantCorrected(revision=revision, how=how):
-                answer.mends.append((at, revision, how))
+                answer.corrections.append((at, revision, how))
                 self._touch(at)
             case e.AssistantHeld():
                 answer.holds.append((at, None))

@@ -17,7 +17,7 @@ Backend = tuple[str, str]
 ROWS = (1, 2, 3)
 """In so many rows the revisions may be shown, as there is room."""
 
-Bad = Literal["late", "dropped", "lost", "underrun", "shed", "failure"]
+Bad = Literal["late", "dropped", "lost", "underrun", "skipped", "failure"]
 
 
 @dataclass(slots=True)
@@ -153,7 +153,7 @@ class Answer:
     end: float | None = None
     interrupted: bool = False
     holds: list[tuple[float, float | None]] = field(default_factory=list)
-    mends: list[tuple[float, int, str]] = field(default_factory=list)
+    corrections: list[tuple[float, int, str]] = field(default_factory=list)
     words: list[Word] = field(default_factory=list)
     version: int = 0
     """Counts the changes of its words."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.conversation import events as e
-from app.gui.widgets.amounts import dollars, tokens, wait
+from app.gui.widgets.formats import dollars, tokens, wait
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import oracle, say, shown, transcript, until
 

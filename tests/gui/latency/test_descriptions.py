@@ -8,7 +8,8 @@ import pytest
 
 from app.conversation.latency import PIECES, Answer
 from app.conversation.latency_causes import Cause, Reason
-from app.gui.latency.descriptions import LatencyWords, seconds_words
+from app.gui.latency.descriptions import LatencyWords
+from app.gui.widgets.formats import seconds_words
 
 SLOW = Answer(1, 2.0, "words", {}, dict.fromkeys(PIECES, 0.4))
 

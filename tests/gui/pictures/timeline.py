@@ -175,7 +175,7 @@ def main() -> None:
     pane = TimelinePane(clock=clock)
     width, height = map(int, wanted.size.split("x"))
     pane.resize(width, height)
-    view = pane.make_view()
+    view = pane.view
     pane.begin()
     pane.show()
     events = talk()

@@ -207,7 +207,7 @@ def test_an_answer_word_by_word() -> None:
     answer = made.answers.last
     assert words(answer.words) == [(1.0, "well", True), (1.5, "then,", True), (2.0, "yes", True)]
     assert (answer.start, answer.end, answer.interrupted) == (1, 6, True)
-    assert (answer.mends, answer.holds) == ([(3, 4, "continued")], [(4, 4.5), (5, 6)])
+    assert (answer.corrections, answer.holds) == ([(3, 4, "continued")], [(4, 4.5), (5, 6)])
 
 
 def test_a_new_answer_ends_the_one_before_it_and_late_words_belong_to_their_own() -> None:
@@ -241,7 +241,7 @@ def test_trouble() -> None:
     assert [(t.what, t.amount, t.sentence) for t in made.troubles] == [
         ("dropped", 6, ""),
         ("underrun", 1, ""),
-        ("shed", 4, ""),
+        ("skipped", 4, ""),
         ("failure", 0, "No brain."),
         ("late", 23.0, ""),
     ]

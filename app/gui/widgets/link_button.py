@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from app.gui.widgets.palette import Look
 
 
-class LatencyButton(QPushButton):
+class LinkButton(QPushButton):
     """Underlines its words under the mouse, as a link does."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
