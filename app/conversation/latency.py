@@ -1,8 +1,4 @@
-"""Folds a session's events into how long each stage of each answer took. Pure.
-
-Times are the session's own, in seconds. Knows nothing of why an answer was slow (see `slowness`), nor of how any of
-it is shown.
-"""
+"""Folds a session's events into how long each stage of each answer took, in seconds."""
 
 from __future__ import annotations
 
@@ -20,38 +16,37 @@ from app.conversation.revisions import Revision, RevisionLog
 from app.conversation.words import fold
 
 Stage = Literal["noticing", "writing", "backend", "voice"]
-"""`noticing` that the user has finished, and `writing` down what they said, both since their last sound; the `backend`'s
-first words since the request; the `voice`'s first sound since it had both the first words and the floor.
+"""`noticing` that the user has finished, and `writing` down what they said, both since their last sound; the
+`backend`'s first words since the request; the `voice`'s first sound since it had both the first words and the floor.
 """
 
 Piece = Literal["noticing", "writing", "backend", "voice", "between"]
-"""What was waited for; `between`: for one stage to hand over to the next."""
+"""What the user waited for; `between`: one stage waited for the one before it."""
 
 STAGES: tuple[Stage, ...] = ("noticing", "writing", "backend", "voice")
 PIECES: tuple[Piece, ...] = ("noticing", "writing", "backend", "voice", "between")
 
 MOST_ANSWERS = 500
-"""The newest ones, which distributions are made of."""
+"""The newest answers are kept for the distributions."""
 
 _MOST_TURNS = 8
 _MOST_REVISIONS = 256
 _MOST_TROUBLES = 64
 _SPEECH_SECONDS = 2.0
-"""What happened to the end of what the user said happened so long before its end, at most."""
+"""Recognition that was skipped so long before the end of the speech still counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer, in seconds. `response`: from the user's last sound to its first one, negative if it began before; an
-    opening is none of it, and behind one the end of its first word counts.
+    """One answer, in seconds. `response`: from the user's last sound to the answer's first, negative if that was
+    earlier. An opening does not count; after one it is the end of the answer's first word.
 
-    `took`: the stages as long as they were, which may overlap, without those that it had no part in or that are not
-    known. `wait`: the response cut into what was waited for; the pieces add up to it, and are 0 if it is negative.
-    `reason`: what told that the turn was over. `backend` and `model` are empty if no brain was waited for.
-    `asked_anew`, `fell_back`, `swapped`: a brain was asked anew behind the user's last sound, since their words had
-    changed, another one had failed, or they had chosen this one. `first`: its first words in this talk. `tool` worked
-    for `tool_seconds` before them. `delay`: the pause that the user has asked for. `dropped` frames and `skipped`
-    looks at the sound: what this machine was too slow for meanwhile.
+    `took`: how long the known stages were; they may overlap. `wait`: the response divided into what the user waited
+    for; the pieces add up to it, and are 0 if it is negative. `reason`: what ended the turn. `backend` and `model` are
+    empty if there was no request to wait for. `asked_again`, `fell_back`, `swapped`: a request was repeated after the
+    user's last sound, because their words had changed, another model had failed, or they had chosen this one.
+    `first`: the model's first words in this talk. `tool` ran for `tool_seconds` before them. `delay`: the pause before
+    each answer that the user has set. `dropped` frames and `skipped` recognition updates: this machine was too slow.
     """
 
     turn: int
@@ -61,7 +56,7 @@ class Answer:
     wait: Mapping[Piece, float]
     backend: str = ""
     model: str = ""
-    asked_anew: bool = False
+    asked_again: bool = False
     fell_back: bool = False
     swapped: bool = False
     first: bool = False
@@ -82,7 +77,7 @@ class Figures:
 
 
 def figures(values: Iterable[float]) -> Figures | None:
-    """The figures of `values`; None without any."""
+    """Returns the figures of `values`, or None without any."""
     found = np.fromiter(values, float)
     if not len(found):
         return None
@@ -101,7 +96,7 @@ class _Turn:
 
 
 class Stages:
-    """The answers of a talk, the newest last, and how its frames and its front-end's memory do.
+    """The answers of a talk, the newest last, with its frame times and the size of the front-end's context.
 
     `changes` counts how often the answers have changed.
     """
@@ -111,7 +106,7 @@ class Stages:
         self.begin()
 
     def begin(self) -> None:
-        """A new talk: forgets the last one."""
+        """Forgets everything: a new talk starts."""
         self.changes += 1
         self.frames = FrameBudget()
         self.context: e.ContextMeasured | None = None
@@ -120,7 +115,7 @@ class Stages:
         self._revisions = RevisionLog(Revision, _MOST_REVISIONS)
         self._spoke: dict[tuple[str, str], float] = {}
         self._dropped: deque[e.FramesDropped] = deque(maxlen=_MOST_TROUBLES)
-        self._shed: deque[e.RecognitionSkipped] = deque(maxlen=_MOST_TROUBLES)
+        self._skipped: deque[e.RecognitionSkipped] = deque(maxlen=_MOST_TROUBLES)
         self._swapped_at = -1e9
         self._delay = 0.0
 
@@ -139,7 +134,7 @@ class Stages:
                 self._dropped.append(event)
                 self.frames.dropped += event.frames
             case e.RecognitionSkipped():
-                self._shed.append(event)
+                self._skipped.append(event)
             case e.Underrun():
                 self.frames.gaps += event.count
             case e.ContextMeasured():
@@ -166,7 +161,7 @@ class Stages:
         turn = self._turn(event.turn)
         match event:
             case e.UserResumed():
-                # What was said into the gap was no answer to the whole turn: it doesn't count.
+                # What was said into the gap was no answer to the whole turn.
                 turn.end = turn.final_at = turn.start = None
                 self.changes += self._answers.pop(event.turn, None) is not None
                 return
@@ -178,7 +173,7 @@ class Stages:
                 if turn.start is not None:
                     return
                 turn.start, turn.delay = event, self._delay
-        # The answer may set in before the end of the turn is known, or its words, so any may come last.
+        # The answer may start before the end of the turn is known, or its words: any of them may come last.
         if turn.end is not None and turn.start is not None:
             self._answers[event.turn] = self._answer(event.turn, turn, turn.end, turn.start)
             self.changes += 1
@@ -195,7 +190,7 @@ class Stages:
         told, began = end.speech_end, start.at
         revision = self._revisions.get(start.revision)
         if revision is not None and (revision.turn != number or revision.first_words_at is None):
-            revision = None  # it speaks by itself, or what it was told of the turn before is all that it knows
+            revision = None  # the front-end speaks by itself, or on what it got in an earlier turn
         typed = end.reason == "typed"
         took: dict[Stage, float] = {}
         if not typed:
@@ -215,7 +210,7 @@ class Stages:
             _wait(told, reached, revision),
             delay=turn.delay,
             dropped=sum(t.frames for t in self._dropped if told <= t.at <= began),
-            skipped=sum(t.decodes for t in self._shed if told - _SPEECH_SECONDS <= t.at <= began),
+            skipped=sum(t.decodes for t in self._skipped if told - _SPEECH_SECONDS <= t.at <= began),
             **({} if revision is None else self._of_backend(turn, told, revision)),
         )
 
@@ -230,7 +225,7 @@ class Stages:
         return {
             "backend": revision.backend,
             "model": revision.model,
-            "asked_anew": again and changed and not swapped and not fell_back,
+            "asked_again": again and changed and not swapped and not fell_back,
             "fell_back": fell_back,
             "swapped": swapped or (revision.handed_over_at is not None and revision.drives_since > told),
             "first": self._spoke.get((revision.backend, revision.model)) == first_at,
@@ -240,7 +235,7 @@ class Stages:
 
 
 class _Reached(NamedTuple):
-    """When the turn's end was noticed, its words were written down, and the answer began."""
+    """When the turn's end was noticed, its words were transcribed, and the answer started."""
 
     noticed: float
     written: float | None
@@ -248,7 +243,9 @@ class _Reached(NamedTuple):
 
 
 def _wait(told: float, reached: _Reached, revision: Revision | None) -> dict[Piece, float]:
-    """Cuts the time from `told` until the answer began into what was waited for; what ran meanwhile cost nothing."""
+    """Divides the time from `told`, the end of the speech, until the answer into what was waited for; what ran in
+    parallel cost nothing.
+    """
     wait: dict[Piece, float] = dict.fromkeys(PIECES, 0.0)
     steps: list[tuple[Piece, float | None]] = [("noticing", reached.noticed)]
     if revision is not None:

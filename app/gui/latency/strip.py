@@ -1,4 +1,4 @@
-"""The response times of the newest answers as a row of bars, one of which is picked. Knows nothing of talks."""
+"""Shows the response times of the newest answers as a row of bars, one of which is picked."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Bar:
 
 
 class LatencyStrip(QWidget):
-    """`picked` tells the turn of the bar that the user has clicked, or gone to with the arrow keys."""
+    """Emits `picked` with the turn of the bar that the user has clicked or reached with the arrow keys."""
 
     picked = Signal(int)
 
@@ -59,11 +59,11 @@ class LatencyStrip(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Wide, and not high."""
+        """A wide and low strip."""
         return QSize(420, HEIGHT_PX)
 
     def minimumSizeHint(self) -> QSize:
-        """Thirty bars need some width."""
+        """Room for thirty bars."""
         return QSize(240, HEIGHT_PX)
 
     def bar_rect(self, place: int) -> QRectF:
@@ -95,12 +95,11 @@ class LatencyStrip(QWidget):
                 self.picked.emit(bar.turn)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Shows that the keys go here."""
+        """Paints the focus."""
         super().focusInEvent(event)
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """No longer."""
         super().focusOutEvent(event)
         self.update()
 

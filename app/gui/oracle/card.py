@@ -1,4 +1,4 @@
-"""A revision as a card: who thought it, on what, how fast, with which tools and for how much."""
+"""Makes a card of a revision: its model, request, speed, text, tools and cost."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from PySide6.QtCore import QObject
 from app.conversation.revisions import ToolUse
 from app.gui.oracle.revisions import ShownRevision
 from app.gui.widgets.card import Card, Run
-from app.gui.widgets.formats import dollars, wait
+from app.gui.widgets.formats import backend_words, dollars, wait
 
 LONGEST_TOOL_TEXT = 90
 
 
 class OracleCards(QObject):
-    """Makes the cards, in the user's language."""
+    """Makes cards in the user's language."""
 
     def card(self, revision: ShownRevision, waited: int = 0, *, column: bool = False) -> Card:
-        """The card of a revision whose first words have been `waited` for, in seconds. One at the side is never
-        struck through: it is no guess that was given up. `column`: it stands in its brain's column.
+        """Makes the card of a revision whose first words have been `waited` for, in seconds. A comparison is never
+        struck through: it is no guess that was given up. `column`: it is in its model's column.
         """
         bright = not (_gone(revision) or revision.secondary) or revision.speaking
         head: list[Run] = [(str(revision.number), "name" if bright else "dim"), ("   ", "gap")]
         for mark in self._marks(revision, column):
             head += [mark, ("   ", "gap")]
         backend, *facts = self._facts(revision)
-        backend = revision.model or revision.backend if column else backend  # the column tells who runs it
+        backend = revision.model or revision.backend if column else backend  # the column's heading names the back-end
         head += [(backend, "who" if bright else "dim"), ("\n" + " · ".join(facts), "fact")]
         body: list[Run] = []
         for use in revision.tools:
@@ -44,7 +44,7 @@ class OracleCards(QObject):
         return Card(tuple(head), tuple(body), style, revision.asked, caret, self._tip(revision))
 
     def quiet_card(self, revision: ShownRevision, waited: int = 0) -> Card:
-        """The card of the revision that counts, for who wants to see nothing else."""
+        """Makes the card of the quiet mode, with the revision that counts."""
         state = self._state(revision)
         head: list[Run] = [state, ("   ", "gap")] if state else []
         head.append((revision.model or revision.backend, "dim"))
@@ -59,7 +59,7 @@ class OracleCards(QObject):
     def _silence(self, revision: ShownRevision, waited: int) -> Run:
         if revision.status != "waiting":
             return (self.tr("(no words)"), "secondary")
-        who = revision.model or revision.backend or self.tr("the brain")
+        who = revision.model or revision.backend or self.tr("the model")
         return (self.tr("Waiting for {0} … {1} s").format(who, waited) if waited else "…", "secondary")
 
     def _tip(self, revision: ShownRevision) -> str:
@@ -67,7 +67,7 @@ class OracleCards(QObject):
         if revision.speaking:
             text, heard = revision.text, revision.heard
             said, sent = len(text[:heard].split()), len(text[heard : revision.sent].split())
-            form = self.tr("{0} words heard, {1} with the voice, {2} still waiting")
+            form = self.tr("{0} words heard, {1} sent to the voice, {2} still waiting")
             lines.append(form.format(said, sent, revision.words - said - sent))
         return "\n".join(lines)
 
@@ -103,9 +103,7 @@ class OracleCards(QObject):
         return (self.tr("spoken"), "chip_dim") if revision.spoken else None
 
     def _facts(self, revision: ShownRevision) -> list[str]:
-        facts = [revision.model or revision.backend]
-        if revision.model and revision.backend:
-            facts[0] += f" ({revision.backend})"
+        facts = [backend_words(revision.backend, revision.model)]
         if revision.kind:
             facts.append(self.tr("for {0}").format(self.kind_words(revision.kind)))
         if revision.final:
@@ -145,12 +143,12 @@ class OracleCards(QObject):
         return f"{words} → {result} ({wait(use.seconds)})"
 
     def _tool_name(self, name: str) -> str:
-        """A tool for people: one of a server's, which the brain knows as `SERVER__TOOL`, with its server behind it."""
+        """The display name of a tool: `SERVER__TOOL` becomes "TOOL (SERVER)"."""
         server, _, tool = name.partition("__")
         return self.tr("{0} ({1})").format(tool, server) if server and tool else name
 
     def kind_words(self, kind: str) -> str:
-        """A kind of question, in words."""
+        """A kind of question in words."""
         words = {
             "everyday": self.tr("everyday talk"),
             "reasoning": self.tr("reasoning"),
@@ -162,27 +160,27 @@ class OracleCards(QObject):
 
 
 def _gone(revision: ShownRevision) -> bool:
-    """Whether what it has not said yet will never be said, and was meant to be."""
+    """Whether its rest was to be spoken and never will be."""
     return revision.status in ("superseded", "failed") and not revision.secondary
 
 
 def _heard(revision: ShownRevision) -> int:
-    """How many letters of its text, as the card has it, were heard."""
+    """How many letters of its text were heard, without leading blanks."""
     blank = len(revision.text) - len(revision.text.lstrip())
     return min(max(0, revision.heard - blank), len(revision.text.strip()))
 
 
 def _text(revision: ShownRevision, column: bool) -> list[Run]:
-    """Its text in up to three parts: heard, with the front-end, still waiting. What was heard is never struck."""
-    text = revision.text.strip().replace("\r\n", " \n")  # as long as it was, for the caret
+    """Its text in up to three parts: heard, sent to the front-end, still waiting. What was heard is never struck."""
+    text = revision.text.strip().replace("\r\n", " \n")  # of the same length, for the caret
     if revision.secondary:
         return [(text, "text" if column and revision.status != "superseded" else "beside")]
     heard = _heard(revision)
     if _gone(revision):
-        heard += len(text[heard:]) - len(text[heard:].lstrip()) if heard else 0  # no line through the gap
+        heard += len(text[heard:]) - len(text[heard:].lstrip()) if heard else 0  # the gap is not struck
         sent, kinds = heard, ("heard" if revision.speaking else "said", "", "struck")
     elif revision.spoken and heard and not revision.speaking:
-        sent, kinds = heard, ("text", "", "still")  # what is left won't be said any more
+        sent, kinds = heard, ("text", "", "still")  # the rest won't be spoken any more
     else:
         sent = max(heard, revision.sent - len(revision.text) + len(revision.text.lstrip()))
         kinds = ("heard" if revision.speaking else "text", "text", "still")
@@ -191,7 +189,7 @@ def _text(revision: ShownRevision, column: bool) -> list[Run]:
 
 
 def _arguments(text: str) -> str:
-    """A tool's arguments for people: the bare values, if that is what they are."""
+    """A tool's arguments for people: the values of a JSON object, or the text as it is."""
     try:
         values = json.loads(text or "{}")
     except ValueError:

@@ -1,6 +1,6 @@
-"""A column of revisions: newest on top, each a card, under a heading that says whose they are.
+"""A column of revisions as cards, newest on top, under a heading with the model's name.
 
-Shows what it is given, and writes only what has changed. Knows no event.
+Writes only the cards that have changed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from app.gui.widgets.palette import Look
 NARROW_PX, NARROW_SIDE = 360, 5.0
 """In a column narrower than this the cards leave so many pixels free at their sides."""
 MANY = 20
-"""From so many changes on they are faster together, though all that stands between them is laid out anew."""
+"""From so many changes on it is faster to lay out everything between them once."""
 
 
 class Mark(QLabel):
@@ -40,7 +40,7 @@ class Mark(QLabel):
         return super().sizeHint() + QSize(16, 4)
 
     def minimumSizeHint(self) -> QSize:
-        """It is shown whole."""
+        """The same: it is never cut off."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -60,7 +60,7 @@ class Mark(QLabel):
 
 
 class OracleColumn(QWidget):
-    """A view of cards; with `set_backend`, under the name of a brain that drives or may be made to."""
+    """A view of cards; with `set_backend`, under the name of a model that drives or can be switched to."""
 
     hand_over = Signal()
 
@@ -68,8 +68,8 @@ class OracleColumn(QWidget):
         super().__init__(parent)
         self.heading = QWidget(self)
         self.backend = Elided("", self.heading)
-        self.mark = Mark(self.tr("drives"), self.heading)
-        self.hand_button = QPushButton(self.tr("&Hand over"), self.heading)
+        self.mark = Mark(self.tr("answers"), self.heading)
+        self.hand_button = QPushButton(self.tr("Switch to t&his model"), self.heading)
         self.view = CardView(newest_first=True, parent=self)
         self.view.setAccessibleName(self.tr("Oracle revisions"))
         row = QHBoxLayout(self.heading)
@@ -77,7 +77,7 @@ class OracleColumn(QWidget):
         row.addWidget(self.backend, 1)
         row.addWidget(self.mark)
         row.addWidget(self.hand_button)
-        # The headings of both columns are as high, whichever has the button.
+        # Both columns' headings have the same height, with the button or without.
         self.heading.setMinimumHeight(self.hand_button.sizeHint().height())
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -90,7 +90,7 @@ class OracleColumn(QWidget):
         self._head = ("", False)
 
     def set_backend(self, backend: str, drives: bool) -> None:
-        """Whose column this is, and whether that one drives; an empty name for a column of everybody's."""
+        """Shows the name of the column's model and whether it drives; an empty name for a column of all models."""
         if self._head == (backend, drives):
             return
         self._head = (backend, drives)
@@ -101,13 +101,13 @@ class OracleColumn(QWidget):
         self.backend.setToolTip(backend)
         self.mark.setVisible(drives)
         self.hand_button.setVisible(not drives)
-        self.hand_button.setAccessibleName(self.tr("Hand over to {0}").format(backend))
+        self.hand_button.setAccessibleName(self.tr("Switch to {0}").format(backend))
 
     def show_revisions(
         self, wanted: list[ShownRevision], changed: Collection[ShownRevision], card: Callable[[ShownRevision], Card]
     ) -> None:
-        """Shows the revisions `wanted`, newest first, as `card` makes them; of those that stay, it makes the ones that
-        have `changed` anew.
+        """Shows the revisions `wanted`, newest first, with the cards that `card` makes; of those that are shown
+        already, only the `changed` ones are written.
         """
         view, shown = self.view, self._shown
         if wanted == shown and not any(revision in changed for revision in shown):
@@ -141,7 +141,7 @@ class OracleColumn(QWidget):
                 view.insert_card(place, card(revision))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leaves more room to the words where there is little."""
+        """Reduces the margins in a narrow column."""
         super().resizeEvent(event)
         self.view.set_side(NARROW_SIDE if self.width() < NARROW_PX else SIDE)
 

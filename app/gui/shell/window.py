@@ -486,7 +486,7 @@ class MainWindow(QMainWindow):
         self.talk_bar.show_state(talk, self._progress)
         self.setup.set_running(talk.phase)
         self.oracle.header.set_running(talk.phase == "running")
-        beside = talk.phase == "running" and bool(self.oracle.header.beside)
+        beside = talk.phase == "running" and bool(self.oracle.header.comparison)
         self.menu.secondary_action.setEnabled(talk.phase == "running")
         self.menu.hand_action.setEnabled(beside)
         self.push.set_enabled(talk.phase == "running" and not talk.duplex)

@@ -43,8 +43,10 @@ class TimelinePainter:
         self._marks.paint_troubles(painter, earliest, latest)
         self.bars.paint(painter, before, latest, secondary=False)
         self.bars.paint(painter, before, latest, secondary=True)
-        for thing in (*turns, *answers):
-            self.words.paint(painter, thing, left, right)
+        for turn in turns:
+            self.words.paint(painter, turn, left, right)
+        for answer in answers:
+            self.words.paint(painter, answer, left, right)
         self._marks.paint_swaps(painter, before, latest)
         for answer in answers:
             self._sound.paint_break(painter, answer)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from PySide6.QtCore import QLineF, QPointF
 from PySide6.QtGui import QPainter, QPen
 
@@ -13,6 +15,9 @@ from app.gui.timeline_data.track import Track
 LEAST_SCALE = 9.0
 """With fewer pixels a second words would only be dots."""
 MOST_FLOWS = 200
+
+
+Worded = TypeVar("Worded", UserTurn, Answer)
 
 
 class WordPainter:
@@ -37,7 +42,7 @@ class WordPainter:
             y = strip.top + word.row * letters.height + letters.ascent
             painter.drawText(QPointF(round(word.x), y), word.text)
 
-    def thing_at(self, track: Track[UserTurn] | Track[Answer], second: float) -> UserTurn | Answer | None:
+    def thing_at(self, track: Track[Worded], second: float) -> Worded | None:
         """The turn or answer of a track whose words are painted at a second."""
         x, letters = second * self._canvas.scale, self._canvas.letters
         for thing in reversed(track.between((x - SPILL_PX) / self._canvas.scale, second)):

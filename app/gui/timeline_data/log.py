@@ -1,6 +1,6 @@
-"""Folds a session's events into what lies on the timeline: levels, spans and marks of the last half hour.
+"""Folds a session's events into the levels, spans and moments of the timeline, for the last half hour.
 
-Pure: knows no widget. Says from where on it has changed, so that what is older need not be painted again.
+Keeps track of the second from which on something has changed, so that older parts need not be painted again.
 """
 
 from __future__ import annotations
@@ -28,18 +28,27 @@ from app.gui.timeline_data.turns import TurnLog, UserEvent
 
 KEPT_SECONDS = 1800.0
 
+AssistantEvent = (
+    e.AssistantStarted
+    | e.AssistantSaid
+    | e.AssistantCorrected
+    | e.AssistantHeld
+    | e.AssistantResumed
+    | e.AssistantEnded
+)
+
 
 class TimelineLog:
-    """Takes events with `apply`. What is older than `kept_seconds` drops out."""
+    """Takes events with `apply`. What is older than `kept_seconds` is dropped."""
 
     def __init__(self, kept_seconds: float = KEPT_SECONDS) -> None:
         self.kept_seconds = kept_seconds
         self.begin()
 
     def begin(self) -> None:
-        """A new talk begins: nothing has happened."""
+        """Forgets everything: a new talk starts."""
         self.now = 0.0
-        """Up to here all is known, in seconds."""
+        """Everything up to this second is known."""
         self.levels = Levels(round(self.kept_seconds / FRAME_SECONDS))
         self._user = TurnLog(self._touch)
         self._backend = RequestLog(self._touch)
@@ -50,7 +59,7 @@ class TimelineLog:
         self._changed = 0.0
 
     def end(self) -> None:
-        """The talk is over: nothing lasts any longer."""
+        """Ends everything that is open: the talk is over."""
         self._user.end(self.now)
         self._backend.end(self.now)
         for answer in self.answers:
@@ -65,27 +74,27 @@ class TimelineLog:
 
     @property
     def partials(self) -> Track[Partial]:
-        """Each look of the ears at what the user says."""
+        """The transcripts of what the user says, one after the other."""
         return self._user.partials
 
     @property
     def requests(self) -> Track[Request]:
-        """What the brains were asked."""
+        """The requests to the back-ends."""
         return self._backend.requests
 
     @property
     def fed(self) -> Track[Fed]:
-        """Words that went into the voice."""
+        """Words that reached the front-end."""
         return self._backend.fed
 
     @property
     def taken(self) -> Track[Taken]:
-        """Tokens that the voice took."""
+        """Tokens that the front-end took."""
         return self._backend.taken
 
     @property
     def backends(self) -> list[Backend]:
-        """All brains of this talk, in the order in which they came."""
+        """All models of this talk, in the order of their first use."""
         return self._backend.backends
 
     @property
@@ -113,7 +122,7 @@ class TimelineLog:
         )
 
     def take_changed(self) -> float | None:
-        """From which second on something has changed since this was asked last; None for nothing."""
+        """Returns the second from which on something has changed since the last call, or None."""
         changed, self._changed = self._changed, float("inf")
         return None if changed == float("inf") else changed
 
@@ -124,7 +133,7 @@ class TimelineLog:
     def apply(self, event: e.Event) -> None:
         """Takes one event in."""
         if event.at > self.now:
-            self._touch(self.now)  # what lasts reaches on from there
+            self._touch(self.now)  # what is open gets longer
             self.now = event.at
         self._backend.apply(event)
         match event:
@@ -132,14 +141,7 @@ class TimelineLog:
                 self._level(event)
             case _ if isinstance(event, UserEvent):
                 self._user.apply(event)
-            case (
-                e.AssistantStarted()
-                | e.AssistantSaid()
-                | e.AssistantCorrected()
-                | e.AssistantHeld()
-                | e.AssistantResumed()
-                | e.AssistantEnded()
-            ):
+            case _ if isinstance(event, AssistantEvent):
                 self._assistant(event)
             case e.BackendChanged(at, backend, model, reason):
                 self._mark(self.swaps.add(Swap(at, reason, model or backend, self._backend.known((backend, model)))))
@@ -176,30 +178,15 @@ class TimelineLog:
 
     # -- the assistant
 
-    def _assistant(
-        self,
-        event: e.AssistantStarted
-        | e.AssistantSaid
-        | e.AssistantCorrected
-        | e.AssistantHeld
-        | e.AssistantResumed
-        | e.AssistantEnded,
-    ) -> None:
-        at = event.at
+    def _assistant(self, event: AssistantEvent) -> None:
         answer = self.answers.last
-        # The one whose turn it is; what was heard late may still belong to one that is over.
-        open_one = answer is not None and answer.turn == event.turn and answer.end is None
-        late = answer is not None and answer.turn == event.turn and isinstance(event, e.AssistantSaid)
-        if not (open_one or late):
+        # Words that are heard late may still belong to an answer that is over.
+        mine = answer is not None and answer.turn == event.turn
+        if answer is None or not mine or (answer.end is not None and not isinstance(event, e.AssistantSaid)):
             if not isinstance(event, e.AssistantStarted | e.AssistantSaid):
                 return
-            if answer is not None:
-                answer.next_start = at
-                self._touch(answer.said_until)
-                if answer.end is None:
-                    self._end(answer, at)
-            answer = self.answers.add(Answer(event.turn, event.revision, at, said_until=at))
-            self._touch(at)
+            answer = self._start_answer(event)
+        at = event.at
         match event:
             case e.AssistantSaid():
                 self._say(answer, event)
@@ -216,6 +203,16 @@ class TimelineLog:
                 close(answer.holds, at)
                 answer.interrupted = interrupted
                 self._end(answer, at)
+
+    def _start_answer(self, event: e.AssistantStarted | e.AssistantSaid) -> Answer:
+        before = self.answers.last
+        if before is not None:
+            before.next_start = event.at
+            self._touch(before.said_until)
+            if before.end is None:
+                self._end(before, event.at)
+        self._touch(event.at)
+        return self.answers.add(Answer(event.turn, event.revision, event.at, said_until=event.at))
 
     def _say(self, answer: Answer, event: e.AssistantSaid) -> None:
         texts = event.text.split()

@@ -1,7 +1,4 @@
-"""What lies on the timeline: spans that last for a while, and marks of a moment. All times in seconds of the session.
-
-Plain data; `TimelineLog` makes and changes it.
-"""
+"""Defines the things on the timeline: spans and moments, with all times in seconds of the session."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from app.conversation.revisions import Revision
 
 Lane = Literal["you", "words", "backend", "secondary", "oracle", "kame", "trouble"]
 Backend = tuple[str, str]
-"""A brain by name: its back-end and its model."""
+"""A back-end and its model."""
 
 ROWS = (1, 2, 3)
 """In so many rows the revisions may be shown, as there is room."""
@@ -22,7 +19,7 @@ Bad = Literal["late", "dropped", "lost", "underrun", "skipped", "failure"]
 
 @dataclass(slots=True)
 class Word:
-    """A word, from when it was heard on. It may still change while it is not `settled`."""
+    """A word and its time. It may still change while it is not `settled`."""
 
     at: float
     text: str
@@ -31,7 +28,7 @@ class Word:
 
 @dataclass(slots=True, eq=False)
 class UserTurn:
-    """The user had the floor. `pauses`: from and until when the user was silent in it; the last one may be open."""
+    """A turn of the user. `pauses`: from and until when the user was silent in it; the last one may be open."""
 
     number: int
     start: float
@@ -45,7 +42,7 @@ class UserTurn:
     """Counts the changes of its words."""
     heard_until: float = 0.0
     next_start: float | None = None
-    """When the next turn of this side began: its words have no room beyond."""
+    """The start of the next turn, beyond which its words have no room."""
 
     @property
     def text(self) -> str:
@@ -55,7 +52,7 @@ class UserTurn:
 
 @dataclass(slots=True, eq=False)
 class Partial:
-    """The ears have told what they understood so far; `final` when that is settled. Long texts keep their end."""
+    """A transcript so far, or the `final` one. Long texts keep their end."""
 
     start: float
     stable: str
@@ -64,7 +61,7 @@ class Partial:
 
     @property
     def end(self) -> float:
-        """It is a moment."""
+        """The same as `start`: it is a moment."""
         return self.start
 
 
@@ -110,7 +107,7 @@ class Request:
 
 @dataclass(slots=True, eq=False)
 class Fed:
-    """Words of a revision went into the front-end at this frame."""
+    """Words of a revision reached the front-end at this frame."""
 
     start: float
     revision: int
@@ -120,7 +117,7 @@ class Fed:
 
     @property
     def end(self) -> float:
-        """It is a moment."""
+        """The same as `start`: it is a moment."""
         return self.start
 
 
@@ -137,14 +134,14 @@ class Taken:
 
     @property
     def end(self) -> float:
-        """It is a moment."""
+        """The same as `start`: it is a moment."""
         return self.start
 
 
 @dataclass(slots=True, eq=False)
 class Answer:
-    """The assistant had the floor. `holds`: from and until when it was silent for the user. `mends`: when it went
-    over to which revision, and how.
+    """A turn of the assistant. `holds`: from and until when it was silent for the user. `corrections`: when it switched
+    to which revision, and how.
     """
 
     turn: int
@@ -168,7 +165,7 @@ class Answer:
 
 @dataclass(slots=True, eq=False)
 class Swap:
-    """From here on another brain answers, or another front-end (`what` is `frontend`) hears and speaks."""
+    """Another model answers from here on, or another front-end (`what` is `frontend`) listens and speaks."""
 
     start: float
     what: Literal["chosen", "fallback", "handed", "frontend"]
@@ -177,14 +174,14 @@ class Swap:
 
     @property
     def end(self) -> float:
-        """It is a moment."""
+        """The same as `start`: it is a moment."""
         return self.start
 
 
 @dataclass(slots=True, eq=False)
 class Trouble:
-    """Something went wrong. `amount`: milliseconds too late, frames dropped or lost, gaps, looks skipped; 0 for a
-    failure, which has a `sentence`.
+    """Something went wrong. `amount`: milliseconds too late, or how many frames, gaps or updates; 0 for a failure,
+    which has a `sentence`.
     """
 
     start: float
@@ -194,7 +191,7 @@ class Trouble:
 
     @property
     def end(self) -> float:
-        """It is a moment."""
+        """The same as `start`: it is a moment."""
         return self.start
 
 
@@ -202,6 +199,6 @@ Thing = UserTurn | Partial | Request | Fed | Taken | Answer | Swap | Trouble
 
 
 def close(spans: list[tuple[float, float | None]], at: float) -> None:
-    """Ends the last of these spans, if it lasts."""
+    """Ends the last of these spans, if it is open."""
     if spans and spans[-1][1] is None:
         spans[-1] = (spans[-1][0], at)

@@ -1,4 +1,4 @@
-"""Words in the status line that can be pressed: flat, with a ring when the keyboard is on them."""
+"""A flat button that looks like a link, with a ring when it has the focus."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.gui.widgets.palette import Look
 
 
 class LinkButton(QPushButton):
-    """Underlines its words under the mouse, as a link does."""
+    """Underlines its text under the mouse."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -42,16 +42,16 @@ async def test_a_second_backend_is_asked_for_shown_and_ended(tmp_path: Path) -> 
     factory = FakeFactory()
     async with shown(factory, Settings(path=tmp_path / "settings.json"), service=FakeBackendService()) as window:
         header = window.oracle.header
-        assert header.switch.text() == "Side by side…"
+        assert header.switch.text() == "Compare…"
         assert not header.hand_button.isVisible() and not window.menu.hand_action.isEnabled()
         await beside(window, factory)
-        assert header.who.text() == "claude (Anthropic) drives; gpt (OpenAI) is at the side."
+        assert header.who.text() == "claude (Anthropic) answers; gpt (OpenAI) is the comparison."
         assert header.hand_button.isVisible() and window.menu.hand_action.isEnabled()
-        assert header.switch.text() == "One brain alone"
+        assert header.switch.text() == "End comparison"
         header.switch.click()
         await until(lambda: factory.session.calls[-1] == ("set_secondary", None))
         say(window, factory, e.SecondaryChanged(2, "", ""))
-        assert header.switch.text() == "Side by side…" and not header.who.isVisible()
+        assert header.switch.text() == "Compare…" and not header.who.isVisible()
         header.switch.click()  # the last one is proposed again
         assert window.dialogs.secondary is not None and window.dialogs.secondary.picker.choice == SECONDARY
 
@@ -65,7 +65,7 @@ async def test_the_voice_is_handed_over_by_button_and_by_key(tmp_path: Path) -> 
         assert factory.session.calls[-1] == ("hand_over",)
         assert window.setup.backend.currentData() == "embedded"  # it isn't so before the session says so
         say(window, factory, e.BackendChanged(3, *GPT, "handed"), e.SecondaryChanged(3, *CLAUDE))
-        assert window.oracle.header.who.text() == "gpt (OpenAI) drives; claude (Anthropic) is at the side."
+        assert window.oracle.header.who.text() == "gpt (OpenAI) answers; claude (Anthropic) is the comparison."
         assert (window.setup.backend.currentData(), window.setup.model.currentText()) == ("openai", "gpt")
         assert window.manager.wanted.backend == SECONDARY and window.manager.wanted.secondary == BackendChoice(
             "embedded"
@@ -91,7 +91,7 @@ async def test_a_second_backend_that_is_refused_is_told() -> None:
         window.dialogs.secondary.show_button.click()
         await until(lambda: window.messages.sentences() == ["The brain at the side: There is no key for OpenAI."])
         assert window.manager.wanted.secondary is None and window.settings.secondary_provider == ""
-        assert window.oracle.header.switch.text() == "Side by side…"
+        assert window.oracle.header.switch.text() == "Compare…"
 
 
 async def test_a_refusal_at_the_side_leads_to_the_backend_that_refused_and_back_to_the_side() -> None:

@@ -77,7 +77,7 @@ def test_heard_sent_and_waiting_words_are_told_apart_and_the_caret_stands_behind
         (" is Mount Elbrus.", "still"),
     ]
     assert view.cards[0].caret == len("The highest")
-    assert "2 words heard, 3 with the voice, 3 still waiting" in view.cards[0].tip
+    assert "2 words heard, 3 sent to the voice, 3 still waiting" in view.cards[0].tip
     heard, sent, still = (form for _, form in view.card_formats(0))
     assert heard.background().style() != Qt.BrushStyle.NoBrush == sent.background().style()
     assert sent.foreground() != still.foreground()
@@ -255,7 +255,7 @@ def test_two_backends_have_a_column_each_and_the_driver_is_marked(qtbot: QtBot) 
     assert (left.backend.text(), right.backend.text()) == ("claude (Anthropic)", "gpt (OpenAI)")
     assert left.mark.isVisible() and not left.hand_button.isVisible()
     assert right.hand_button.isVisible() and not right.mark.isVisible()
-    assert right.hand_button.accessibleName() == "Hand over to gpt (OpenAI)"
+    assert right.hand_button.accessibleName() == "Switch to gpt (OpenAI)"
     assert {left.view.accessibleName(), right.view.accessibleName()} == {
         "Revisions of claude (Anthropic)",
         "Revisions of gpt (OpenAI)",
@@ -343,7 +343,7 @@ def test_another_backend_that_is_chosen_to_drive_takes_the_drivers_column(qtbot:
 def test_a_narrow_pane_shows_one_column_and_who_drives_in_words(qtbot: QtBot) -> None:
     pane = pair(qtbot, 330)
     assert numbers(pane.view) == ["3", "2", "1"] and not pane.columns[1].isVisible()
-    assert pane.header.who.text() == "claude (Anthropic) drives; gpt (OpenAI) is at the side."
+    assert pane.header.who.text() == "claude (Anthropic) answers; gpt (OpenAI) is the comparison."
     assert pane.header.hand_button.isVisible() and pane.view.cards[0].style == "beside"
     pane.resize(600, 600)
     qtbot.waitUntil(lambda: pane.columns[1].isVisible())
@@ -357,7 +357,7 @@ def test_a_new_talk_begins_with_one_column(qtbot: QtBot) -> None:
     pane = pair(qtbot)
     pane.begin()
     assert not pane.columns[1].isVisible() and numbers(pane.view) == ["3", "2", "1"]
-    assert pane.header.switch.text() == "Side by side…"
+    assert pane.header.switch.text() == "Compare…"
     say(pane, e.SessionStarted(0, "c", "w", *LOCAL, "thinking"), asked(1, LOCAL))
     assert numbers(pane.view) == ["1", "3", "2", "1"]
 
