@@ -243,19 +243,19 @@ class Bench:
             QApplication.processEvents()
             scroll.append((time.perf_counter() - start) * 1000)
         search, steps = [], []
-        pane.find.appear()
+        pane.find_bar.appear()
         for words in SEARCHED:
-            pane.find.field.setText(words)
+            pane.find_bar.field.setText(words)
             start = time.perf_counter()
-            pane.find.step(1)  # searches at once, without waiting for more letters
+            pane.find_bar.step(1)  # searches at once, without waiting for more letters
             QApplication.processEvents()
             search.append((time.perf_counter() - start) * 1000)
             for _ in range(10):
                 start = time.perf_counter()
-                pane.find.step(1)
+                pane.find_bar.step(1)
                 QApplication.processEvents()
                 steps.append((time.perf_counter() - start) * 1000)
-        pane.find.leave()
+        pane.find_bar.leave()
         return {
             "turns": turns,
             "open_ms": round(opened * 1000, 1),

@@ -689,7 +689,7 @@ class MainWindow(QMainWindow):
         menu.stop_talk.connect(self.starter.stop)
         menu.quit.connect(self.close)
         menu.copy.connect(lambda: copy_selection(self.transcript.view, *self.oracle.views))
-        menu.find.connect(self.transcript.find.appear)
+        menu.find.connect(self.transcript.find_bar.appear)
         menu.latency.connect(self.latency.open)
         QShortcut(QKeySequence("F6"), self, self.messages.take_focus)
         self.keep.failed.connect(lambda sentence: self.messages.say(sentence, topic="settings"))

@@ -165,7 +165,7 @@ async def test_a_change_of_backend_divides_the_transcript_where_it_was() -> None
         say(window, factory, e.AssistantSaid(6, 1, "More.", 1), e.TranscriptFinal(7, 2, "Second.", 7))
         assert transcript(window) == [
             "You\nFirst.",
-            "Now thinking: claude (Anthropic)\n",
+            "Now answering: claude (Anthropic)\n",
             "KAME\nAn answer. More.",
             "small (Embedded) takes over again\n",
             "g (Google) takes over\n",

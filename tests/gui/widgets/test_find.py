@@ -32,8 +32,8 @@ def ground(window: MainWindow) -> str:
 def current(window: MainWindow) -> str:
     """The paragraph of the place that is marked most."""
     marks = window.transcript.view.extraSelections()
-    strongest = window.transcript.find._current
-    first = max(0, min(strongest - 250, len(window.transcript.find._places) - 500))
+    strongest = window.transcript.find_bar._current
+    first = max(0, min(strongest - 250, len(window.transcript.find_bar._places) - 500))
     return marks[strongest - first].cursor.block().text()
 
 
@@ -41,7 +41,7 @@ async def looked_for(window: MainWindow, words: str) -> FindBar:
     """Opens the bar with its key, and types words into it."""
     await until(window.isActiveWindow)
     QTest.keySequence(window, QKeySequence(QKeySequence.StandardKey.Find))
-    bar = window.transcript.find
+    bar = window.transcript.find_bar
     assert bar.isVisible() and bar.field.hasFocus()
     bar.field.clear()
     QTest.keyClicks(bar.field, words)
