@@ -69,7 +69,7 @@ class OracleColumn(QWidget):
         self.heading = QWidget(self)
         self.backend = Elided("", self.heading)
         self.mark = Mark(self.tr("answers"), self.heading)
-        self.hand_button = QPushButton(self.tr("Switch to t&his model"), self.heading)
+        self.hand_button = QPushButton(self.tr("Switc&h"), self.heading)
         self.view = CardView(newest_first=True, parent=self)
         self.view.setAccessibleName(self.tr("Oracle revisions"))
         row = QHBoxLayout(self.heading)
