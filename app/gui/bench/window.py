@@ -27,9 +27,9 @@ from app.gui.bench.dense_talk import dense_talk, many_turns
 from app.gui.shell.daemon_executor import DaemonExecutor
 from app.gui.shell.event_pump import BATCH_MS
 from app.gui.shell.window import MainWindow, WindowChoices
-from app.gui.timeline.replay import ReplayClock
 from app.gui.timeline.view import TICK_MS
 from app.gui.timeline_data.live_clock import LiveEdge
+from app.gui.widgets.session_time import ManualClock
 from app.gui.widgets.theme import apply_theme
 from app.platform.hardware import resident_bytes
 from app.session.control import SessionChoice
@@ -142,7 +142,7 @@ class Bench:
 
     async def at_full_speed(self, seconds: float) -> dict[str, Any]:
         """The talk in batches of 33 ms, each as soon as the one before is shown; memory at points of it."""
-        window, clock, events = self.window, ReplayClock(), dense_talk(seconds)
+        window, clock, events = self.window, ManualClock(), dense_talk(seconds)
         view = window.timeline.view
         edge = LiveEdge(clock)
         window.timeline.edge = view.edge = edge  # its clock goes as fast as the talk

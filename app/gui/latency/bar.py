@@ -57,11 +57,9 @@ class LatencyBar(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Room for the bar and one line of legend."""
         return QSize(420, self.heightForWidth(420))
 
     def minimumSizeHint(self) -> QSize:
-        """The legend may wrap."""
         return QSize(240, BAR_PX)
 
     def heightForWidth(self, width: int) -> int:
@@ -71,7 +69,6 @@ class LatencyBar(QWidget):
         return BAR_PX + 6 + lines * self._line_height
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the bar and its legend."""
         palette = self.palette()
         ground, ink = palette.color(QPalette.ColorRole.Window), palette.color(QPalette.ColorRole.WindowText)
         dark = ground.lightnessF() < 0.5

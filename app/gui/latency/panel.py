@@ -169,7 +169,6 @@ class LatencyPanel(Panel):
     # -- Qt's own events
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Shows what has happened while it was hidden."""
         super().showEvent(event)
         self.refresh()
         self.fit()

@@ -59,11 +59,9 @@ class LatencyStrip(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """A wide and low strip."""
         return QSize(420, HEIGHT_PX)
 
     def minimumSizeHint(self) -> QSize:
-        """Room for thirty bars."""
         return QSize(240, HEIGHT_PX)
 
     def bar_rect(self, place: int) -> QRectF:
@@ -95,7 +93,6 @@ class LatencyStrip(QWidget):
                 self.picked.emit(bar.turn)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Paints the focus."""
         super().focusInEvent(event)
         self.update()
 
@@ -104,7 +101,6 @@ class LatencyStrip(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the scale, the bars and the median."""
         palette = self.palette()
         look = Look.of(palette)
         ground, ink = palette.color(QPalette.ColorRole.Window), palette.color(QPalette.ColorRole.WindowText)

@@ -100,16 +100,13 @@ class StageTable(QTableWidget):
         return [self.tr("Stage"), mine, self.tr("Median"), self.tr("95 %"), self.tr("Slowest")]
 
     def sizeHint(self) -> QSize:
-        """Room for all lines."""
         height = self.horizontalHeader().sizeHint().height() + self.verticalHeader().length() + 2 * self.frameWidth()
         return QSize(super().sizeHint().width(), height)
 
     def minimumSizeHint(self) -> QSize:
-        """Room for all lines at any width."""
         return QSize(240, self.sizeHint().height())
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the system's colours."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
             self._colour()

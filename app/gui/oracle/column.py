@@ -36,15 +36,12 @@ class Mark(QLabel):
         self.setFont(font)
 
     def sizeHint(self) -> QSize:
-        """Room for the patch's round ends."""
         return super().sizeHint() + QSize(16, 4)
 
     def minimumSizeHint(self) -> QSize:
-        """The same: it is never cut off."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the patch and the word, in the colours of now."""
         look = Look.of(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -141,12 +138,10 @@ class OracleColumn(QWidget):
                 view.insert_card(place, card(revision))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Reduces the margins in a narrow column."""
         super().resizeEvent(event)
         self.view.set_side(NARROW_SIDE if self.width() < NARROW_PX else SIDE)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the system's font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "hand_button"):
             self.heading.setMinimumHeight(self.hand_button.sizeHint().height())

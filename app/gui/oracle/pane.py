@@ -188,7 +188,6 @@ class OraclePane(QWidget):
             column.show_revisions([r for r in self.log.revisions if r.column == place], self._changed, self._card)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Shows two columns where there is room."""
         super().resizeEvent(event)
         self.settle()
 

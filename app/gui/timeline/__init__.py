@@ -10,7 +10,6 @@
 - `canvas.py`, `style.py`: what these painters share: scale, lanes, colours, letters.
 - `find.py`, `descriptions.py`: the thing under the mouse or the cursor, and what it says.
 - `export.py`: writes an image.
-- `replay.py`: replays a talk for benches.
 
 The pane passes events to `TimelineLog` (`app.gui.timeline_data`). On each tick of its timer, or after a batch of
 events, the view moves its range to the live edge and repaints; the picture drops the tiles that have changed and

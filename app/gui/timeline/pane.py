@@ -161,7 +161,6 @@ class TimelinePane(QWidget):
             self.legend.setAccessibleDescription(", ".join(backend_words(*backend) for backend in backends))
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the system's colours."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             QTimer.singleShot(0, self, self._show_legend)  # the view gets its event after this one

@@ -82,7 +82,6 @@ class TimelineView(QWidget):
         self.picture.restyle(self.palette(), self.font())
 
     def sizeHint(self) -> QSize:
-        """Room for all lanes."""
         return QSize(900, 180)
 
     # -- the talk
@@ -212,7 +211,6 @@ class TimelineView(QWidget):
         )
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the system's colours and letters."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
             self.picture.restyle(self.palette(), self.font())

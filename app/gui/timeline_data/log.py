@@ -12,14 +12,9 @@ from app.gui.timeline_data.levels import Levels
 from app.gui.timeline_data.requests import RequestLog
 from app.gui.timeline_data.spans import (
     Answer,
-    Backend,
-    Fed,
-    Partial,
     Request,
     Swap,
-    Taken,
     Trouble,
-    UserTurn,
     Word,
     close,
 )
@@ -52,6 +47,10 @@ class TimelineLog:
         self.levels = Levels(round(self.kept_seconds / FRAME_SECONDS))
         self._user = TurnLog(self._touch)
         self._backend = RequestLog(self._touch)
+        self.turns, self.partials = self._user.turns, self._user.partials
+        self.requests, self.fed, self.taken = self._backend.requests, self._backend.fed, self._backend.taken
+        self.backends = self._backend.backends
+        """All models of this talk, in the order of their first use."""
         self.answers: Track[Answer] = Track()
         self.swaps: Track[Swap] = Track()
         self.troubles: Track[Trouble] = Track()
@@ -66,36 +65,6 @@ class TimelineLog:
             if answer.end is None:
                 close(answer.holds, self.now)
                 self._end(answer, self.now)
-
-    @property
-    def turns(self) -> Track[UserTurn]:
-        """The user's turns."""
-        return self._user.turns
-
-    @property
-    def partials(self) -> Track[Partial]:
-        """The transcripts of what the user says, one after the other."""
-        return self._user.partials
-
-    @property
-    def requests(self) -> Track[Request]:
-        """The requests to the back-ends."""
-        return self._backend.requests
-
-    @property
-    def fed(self) -> Track[Fed]:
-        """Words that reached the front-end."""
-        return self._backend.fed
-
-    @property
-    def taken(self) -> Track[Taken]:
-        """Tokens that the front-end took."""
-        return self._backend.taken
-
-    @property
-    def backends(self) -> list[Backend]:
-        """All models of this talk, in the order of their first use."""
-        return self._backend.backends
 
     @property
     def has_secondary(self) -> bool:

@@ -27,6 +27,18 @@ class Word:
 
 
 @dataclass(slots=True, eq=False)
+class Moment:
+    """Something without a duration."""
+
+    start: float
+
+    @property
+    def end(self) -> float:
+        """The same as `start`."""
+        return self.start
+
+
+@dataclass(slots=True, eq=False)
 class UserTurn:
     """A turn of the user. `pauses`: from and until when the user was silent in it; the last one may be open."""
 
@@ -51,18 +63,12 @@ class UserTurn:
 
 
 @dataclass(slots=True, eq=False)
-class Partial:
+class Partial(Moment):
     """A transcript so far, or the `final` one. Long texts keep their end."""
 
-    start: float
     stable: str
     unstable: str
     final: bool = False
-
-    @property
-    def end(self) -> float:
-        """The same as `start`: it is a moment."""
-        return self.start
 
 
 @dataclass(slots=True, eq=False)
@@ -106,36 +112,24 @@ class Request:
 
 
 @dataclass(slots=True, eq=False)
-class Fed:
+class Fed(Moment):
     """Words of a revision reached the front-end at this frame."""
 
-    start: float
     revision: int
     backend: Backend
     words: int
     waited_ms: float
 
-    @property
-    def end(self) -> float:
-        """The same as `start`: it is a moment."""
-        return self.start
-
 
 @dataclass(slots=True, eq=False)
-class Taken:
+class Taken(Moment):
     """The front-end took `tokens` tokens of a revision's words at this frame, `taken` in all; `waiting` are left."""
 
-    start: float
     revision: int
     backend: Backend
     tokens: int
     taken: int
     waiting: int
-
-    @property
-    def end(self) -> float:
-        """The same as `start`: it is a moment."""
-        return self.start
 
 
 @dataclass(slots=True, eq=False)
@@ -164,35 +158,23 @@ class Answer:
 
 
 @dataclass(slots=True, eq=False)
-class Swap:
+class Swap(Moment):
     """Another model answers from here on, or another front-end (`what` is `frontend`) listens and speaks."""
 
-    start: float
     what: Literal["chosen", "fallback", "handed", "frontend"]
     name: str
     backend: Backend | None = None
 
-    @property
-    def end(self) -> float:
-        """The same as `start`: it is a moment."""
-        return self.start
-
 
 @dataclass(slots=True, eq=False)
-class Trouble:
+class Trouble(Moment):
     """Something went wrong. `amount`: milliseconds too late, or how many frames, gaps or updates; 0 for a failure,
     which has a `sentence`.
     """
 
-    start: float
     what: Bad
     amount: float
     sentence: str = ""
-
-    @property
-    def end(self) -> float:
-        """The same as `start`: it is a moment."""
-        return self.start
 
 
 Thing = UserTurn | Partial | Request | Fed | Taken | Answer | Swap | Trouble

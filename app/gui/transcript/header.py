@@ -68,7 +68,6 @@ class TranscriptHeader(QWidget):
         self.words.setToolTip("\n".join((*parts, style.persona)).strip())
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._leave_room()

@@ -141,7 +141,6 @@ class CardView(QTextEdit):
                 self.content.insert(place, card)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Limits the column on wide windows, and keeps the newest card in view."""
         stay = self.at_newest()
         self.content.set_margins(event.size().width())
         super().resizeEvent(event)
@@ -160,7 +159,6 @@ class CardView(QTextEdit):
         return super().viewportEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the boxes of the visible cards, then the text, then the carets."""
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         carets: list[int] = []

@@ -21,11 +21,9 @@ class Elided(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
 
     def minimumSizeHint(self) -> QSize:
-        """Room for the dots."""
         return QSize(LEAST_PX, super().minimumSizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the words that fit, in the present colours."""
         palette = QApplication.palette(self)
         ink, ground = palette.color(QPalette.ColorRole.WindowText), palette.color(QPalette.ColorRole.Window)
         painter = QPainter(self)

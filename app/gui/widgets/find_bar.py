@@ -94,7 +94,6 @@ class FindBar(QWidget):
             super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the system's colours."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and self._places:
             self._mark()

@@ -65,15 +65,12 @@ class LevelMeter(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Room for the label if there is one, the bar and the scale."""
         return QSize(220, round(self.fontMetrics().height() * (2.1 if self._titled else 1.0)) + 12)
 
     def minimumSizeHint(self) -> QSize:
-        """Room for the scale."""
         return QSize(110, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints label, bar, peak line and scale."""
         look = Look.of(self.palette())
         ground = self.palette().color(QPalette.ColorRole.Window)
         ink = self.palette().color(QPalette.ColorRole.WindowText)

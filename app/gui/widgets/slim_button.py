@@ -12,10 +12,8 @@ class SlimButton(QPushButton):
     """A push button without a minimum width."""
 
     def sizeHint(self) -> QSize:
-        """Room for the text and narrow sides."""
         words = self.fontMetrics().horizontalAdvance(self.text().replace("&", ""))
         return QSize(words + SIDES_PX, super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
-        """The same: it is never cut off."""
         return self.sizeHint()

@@ -86,12 +86,10 @@ class NoteBox(QWidget):
         self._buttons.setDirection(ways.LeftToRight if wide <= room else ways.TopToBottom)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Arranges the buttons for the new width."""
         super().resizeEvent(event)
         self._arrange()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the box in colours mixed from the palette."""
         look, ground = Look.of(self.palette()), self.palette().color(QPalette.ColorRole.Window)
         colour = look.warn if self._urgent else look.accent
         painter = QPainter(self)

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QApplication
 from app.conversation import events as e
 from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
-from app.gui.timeline.replay import ReplayClock
+from app.gui.widgets.session_time import ManualClock
 from app.history.base import ConversationView, Setup
 from app.services.machine_views import FrontEndFit, MachineFinding, MachineView
 from app.session.control import BackendChoice
@@ -161,7 +161,7 @@ class Stage:
     window: MainWindow
     history: FakeHistory
     factory: FakeFactory
-    clock: ReplayClock = field(default_factory=ReplayClock)
+    clock: ManualClock = field(default_factory=ManualClock)
 
     def tell(self, events: Iterable[e.Event]) -> None:
         """Has the session say a talk, each thing in its own time."""

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from app.conversation import events as e
 from app.conversation.frame import end_of_frame
 from app.gui.timeline.find import step
-from app.gui.timeline.replay import ReplayClock
 from app.gui.timeline.word_layout import LATEST_PX, MORE, flow
 from app.gui.timeline_data.levels import LONGEST_BRIDGE
 from app.gui.timeline_data.live_clock import LAG_SECONDS, LiveEdge
@@ -20,6 +19,7 @@ from app.gui.timeline_data.log import TimelineLog
 from app.gui.timeline_data.spans import Word
 from app.gui.timeline_data.track import Track
 from app.gui.timeline_data.turns import LONGEST_PARTIAL
+from app.gui.widgets.session_time import ManualClock
 from tests.gui.pictures.timeline import GPT, QWEN, long_talk, talk
 
 
@@ -418,7 +418,7 @@ def test_words_end_where_the_next_turn_begins() -> None:
 
 
 def test_the_edge_moves_evenly_between_late_batches_and_never_back() -> None:
-    clock = ReplayClock()
+    clock = ManualClock()
     edge = LiveEdge(clock)
     seen, at, told = [], 0.0, 0
     while at < 20.0:
@@ -438,7 +438,7 @@ def test_the_edge_moves_evenly_between_late_batches_and_never_back() -> None:
 
 
 def test_the_edge_waits_for_a_session_that_falls_behind_and_jumps_after_one_far_ahead() -> None:
-    clock = ReplayClock()
+    clock = ManualClock()
     edge = LiveEdge(clock)
     seen = []
     for tick in range(1800):
@@ -454,7 +454,7 @@ def test_the_edge_waits_for_a_session_that_falls_behind_and_jumps_after_one_far_
 
 
 def test_before_the_first_frame_time_stands_still() -> None:
-    clock = ReplayClock()
+    clock = ManualClock()
     edge = LiveEdge(clock)
     edge.hear(0.0)
     clock.now = 5.0

@@ -13,20 +13,20 @@ from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.conversation import events as e
 from app.gui.timeline.pane import TimelinePane
-from app.gui.timeline.replay import ReplayClock, replay
 from app.gui.timeline.view import TimelineView
 from app.gui.timeline.view_range import AHEAD_SHARE, USUAL_SECONDS
 from app.gui.timeline_data.live_clock import LAG_SECONDS
+from app.gui.widgets.session_time import ManualClock
 from tests.gui.pictures.timeline import CLAUDE, GPT, QWEN, long_talk, talk
 
 SIZE = (1200, 220)
-Shown = tuple[TimelinePane, TimelineView, ReplayClock]
+Shown = tuple[TimelinePane, TimelineView, ManualClock]
 
 
 @pytest.fixture
 def empty(qtbot) -> Shown:
     """A shown pane in which a talk has just begun; its own timer ticks, but its clock stands still."""
-    clock = ReplayClock()
+    clock = ManualClock()
     pane = TimelinePane(clock=clock)
     qtbot.addWidget(pane)
     pane.resize(*SIZE)
@@ -548,14 +548,19 @@ def test_the_export_button_asks_where_to_without_blocking(full: Shown, tmp_path,
 # -- how long it takes
 
 
-def test_a_dense_talk_is_replayed_with_a_picture_every_16_ms(empty: Shown) -> None:
+def test_of_a_dense_talk_only_what_is_new_is_painted(empty: Shown) -> None:
     pane, view, clock = empty
-    times = replay(pane, clock, long_talk(0.25))
-    assert len(times.pictures) == pytest.approx(15 / 0.016, abs=6)
-    assert len(times.batches) == pytest.approx(15 / 0.033, abs=6)
+    view.timer.stop()
+    waiting = sorted(long_talk(0.25), key=lambda event: event.at)
+    pictures = int(15 / 0.016)
+    for picture in range(pictures):
+        clock.now = picture * 0.016
+        while waiting and waiting[0].at <= clock.now:
+            pane.apply(waiting.pop(0))
+        view.advance()
+        view.repaint()
     assert view.edge.at == pytest.approx(15.0 - LAG_SECONDS, abs=0.1)
-    # Only what is new is painted: far less than everything for each picture.
-    assert view.picture.tiles.painted < len(times.pictures)
+    assert view.picture.tiles.painted < pictures
 
 
 def test_half_an_hour_costs_no_more_to_look_at_than_a_minute(empty: Shown) -> None:
