@@ -31,7 +31,7 @@ def _as_it_was(qapp: QApplication) -> Iterator[None]:
     yield
     manager = qapp.findChild(theme._Manager)
     if manager is not None:
-        qapp.styleHints().colorSchemeChanged.disconnect(manager._follow)
+        qapp.styleHints().colorSchemeChanged.disconnect(manager._paint)
         manager.setParent(None)
     qapp.styleHints().unsetColorScheme()
     qapp.setStyle(style)
