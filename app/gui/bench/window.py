@@ -28,7 +28,6 @@ from app.gui.shell.daemon_executor import DaemonExecutor
 from app.gui.shell.event_pump import BATCH_MS
 from app.gui.shell.window import MainWindow, WindowChoices
 from app.gui.timeline.view import TICK_MS
-from app.gui.timeline_data.live_clock import LiveEdge
 from app.gui.widgets.session_time import ManualClock
 from app.gui.widgets.theme import apply_theme
 from app.platform.hardware import resident_bytes
@@ -144,8 +143,8 @@ class Bench:
         """The talk in batches of 33 ms, each as soon as the one before is shown; memory at points of it."""
         window, clock, events = self.window, ManualClock(), dense_talk(seconds)
         view = window.timeline.view
-        edge = LiveEdge(clock)
-        window.timeline.edge = view.edge = edge  # its clock goes as fast as the talk
+        view.edge.time.clock = clock  # goes as fast as the talk
+        view.edge.begin()
         view.timer.stop()
         apply_ms: list[float] = []
         spent_ms: list[float] = []
@@ -201,7 +200,8 @@ class Bench:
         window, loop = self.window, asyncio.get_running_loop()
         window.timeline.begin()
         view = window.timeline.view
-        window.timeline.edge = view.edge = LiveEdge(time.monotonic)
+        view.edge.time.clock = time.monotonic
+        view.edge.begin()
         pictures = _Pictures()
         view.installEventFilter(pictures)
         thread = FrameThread(

@@ -118,7 +118,7 @@ class OraclePane(QWidget):
 
     def apply(self, event: Event) -> None:
         """Takes one event in."""
-        self.time.hear(event.at)
+        self.time.update(event.at)
         self._changed.update(self.log.apply(event))
         self.header.apply(event)
         self._pair()

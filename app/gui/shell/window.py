@@ -316,7 +316,7 @@ class MainWindow(QMainWindow):
                     self.latency.apply(event)
                     if not self.talks.past:
                         self.timeline.apply(event)
-                        self.oracle.time.hear(event.at)
+                        self.oracle.time.update(event.at)
                 return
             case e.DeviceChanged() | e.SoundMeasured():
                 self.sound.apply(event)

@@ -108,7 +108,7 @@ class TimelinePane(QWidget):
     def apply(self, event: Event) -> None:
         """Takes one event in."""
         self.log.apply(event)
-        self.edge.hear(event.at)
+        self.edge.update(event.at)
 
     def settle(self) -> None:
         """Shows all that has changed since the last time."""

@@ -124,10 +124,10 @@ class TimelineView(QWidget):
 
     @property
     def frame(self) -> Frame:
-        """What is in view, in pixels. Its left end is on a whole pixel of the device, so that letters stay crisp."""
-        ratio, scale = self.devicePixelRatioF(), self.box.width() / self.range.whole
-        left = math.floor(self.range.left * scale * ratio + 1e-6) / ratio
-        return Frame(QSizeF(self.size()), ratio, scale, left)
+        """What is in view, in pixels. Second 0 is on a whole pixel of the device, so that letters stay crisp."""
+        ratio, scale, gutter = self.devicePixelRatioF(), self.box.width() / self.range.whole, self.picture.gutter
+        origin = math.ceil((gutter - self.range.left * scale) * ratio - 1e-6) / ratio
+        return Frame(QSizeF(self.size()), ratio, scale, gutter - origin)
 
     def follow(self) -> None:
         """Goes back to the live edge, and stays with it."""

@@ -16,7 +16,7 @@ SLOWEST, FASTEST = 0.15, 4.0
 
 
 class LiveEdge:
-    """Takes each event's time with `hear`, and is moved once a picture with `move`. `clock`: any steady one, in
+    """Takes each event's time with `update`, and is moved once a picture with `move`. `clock`: any steady one, in
     seconds.
     """
 
@@ -31,9 +31,9 @@ class LiveEdge:
         self._moved_at: float | None = None
         self.time.begin()
 
-    def hear(self, at: float) -> None:
+    def update(self, at: float) -> None:
         """Takes the session time of an event that has just come."""
-        self.time.hear(at)
+        self.time.update(at)
 
     def move(self) -> float:
         """Moves the edge to now, and returns it."""

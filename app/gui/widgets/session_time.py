@@ -20,7 +20,7 @@ class ManualClock:
 
 
 class SessionTime:
-    """Takes each event's time with `hear`, and estimates `now`. `clock`: any steady one, in seconds.
+    """Takes each event's time with `update`, and estimates `now`. `clock`: any steady one, in seconds.
 
     Events may come late, in batches, and never early, so the least recent delay gives the best estimate.
     """
@@ -34,7 +34,7 @@ class SessionTime:
         """Starts another session."""
         self._offsets.clear()
 
-    def hear(self, at: float) -> None:
+    def update(self, at: float) -> None:
         """Takes the session time of an event that has just come."""
         if at <= 0:
             return  # before the first frame the session's time stands still

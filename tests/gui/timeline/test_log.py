@@ -427,7 +427,7 @@ def test_the_edge_moves_evenly_between_late_batches_and_never_back() -> None:
         # A frame each 80 ms, told up to 33 ms later; nothing at all from second 8 to 9, and then all of it.
         while (told + 1) * 0.08 + (told * 7 % 33) / 1000 <= at and not 8 < at < 9:
             told += 1
-            edge.hear(told * 0.08)
+            edge.update(told * 0.08)
         seen.append(edge.move())
     steps = np.diff(seen)
     assert np.all(steps >= 0)
@@ -445,17 +445,17 @@ def test_the_edge_waits_for_a_session_that_falls_behind_and_jumps_after_one_far_
         clock.now = tick / 60
         late = 0.6 if tick > 300 else 0.0  # the microphone was away for so long, and goes on where it was
         if tick % 5 == 0:
-            edge.hear(tick / 60 - late)
+            edge.update(tick / 60 - late)
         seen.append(edge.move())
     assert np.all(np.diff(seen) >= 0)
     assert seen[-1] == pytest.approx(1799 / 60 - 0.6 - LAG_SECONDS, abs=0.06)
-    edge.hear(clock.now + 60)
+    edge.update(clock.now + 60)
     assert edge.move() == pytest.approx(clock.now + 60 - LAG_SECONDS, abs=0.01)
 
 
 def test_before_the_first_frame_time_stands_still() -> None:
     clock = ManualClock()
     edge = LiveEdge(clock)
-    edge.hear(0.0)
+    edge.update(0.0)
     clock.now = 5.0
     assert edge.move() == 0.0

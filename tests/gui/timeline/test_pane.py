@@ -568,7 +568,7 @@ def test_half_an_hour_costs_no_more_to_look_at_than_a_minute(empty: Shown) -> No
     for event in long_talk(31):
         pane.apply(event)
     clock.now = 31 * 60
-    pane.edge.hear(31 * 60.0)
+    pane.edge.update(31 * 60.0)
     view.follow()
     log = pane.log
     assert log.now == pytest.approx(31 * 60, abs=0.2)
