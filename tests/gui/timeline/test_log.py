@@ -73,7 +73,7 @@ def test_a_backchannel_needs_no_turn_before_it() -> None:
     assert (turn.backchannel, turn.text, turn.start, turn.end) == (True, "Mhm.", 4, 4)
 
 
-def test_what_is_only_told_of_late_has_a_turn_all_the_same() -> None:
+def test_a_transcript_without_a_start_has_a_turn_all_the_same() -> None:
     turn = log(e.TranscriptFinal(4, 3, "Hello.", 3.5)).turns.last
     assert (turn.text, turn.end) == ("Hello.", 4)
 
@@ -83,7 +83,7 @@ def test_long_partials_keep_their_end() -> None:
     assert made.partials.last.stable.endswith("end") and len(made.partials.last.stable) == LONGEST_PARTIAL + 1
 
 
-# -- the brain
+# -- the back-ends
 
 
 def test_a_revision_from_request_to_end() -> None:
@@ -127,7 +127,7 @@ def test_each_has_a_row_to_itself_while_it_runs_and_they_descend_like_stairs() -
     assert all(request.slots[1] == 0 for request in made.requests)
 
 
-def test_the_side_has_rows_of_its_own_and_a_backend_is_named_when_it_is_another() -> None:
+def test_the_secondary_has_rows_of_its_own_and_a_new_model_is_named() -> None:
     made = log(asked(1), asked(2, 1.1, GPT, secondary=True), asked(3, 2), asked(4, 3, GPT))
     assert [(r.secondary, r.named) for r in made.requests] == [
         (False, True),
@@ -234,7 +234,7 @@ def test_trouble() -> None:
         e.FramesDropped(1, 6),
         e.Underrun(2, 1),
         e.RecognitionSkipped(3, 4),
-        e.Failure(4, "backend", "No brain."),
+        e.Failure(4, "backend", "No model."),
         e.LevelMeasured(4.08, -20, -20, 80.0),
         e.LevelMeasured(4.16, -20, -20, 103.0),
     )
@@ -242,7 +242,7 @@ def test_trouble() -> None:
         ("dropped", 6, ""),
         ("underrun", 1, ""),
         ("skipped", 4, ""),
-        ("failure", 0, "No brain."),
+        ("failure", 0, "No model."),
         ("late", 23.0, ""),
     ]
 

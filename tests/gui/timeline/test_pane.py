@@ -114,7 +114,7 @@ def test_sound_is_loud_where_somebody_spoke(full: Shown) -> None:
     assert [loud("kame", second) for second in (3.0, 10.0, 22.0)] == [False, True, True]
 
 
-def test_a_changed_past_is_painted_anew(full: Shown) -> None:
+def test_a_changed_past_is_painted_again(full: Shown) -> None:
     pane, view, clock = full
     before = view.grab().toImage()
     pane.apply(e.OracleSuperseded(clock.now, 7, 8))
@@ -149,7 +149,7 @@ def test_stretches_painted_one_by_one_are_the_same_as_painted_in_one_go(empty: S
     assert len(pane.log.requests) == 7
 
 
-def test_the_side_gets_a_lane_when_it_is_asked(full: Shown) -> None:
+def test_the_comparison_gets_a_lane_when_it_is_asked(full: Shown) -> None:
     _, view, clock = full
     assert "secondary" not in view.picture.painter(view.frame).canvas.lanes.strips
     at = clock.now

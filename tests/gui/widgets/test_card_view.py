@@ -127,7 +127,7 @@ def test_new_colours_reach_the_text(qtbot: QtBot) -> None:
     assert texts(view) == ["You\ntextloose"]
 
 
-def test_a_new_look_keeps_a_selection_and_writes_no_letter_anew(qtbot: QtBot) -> None:
+def test_a_new_look_keeps_a_selection_and_writes_no_letter_again(qtbot: QtBot) -> None:
     view = made(qtbot)
     view.insert_card(0, card("h", ("heard 😀 words and more", "text")))
     written: list[tuple[int, int, int]] = []
@@ -218,7 +218,7 @@ def test_the_caret_is_painted_where_it_stands_and_copied_nowhere(qtbot: QtBot) -
     assert view.card_text(0) == "h\nheard 😀 still"
 
 
-def test_the_mouse_is_told_what_a_card_has_to_say(qtbot: QtBot) -> None:
+def test_a_card_has_a_tooltip(qtbot: QtBot) -> None:
     view = made(qtbot)
     view.insert_card(0, replace(card("a", ("body", "text")), tip="<Asked> on\nmore"))
     view.insert_card(1, card("b", ("body", "text")))

@@ -148,7 +148,7 @@ async def test_two_thousand_turns_are_searched() -> None:
         assert window.transcript.view.viewport().rect().intersects(box), "it is brought into view"
 
 
-async def test_another_conversation_is_not_marked_with_what_was_looked_for() -> None:
+async def test_another_conversation_is_not_marked_with_the_last_search() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         say(window, factory, *spoken(1, "One fish?"))

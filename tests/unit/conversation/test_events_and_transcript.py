@@ -32,7 +32,7 @@ def test_every_event_survives_the_disk(cls: type) -> None:
     assert from_json(line) == event
 
 
-def test_talks_from_before_there_were_sides_are_read() -> None:
+def test_events_without_newer_fields_are_read() -> None:
     routed = '{"type":"BrainRouted","at":1,"turn":1,"kind":"stem","share":0.9,"backend":"B","model":"m","reason":"so"}'
     assert from_json(routed) == e.BackendRouted(1, 1, "stem", 0.9, "B", "m", "so", secondary=False)
     failed = '{"type":"Failure","at":1,"source":"backend","sentence":"It broke.","fatal":false}'
@@ -106,10 +106,10 @@ def test_a_question_that_was_never_answered_does_not_break_the_alternation() -> 
     assert all(a != b for a, b in itertools.pairwise(roles))
 
 
-def test_a_persona_is_told_how_to_speak_by_every_backend_in_its_own_way() -> None:
+def test_a_persona_comes_first_in_every_backends_own_prompt() -> None:
     small = system_prompt("Answer briefly.", "You are\n Ada.", "short")
     assert small == "You are Ada. Answer briefly. Say one or two short sentences."
-    assert system_prompt("Answer briefly.") == "Answer briefly.", "a small brain is told as little as possible"
+    assert system_prompt("Answer briefly.") == "Answer briefly.", "a small model gets as little as possible"
     assert system_prompt(PERSONA) == PERSONA
     large = system_prompt(PERSONA, "You are Ada.", "long")
     assert large.startswith("You are Ada. Your answer is read aloud") and "friendly" not in large

@@ -197,7 +197,7 @@ def test_an_answer_that_was_held_and_went_on_counts_once_and_a_backchannel_does_
     assert [round(found.response, 6) for found in stages.answers] == [0.76]
 
 
-def test_a_typed_turn_has_no_ears_in_it() -> None:
+def test_a_typed_turn_has_no_recognition_in_it() -> None:
     stages = fold(
         AFTER,
         e.UserStarted(3.0, 1),
@@ -390,7 +390,7 @@ def test_a_tool_was_at_work() -> None:
     assert reason_of_last(stages) == Reason(Cause.BACKEND, pytest.approx(1.9), pytest.approx(0.3), "gpt-4.1")
 
 
-def anew(*between: e.Event, words: str = "hi but why", backend: tuple[str, str] = GPT) -> list[e.Event]:
+def again(*between: e.Event, words: str = "hi but why", backend: tuple[str, str] = GPT) -> list[e.Event]:
     """Turn 7 is asked at 69.0 on its first words, and at 70.3 once more."""
     return [
         e.UserStarted(68.0, 7),
@@ -407,22 +407,22 @@ def anew(*between: e.Event, words: str = "hi but why", backend: tuple[str, str] 
 
 def test_the_backend_was_asked_again_since_the_last_words_changed_the_question() -> None:
     spoken = [e.OracleDelta(69.4, 70, "Hello."), e.OracleFed(69.44, 70, 1, 40.0)]
-    stages = talk(anew(*spoken), start=THINKING)
+    stages = talk(again(*spoken), start=THINKING)
     assert reason_of_last(stages) == Reason(Cause.ASKED_AGAIN, pytest.approx(1.1), pytest.approx(0.3), "gpt-4.1")
-    same = talk(anew(*spoken, words="Hi"), start=THINKING)
+    same = talk(again(*spoken, words="Hi"), start=THINKING)
     assert reason_of_last(same).cause is Cause.BACKEND
 
 
 def test_another_backend_had_failed() -> None:
     stages = talk(
-        [e.BackendChanged(65.0, *CLAUDE), *anew(e.OracleEnded(70.25, 70, "failed", 0), words="hi", backend=GPT)],
+        [e.BackendChanged(65.0, *CLAUDE), *again(e.OracleEnded(70.25, 70, "failed", 0), words="hi", backend=GPT)],
         start=THINKING,
     )
     assert reason_of_last(stages) == Reason(Cause.FELL_BACK, pytest.approx(1.1), pytest.approx(0.3), "gpt-4.1")
 
 
 def test_the_user_had_changed_the_backend() -> None:
-    stages = talk(anew(e.BackendChanged(70.25, *CLAUDE, "chosen"), backend=CLAUDE), start=THINKING)
+    stages = talk(again(e.BackendChanged(70.25, *CLAUDE, "chosen"), backend=CLAUDE), start=THINKING)
     assert reason_of_last(stages) == Reason(Cause.SWAPPED, pytest.approx(1.1), who="claude")
 
 

@@ -90,6 +90,35 @@ def test_a_revision_keeps_its_number_when_it_is_handed_over_and_becomes_the_newe
     assert (made.order(1), made.order(2), made.order(7)) == (1, 3, 0)
 
 
+def test_what_becomes_of_a_revision() -> None:
+    made = log([e.OracleRequested(1, n, 1, *GPT, "a", False) for n in (1, 2)])
+    one, two = made.revisions
+    assert (one.status, one.waiting) == ("waiting", True)
+    for event in (e.OracleDelta(2, 1, "one"), e.OracleDelta(2, 1, "two"), e.OraclePromoted(2, 1)):
+        made.apply(event)
+    assert (one.text, one.words, one.final, one.status) == ("one two", 2, True, "streaming")
+    made.apply(e.OracleSuperseded(3, 1, 2))
+    made.apply(e.OracleEnded(4, 1, "complete", 4))
+    assert (one.status, one.by, one.end_reason) == ("superseded", 2, "complete")
+    made.apply(e.ToolCalled(5, 2, "clock", "{}"))
+    assert not two.waiting
+    made.apply(e.ToolReturned(6, 2, "clock", True, "noon", 1.0))
+    assert two.waiting and two.waits_since == 6
+
+
+def test_a_routers_kind_belongs_to_its_turn_and_side() -> None:
+    made = log(
+        [
+            e.BackendRouted(1, 1, "stem", 0.9, *GPT, "why"),
+            e.OracleRequested(1, 1, 1, *GPT, "a", False),
+            e.OracleRequested(1, 2, 1, *CLAUDE, "a", False, True),
+            e.BackendChanged(2, *CLAUDE),
+            e.OracleRequested(2, 3, 1, *CLAUDE, "a", True),
+        ]
+    )
+    assert [revision.kind for revision in made.revisions] == ["stem", "", ""]
+
+
 def test_only_the_newest_are_kept() -> None:
     made = log([e.OracleRequested(n, n, 1, *GPT, "a", False) for n in range(1, 6)], limit=2)
     assert [r.number for r in made.revisions] == [4, 5]

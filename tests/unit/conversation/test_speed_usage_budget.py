@@ -1,4 +1,4 @@
-"""How often a brain is asked, what it took, and when money stops it."""
+"""How often a model is asked, its usage, and when the cap stops it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_pace_follows_a_backend_that_becomes_slow_but_not_one_slow_answer() ->
     for _ in range(12):
         pace.began(1.0)
     assert pace.first_seconds == pytest.approx(1.0, abs=0.02)
-    assert pace.new_words == 3, "a slow brain is restarted for more words only"
+    assert pace.new_words == 3, "a slow model is restarted for more words only"
 
 
 def test_a_backend_that_shares_this_machine_is_asked_less_often() -> None:
