@@ -20,6 +20,7 @@ from app.cli.output import Terminal
 from app.conversation import events as e
 from app.conversation.frame import as_frames
 from app.conversation.latency import Stages
+from app.conversation.revisions import Revision, RevisionLog
 from app.conversation.sound_processing import Processing
 from app.conversation.transcript import Transcript
 from app.conversation.usage import ConversationUsage
@@ -248,10 +249,11 @@ class SwapGaps:
         self._at = 0.0
         self._open = False
         self._last_words = 0.0
-        self._requests: dict[int, tuple[float, str]] = {}
+        self._revisions = RevisionLog(Revision)
 
     def apply(self, event: e.Event) -> None:
         """Takes one event in."""
+        revision = self._revisions.apply(event)
         match event:
             case e.BackendChanged(at=at):
                 self._at, self._open = at, True
@@ -265,11 +267,10 @@ class SwapGaps:
                         "gap_seconds": None,
                     }
                 )
-            case e.OracleRequested(secondary=False):
-                self._requests[event.revision] = (event.at, event.model)
-            case e.OracleDelta() if event.revision in self._requests:
-                asked_at, model = self._requests[event.revision]
-                if self._open and asked_at >= self._at and model == self.gaps[-1]["model"]:
+            case e.OracleDelta() | e.OracleHandedOver() if revision is not None and not revision.secondary:
+                if not revision.text:
+                    return  # it was handed over before its first words
+                if self._open and revision.drives_since >= self._at and revision.model == self.gaps[-1]["model"]:
                     self._open = False
                     self.gaps[-1]["first_word_seconds"] = round(event.at - self._at, 3)
                     self.gaps[-1]["gap_seconds"] = round(event.at - max(self._last_words, self._at), 3)
@@ -285,8 +286,8 @@ class TalkReport:
         self.failures: list[str] = []
         self._terminal = terminal
         self._stages = Stages()
-        self._revisions = 0
-        self._secondary_words: dict[int, list[str]] = {}
+        self._revisions = RevisionLog(Revision)
+        self._driving = 0  # revisions of the driving back-end
         self._swaps = SwapGaps()
         self._underruns = 0
         self._dropped = 0
@@ -297,6 +298,7 @@ class TalkReport:
     def take(self, event: e.Event) -> None:
         """One event of the session."""
         turn = self.transcript.apply(event)
+        revision = self._revisions.apply(event)
         self.usage.apply(event)
         self._swaps.apply(event)
         self._stages.apply(event)
@@ -309,14 +311,10 @@ class TalkReport:
                 self._terminal.progress(f"KAME: {turn.text}")
             case e.AssistantEnded() if turn is not None and turn.text:
                 self._terminal.say(f"KAME: {turn.text}{' — interrupted' if event.interrupted else ''}")
-            case e.OracleRequested(secondary=False):
-                self._revisions += 1
-            case e.OracleRequested():
-                self._secondary_words[event.revision] = []
-            case e.OracleDelta() if event.revision in self._secondary_words:
-                self._secondary_words[event.revision].append(event.text)
-            case e.OracleEnded(reason="complete") if event.revision in self._secondary_words:
-                self._terminal.say(f"at the side: {''.join(self._secondary_words.pop(event.revision)).strip()}")
+            case e.OracleRequested(secondary=False) | e.OracleHandedOver():
+                self._driving += 1
+            case e.OracleEnded(reason="complete") if revision is not None and revision.secondary:
+                self._terminal.say(f"at the side: {revision.text.strip()}")
             case e.BackendChanged() if event.reason != "chosen" or event.at:
                 self._terminal.say(f"— {event.backend} ({event.model}) thinks from now on —")
             case e.BackendRouted():
@@ -367,7 +365,7 @@ class TalkReport:
             ],
             "seconds": self._seconds,
             "response_seconds": self._responses,
-            "oracle_revisions": self._revisions,
+            "oracle_revisions": self._driving,
             "swaps": self._swaps.gaps,
             "backends": [
                 {"backend": backend, "model": model, **dataclasses.asdict(counts)}
@@ -387,7 +385,7 @@ class TalkReport:
         parts = [f"{self._seconds:.1f} s of talk", f"{heard} {'turn' if heard == 1 else 'turns'} heard"]
         if self._responses:
             parts.append("answered after " + ", ".join(f"{r:.2f} s" for r in self._responses))
-        parts.append(f"{self._revisions} oracle revisions, {self._underruns} underruns")
+        parts.append(f"{self._driving} oracle revisions, {self._underruns} underruns")
         self._terminal.say("; ".join(parts) + ".")
         for gap in self._swaps.gaps:
             if gap["first_word_seconds"] is not None:

@@ -15,6 +15,7 @@ from typing import Any, TypeGuard
 
 from app.backend.address import on_this_machine
 from app.conversation import events as e
+from app.conversation.event_upgrade import EventUpgrade
 from app.conversation.transcript import Transcript
 from app.history.base import KeptTalk, Setup
 from app.history.export import FORMAT, VERSION
@@ -144,9 +145,13 @@ def _events(path: Path, fields: Iterable[Any], count: int) -> tuple[e.Event, ...
     if count > MOST_EVENTS:
         raise _refusal(path, f"it holds more than {MOST_EVENTS:,} events")
     events: list[e.Event] = []
+    upgrade = EventUpgrade()
     for number, entry in enumerate(fields, 1):
+        current = upgrade.apply(entry) if isinstance(entry, dict) else entry
+        if isinstance(entry, dict) and current is None:
+            continue  # an older version said it twice
         try:
-            event = checked_event(entry)
+            event = checked_event(current)
         except ValueError as error:
             raise _refusal(path, f"event {number} is {error}") from None
         if event is not None and not isinstance(event, METERS):

@@ -10,7 +10,7 @@ import types
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from app.conversation import events as e
-from app.conversation.event_names import current_names
+from app.conversation.event_json import EventReader, to_json
 from app.history.base import LONGEST_TITLE, Setup
 
 LARGEST = 2**53
@@ -27,7 +27,7 @@ Record = TypeVar("Record")
 
 def event_line(event: e.Event) -> str:
     """Returns an event as a line of JSON that UTF-8 can encode."""
-    line = e.to_json(event)
+    line = to_json(event)
     try:
         line.encode()
     except UnicodeEncodeError:  # half a surrogate pair, which JSON can escape
@@ -45,10 +45,10 @@ def kept_title(title: str) -> str:
     return sound_text(" ".join(title.split()))[:LONGEST_TITLE]
 
 
-def known_event(line: str) -> e.Event | None:
-    """Returns the event of a stored line; None if another version of the app wrote it in another form."""
+def known_event(line: str, reader: EventReader) -> e.Event | None:
+    """The event of a talk's next stored line; None where another version of the app wrote it in another way."""
     try:
-        return e.from_json(line)
+        return reader.read(line)
     except ValueError:
         return None
 
@@ -60,7 +60,6 @@ def checked_event(fields: Any) -> e.Event | None:
     """
     if not isinstance(fields, dict) or not isinstance(fields.get("type"), str):
         raise ValueError("an event without a type")
-    fields = current_names(fields)
     kind = EVENT_TYPES.get(fields["type"])
     if kind is None:
         return None

@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from app.conversation.event_json import EventReader
+from app.conversation.events import Event
 from app.history import erasing, queries
 from app.history.base import ConversationView, ExportFormat, KeptTalk, Setup
 from app.history.database import OpenDatabase
@@ -148,9 +150,9 @@ def _copy_sound(folder: Path, to: Path) -> None:
 
 
 def _parse(found: Sequence[queries.TalkLines]) -> tuple[KeptTalk, ...]:
-    return tuple(
-        KeptTalk(
-            talk.began, tuple(event for line in talk.lines if (event := known_event(line)) is not None), talk.folder
-        )
-        for talk in found
-    )
+    return tuple(KeptTalk(talk.began, _known_events(talk.lines), talk.folder) for talk in found)
+
+
+def _known_events(lines: Sequence[str]) -> tuple[Event, ...]:
+    reader = EventReader()
+    return tuple(event for line in lines if (event := known_event(line, reader)) is not None)

@@ -16,6 +16,7 @@ import numpy as np
 from app.audio.io.errors import AudioError
 from app.audio.io.files import FileSink
 from app.conversation import events as e
+from app.conversation.event_json import to_json
 from app.conversation.frame import silence, silence_flushed
 
 EVENTS_FILE = "events.jsonl"
@@ -75,7 +76,7 @@ class Recorder:
         """Write an event, unless it is only for meters."""
         if isinstance(event, e.LevelMeasured | e.SoundMeasured):
             return
-        line = e.to_json(event) + "\n"
+        line = to_json(event) + "\n"
         self._queue.put(lambda: self._write_line(line))
 
     def sound(self, index: int, user: np.ndarray, assistant: np.ndarray, flushed: int) -> None:

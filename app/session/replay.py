@@ -13,6 +13,7 @@ from app.audio.devices.loudspeaker import Loudspeaker
 from app.audio.io.base import EndOfAudio
 from app.audio.io.files import FileSource
 from app.conversation import events as e
+from app.conversation.event_json import EventReader
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
 
 
@@ -34,9 +35,10 @@ class Replay:
                 "Give the folder that “talk --record” was given."
             ) from None
         self._events: list[e.Event] = []
+        reader = EventReader()
         for number, line in enumerate(lines, 1):
             try:
-                self._events.append(e.from_json(line))
+                event = reader.read(line)
             except ValueError:
                 if number == len(lines):
                     break  # the talk was cut off while this line was written
@@ -44,6 +46,8 @@ class Replay:
                     f"Line {number} of {path} is no event of this version of the app, so the talk can't be told. "
                     "Use the version that recorded it."
                 ) from None
+            if event is not None:
+                self._events.append(event)
         if not self._events:
             raise ReplayError(f"{path} is empty: the talk was over before anything happened.")
 

@@ -12,6 +12,7 @@ from app.backend.base import Backend, BackendError, ChatRequest, FaultKind, Tool
 from app.backend.router import RouterBackend
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.conversation import events as e
+from app.conversation.event_json import to_json
 from app.routing.policy import Route
 from app.session.backend_pool import BackendPool
 from app.session.control import ROUTER, BackendChoice, ToolChoice
@@ -398,7 +399,7 @@ def test_a_failure_tells_the_backend_whose_key_or_connection_may_be_at_fault(kin
     who = ("compatible", "bad", "https://server.example/v1") if kind in ("key", "network") else ("", "", "")
     assert blamed(talk) == {(*who, secondary)}
     assert all(f.sentence.startswith("The comparison model: ") == secondary for f in talk.of(e.Failure))
-    assert not any("secret" in e.to_json(event) for event in talk.events)
+    assert not any("secret" in to_json(event) for event in talk.events)
 
 
 @pytest.mark.parametrize("secondary", [False, True])

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.conversation import events as e
+from app.conversation.event_json import from_json
 from app.conversation.words import fold
 from app.evaluation.word_errors import word_distance
 from tests.support.ear import transcribe
@@ -22,7 +23,7 @@ def events_in(folder: Path) -> list[e.Event]:
     out = []
     for line in files[-1].read_text("utf-8").splitlines() if files else []:
         try:
-            out.append(e.from_json(line))
+            out.append(from_json(line))
         except ValueError:
             break  # the line that is being written
     return out

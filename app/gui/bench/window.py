@@ -29,9 +29,8 @@ from app.gui.shell.event_pump import BATCH_MS
 from app.gui.shell.services import WindowServices
 from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
-from app.gui.timeline.replay import ReplayClock
 from app.gui.timeline.view import TICK_MS
-from app.gui.timeline_data.live_clock import LiveEdge
+from app.gui.widgets.session_time import ManualClock
 from app.gui.widgets.theme import apply_theme
 from app.platform.hardware import resident_bytes
 from app.session.control import SessionChoice
@@ -142,15 +141,14 @@ class Bench:
         self.window.begin()
         while self.window.manager.session is None:
             await asyncio.sleep(0.01)
-        self.window.timeline.make_view()
         await asyncio.sleep(0.3)
 
     async def at_full_speed(self, seconds: float) -> dict[str, Any]:
         """The talk in batches of 33 ms, each as soon as the one before is shown; memory at points of it."""
-        window, clock, events = self.window, ReplayClock(), dense_talk(seconds)
-        view = window.timeline.make_view()
-        edge = LiveEdge(clock)
-        window.timeline.edge = view.edge = edge  # its clock goes as fast as the talk
+        window, clock, events = self.window, ManualClock(), dense_talk(seconds)
+        view = window.timeline.view
+        view.edge.time.clock = clock  # goes as fast as the talk
+        view.edge.begin()
         view.timer.stop()
         apply_ms: list[float] = []
         spent_ms: list[float] = []
@@ -205,10 +203,11 @@ class Bench:
         """The talk as it would come, from a thread that wakes each frame, with the timeline following."""
         window, loop = self.window, asyncio.get_running_loop()
         window.timeline.begin()
-        view = window.timeline.make_view()
-        window.timeline.edge = view.edge = LiveEdge(time.monotonic)
+        view = window.timeline.view
+        view.edge.time.clock = time.monotonic
+        view.edge.begin()
         pictures = _Pictures()
-        view.viewport().installEventFilter(pictures)
+        view.installEventFilter(pictures)
         thread = FrameThread(
             dense_talk(seconds, seed=3),
             seconds,
@@ -219,7 +218,7 @@ class Bench:
         while thread.is_alive():
             await asyncio.sleep(0.1)
         busy = time.thread_time() - busy
-        view.viewport().removeEventFilter(pictures)
+        view.removeEventFilter(pictures)
         shown = np.array(pictures.times)
         gaps = np.diff(shown[shown > shown[0] + 1.0]) * 1000 if len(shown) > 2 else np.zeros(0)
         return {
@@ -248,19 +247,19 @@ class Bench:
             QApplication.processEvents()
             scroll.append((time.perf_counter() - start) * 1000)
         search, steps = [], []
-        pane.find.appear()
+        pane.find_bar.appear()
         for words in SEARCHED:
-            pane.find.field.setText(words)
+            pane.find_bar.field.setText(words)
             start = time.perf_counter()
-            pane.find.step(1)  # searches at once, without waiting for more letters
+            pane.find_bar.step(1)  # searches at once, without waiting for more letters
             QApplication.processEvents()
             search.append((time.perf_counter() - start) * 1000)
             for _ in range(10):
                 start = time.perf_counter()
-                pane.find.step(1)
+                pane.find_bar.step(1)
                 QApplication.processEvents()
                 steps.append((time.perf_counter() - start) * 1000)
-        pane.find.leave()
+        pane.find_bar.leave()
         return {
             "turns": turns,
             "open_ms": round(opened * 1000, 1),

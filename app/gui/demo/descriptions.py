@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 
 from app.conversation.events import AnswerMode
 from app.demo.base import DemoAnswer, DemoBackend, DemoFrontEnd, DemoProgress, DemoResult, DemoSwap
-from app.gui.latency.descriptions import seconds_words
+from app.gui.widgets.formats import seconds_words
 
 NOTICED_SECONDS = 0.05
 """Of two answers that begin closer together than this nobody would say that one was faster."""

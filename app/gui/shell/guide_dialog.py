@@ -22,9 +22,10 @@ WIDEST_PX = 720
 class _Page(QTextBrowser):
     """Shows pictures no wider than `WIDEST_PX`."""
 
-    def loadResource(self, kind: int, name: QUrl) -> Any:
+    def loadResource(self, kind: int, name: QUrl | str) -> Any:
         """Return a picture of the page, scaled down if it is too wide."""
         found = super().loadResource(kind, name)
+        name = QUrl(name)
         if kind != QTextDocument.ResourceType.ImageResource.value or not name.isLocalFile():
             return found
         image = QImage(name.toLocalFile())

@@ -45,7 +45,7 @@ class SessionView(QObject):
                     window.latency.apply(event)
                     if not past:
                         window.timeline.apply(event)
-                        window.oracle.time.hear(event.at)
+                        window.oracle.time.update(event.at)
                 return
             case e.DeviceChanged() | e.SoundMeasured():
                 window.sound.apply(event)
@@ -148,6 +148,6 @@ class SessionView(QObject):
         window.setup.set_running(talk.phase)
         window.oracle.header.set_running(running)
         window.menu.secondary_action.setEnabled(running)
-        window.menu.hand_action.setEnabled(running and bool(window.oracle.header.beside))
+        window.menu.hand_action.setEnabled(running and bool(window.oracle.header.comparison))
         window.push.set_enabled(running and not talk.duplex)
         window.status.show_state(talk, progress)

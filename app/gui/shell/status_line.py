@@ -9,11 +9,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 from app.conversation import events as e
 from app.conversation.latency import Figures
 from app.conversation.usage import BackendUsage, ConversationUsage
-from app.gui.latency.button import LatencyButton
-from app.gui.oracle.header import backend_words
 from app.gui.state.talk_state import TalkState
-from app.gui.widgets.amounts import dollars, tokens
 from app.gui.widgets.elided import Elided
+from app.gui.widgets.formats import backend_words, dollars, tokens
+from app.gui.widgets.link_button import LinkButton
 
 LEAST_STATE_PX = 140
 """Before the state has less room than this, the response times are told in fewer words."""
@@ -29,7 +28,7 @@ class StatusLine(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.response = LatencyButton(self)
+        self.response = LinkButton(self)
         self.response.setAccessibleDescription(self.tr("Opens the panel on latency."))
         self.response.clicked.connect(self.latency_wanted)
         self.counts = QLabel(self)

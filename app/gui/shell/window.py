@@ -212,6 +212,7 @@ class MainWindow(QMainWindow):
             timeline.in_button,
             timeline.last_button,
             timeline.export_button,
+            timeline.view,
             bar.mute,
             setup.stop_button,
             setup.microphone,

@@ -143,7 +143,7 @@ class Wiring(QObject):
         menu = window.menu
         menu.quit.connect(window.close)
         menu.copy.connect(lambda: copy_selection(window.transcript.view, *window.oracle.views))
-        menu.find.connect(window.transcript.find.appear)
+        menu.find.connect(window.transcript.find_bar.appear)
         menu.latency.connect(window.latency.open)
         window.messages.log_wanted.connect(lambda: window.panels.open_log(fault=True))
         QShortcut(QKeySequence("F6"), window, window.messages.take_focus)

@@ -42,16 +42,16 @@ async def test_a_second_backend_is_asked_for_shown_and_ended(tmp_path: Path) -> 
     factory = FakeFactory()
     async with shown(factory, Settings(path=tmp_path / "settings.json"), service=FakeBackendService()) as window:
         header = window.oracle.header
-        assert header.switch.text() == "Side by side…"
+        assert header.switch.text() == "Compare…"
         assert not header.hand_button.isVisible() and not window.menu.hand_action.isEnabled()
         await beside(window, factory)
-        assert header.who.text() == "claude (Anthropic) drives; gpt (OpenAI) is at the side."
+        assert header.who.text() == "claude (Anthropic) answers; gpt (OpenAI) is the comparison."
         assert header.hand_button.isVisible() and window.menu.hand_action.isEnabled()
-        assert header.switch.text() == "One brain alone"
+        assert header.switch.text() == "End comparison"
         header.switch.click()
         await until(lambda: factory.session.calls[-1] == ("set_secondary", None))
         say(window, factory, e.SecondaryChanged(2, "", ""))
-        assert header.switch.text() == "Side by side…" and not header.who.isVisible()
+        assert header.switch.text() == "Compare…" and not header.who.isVisible()
         header.switch.click()  # the last one is proposed again
         assert window.dialogs.secondary is not None and window.dialogs.secondary.picker.choice == SECONDARY
 
@@ -65,7 +65,7 @@ async def test_the_voice_is_handed_over_by_button_and_by_key(tmp_path: Path) -> 
         assert factory.session.calls[-1] == ("hand_over",)
         assert window.setup.backend.currentData() == "embedded"  # it isn't so before the session says so
         say(window, factory, e.BackendChanged(3, *GPT, "handed"), e.SecondaryChanged(3, *CLAUDE))
-        assert window.oracle.header.who.text() == "gpt (OpenAI) drives; claude (Anthropic) is at the side."
+        assert window.oracle.header.who.text() == "gpt (OpenAI) answers; claude (Anthropic) is the comparison."
         assert (window.setup.backend.currentData(), window.setup.model.currentText()) == ("openai", "gpt")
         assert window.manager.wanted.backend == SECONDARY and window.manager.wanted.secondary == BackendChoice(
             "embedded"
@@ -91,7 +91,7 @@ async def test_a_second_backend_that_is_refused_is_told() -> None:
         window.dialogs.secondary.show_button.click()
         await until(lambda: window.messages.sentences() == ["The comparison model: There is no key for OpenAI."])
         assert window.manager.wanted.secondary is None and window.settings.secondary_provider == ""
-        assert window.oracle.header.switch.text() == "Side by side…"
+        assert window.oracle.header.switch.text() == "Compare…"
 
 
 async def test_a_refusal_at_the_side_leads_to_the_backend_that_refused_and_back_to_the_side() -> None:
@@ -307,22 +307,21 @@ async def test_its_revisions_are_marked_calm_and_never_struck_through() -> None:
             e.OracleEnded(2.2, 2, "superseded", 2),
         )
         newest, secondary, old = oracle(window)
-        assert secondary.startswith("2   at the side   older   gpt (OpenAI) · on 2 words")
+        assert secondary.startswith("2   comparison   older   gpt (OpenAI) · on 2 words")
         assert old.startswith("1   superseded by 3") and newest.startswith("3   asked")
         assert [card.style for card in view.cards] == ["plain", "beside", "plain"]
         assert [view.card_formats(place)[0][1].fontStrikeOut() for place in (1, 2)] == [False, True]
 
 
-async def test_what_is_handed_over_is_told_at_both_ends() -> None:
+async def test_a_comparison_revision_that_is_switched_to_is_marked_and_goes_up() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         say(window, factory, *talk(), *side_by_side(12.0))
-        taken, given = oracle(window)[:2]
-        assert taken.startswith("10   handed over from 9   speaking   gpt-4.1-mini (OpenAI)")
-        assert given.startswith("9   at the side   handed over as 10")
+        taken = oracle(window)[0]
+        assert taken.startswith("9   switched to   speaking   gpt-4.1-mini (OpenAI)")
         assert window.oracle.view.cards[0].style == "live"
         dividers = [text for text in transcript(window) if text.endswith("\n")]
-        assert dividers == ["Now thinking: claude-opus-4-1 (Anthropic)\n", "Handed over to gpt-4.1-mini (OpenAI)\n"]
+        assert dividers == ["Now answering: claude-opus-4-1 (Anthropic)\n", "Switched to gpt-4.1-mini (OpenAI)\n"]
         assert transcript(window)[-2] == (
             "KAME   claude-opus-4-1 → gpt-4.1-mini\nOne hundred days, and no: this is not a leap year."
         )

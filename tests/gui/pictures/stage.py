@@ -22,7 +22,7 @@ from app.conversation import events as e
 from app.gui.shell.services import WindowServices
 from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
-from app.gui.timeline.replay import ReplayClock
+from app.gui.widgets.session_time import ManualClock
 from app.history.base import ConversationView, Setup
 from app.services.machine_views import FrontEndFit, MachineFinding, MachineView
 from app.session.control import BackendChoice
@@ -162,7 +162,7 @@ class Stage:
     window: MainWindow
     history: FakeHistory
     factory: FakeFactory
-    clock: ReplayClock = field(default_factory=ReplayClock)
+    clock: ManualClock = field(default_factory=ManualClock)
 
     def tell(self, events: Iterable[e.Event]) -> None:
         """Has the session say a talk, each thing in its own time."""

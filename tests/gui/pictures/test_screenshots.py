@@ -11,7 +11,7 @@ from PySide6.QtGui import QImage, QPalette
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
 from app.gui.widgets import theme
-from app.gui.widgets.card_view import COLUMN_PX
+from app.gui.widgets.card_document import COLUMN_PX
 from app.gui.widgets.palette import Look
 from tests.gui.helpers import until
 from tests.gui.pictures.scenes import SCENES, Scene
@@ -31,7 +31,7 @@ def _as_it_was(qapp: QApplication) -> Iterator[None]:
     yield
     manager = qapp.findChild(theme._Manager)
     if manager is not None:
-        qapp.styleHints().colorSchemeChanged.disconnect(manager._follow)
+        qapp.styleHints().colorSchemeChanged.disconnect(manager._paint)
         manager.setParent(None)
     qapp.styleHints().unsetColorScheme()
     qapp.setStyle(style)

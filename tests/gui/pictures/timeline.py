@@ -152,7 +152,7 @@ def main() -> None:
     from PySide6.QtWidgets import QApplication
 
     from app.gui.timeline.pane import TimelinePane
-    from app.gui.timeline.replay import ReplayClock
+    from app.gui.widgets.session_time import ManualClock
 
     parser = argparse.ArgumentParser()
     parser.add_argument("picture", type=Path)
@@ -171,11 +171,11 @@ def main() -> None:
             palette.setColor(getattr(QPalette.ColorRole, role), QColor("#e8eaed"))
         palette.setColor(QPalette.ColorRole.Highlight, QColor("#5b8def"))
         app.setPalette(palette)
-    clock = ReplayClock()
+    clock = ManualClock()
     pane = TimelinePane(clock=clock)
     width, height = map(int, wanted.size.split("x"))
     pane.resize(width, height)
-    view = pane.make_view()
+    view = pane.view
     pane.begin()
     pane.show()
     events = talk()

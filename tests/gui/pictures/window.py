@@ -139,14 +139,12 @@ def side_by_side(at: float) -> list[e.Event]:
         e.AssistantSaid(at + 6, 4, "One hundred days, and no:", 8),
         e.OracleEnded(at + 6, 8, "complete", 10),
         counted(8, CLAUDE, 0.0091),
-        e.OracleHandedOver(at + 6.2, 10, 9),
         e.BackendChanged(at + 6.2, *GPT, "handed"),
+        e.OracleHandedOver(at + 6.2, 9),
+        e.OracleSuperseded(at + 6.2, 8, 9),
         e.SecondaryChanged(at + 6.2, *CLAUDE),
-        e.OracleRequested(at + 6.2, 10, 4, *GPT, words, True),
-        e.OracleDelta(at + 6.2, 10, "There are 100 days until the first of March. This is not a leap year."),
-        e.OracleSuperseded(at + 6.3, 8, 10),
-        e.AssistantCorrected(at + 6.5, 4, 10, "continued"),
-        e.AssistantSaid(at + 7, 4, "this is not a leap year.", 10),
+        e.AssistantCorrected(at + 6.5, 4, 9, "continued"),
+        e.AssistantSaid(at + 7, 4, "this is not a leap year.", 9),
         e.BudgetChanged(at + 7, "slow", 0.0153, 0.02),
     ]
 

@@ -75,7 +75,7 @@ async def test_what_waits_is_given_back_when_nothing_will_send_it() -> None:
         field = window.transcript.type_box.field
         assert field.text() == "First. Second." and "goes on" in field.placeholderText()
         field.clear()
-        typed(window, "Third.")  # which begins the talk anew
+        typed(window, "Third.")  # which starts the talk again
         assert factory.gate is not None and field.text() == ""
         factory.gate.set()
         await until(lambda: window.messages.rows)
@@ -128,7 +128,7 @@ async def test_nothing_typed_reaches_a_session_that_is_being_replaced() -> None:
         assert (written(first), written(factory.session)) == ([], ["For the new one."])
 
 
-async def test_arrows_fetch_what_was_sent_and_keep_what_is_being_typed() -> None:
+async def test_arrows_recall_what_was_sent_and_keep_what_is_being_typed() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         await until(window.isActiveWindow)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.conversation import events as e
+from app.conversation.event_json import to_json
 from app.history import importing
 from app.history.base import Setup
 from app.history.importing import read
@@ -23,7 +24,7 @@ from app.session.errors import UserError
 from tests.support.history import talk
 
 MOON = ("How far away is the moon tonight?", "Some 384,000 kilometres, give or take.")
-EVENTS = [json.loads(e.to_json(event)) for event in talk(MOON)]
+EVENTS = [json.loads(to_json(event)) for event in talk(MOON)]
 
 
 def document(**changes: Any) -> dict[str, Any]:
@@ -126,9 +127,9 @@ def _sample(hint: Any) -> Any:
 @pytest.mark.parametrize("kind", EVENT_TYPES.values())
 def test_every_event_that_can_happen_comes_in_again(kind: type) -> None:
     event = kind(**{name: _sample(hint) for name, hint in get_type_hints(kind).items()})
-    assert checked_event(json.loads(e.to_json(event))) == event
+    assert checked_event(json.loads(to_json(event))) == event
     with pytest.raises(ValueError, match="wrong"):
-        checked_event(json.loads(e.to_json(event)) | {"at": []})
+        checked_event(json.loads(to_json(event)) | {"at": []})
 
 
 def test_what_it_says_about_how_to_go_on_does_no_harm(tmp_path: Path) -> None:
@@ -202,7 +203,7 @@ def _sound(path: Path, seconds: float = 1.0) -> None:
 async def test_a_recorded_talk_comes_in_with_its_sound_and_goes_with_it(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
-    lines = [e.to_json(event) for event in talk(MOON)]
+    lines = [to_json(event) for event in talk(MOON)]
     (folder / "events.jsonl").write_text("\n".join([*lines, '{"type":"Telepathy","at":1.0}', '{"type":"UserSta']))
     _sound(folder / "user.wav")
     _sound(folder / "assistant.wav")
@@ -243,7 +244,7 @@ async def test_a_folder_without_a_talk_is_refused_and_leaves_nothing(tmp_path: P
         (folder / "events.jsonl").write_text('{"type":"UserStarted","at":0,"turn":"one"}\n')
         with pytest.raises(UserError, match="wrong “turn”"):
             await history.bring_in(folder)
-        (folder / "events.jsonl").write_text("\n".join(e.to_json(event) for event in talk(MOON)))
+        (folder / "events.jsonl").write_text("\n".join(to_json(event) for event in talk(MOON)))
         view = await history.bring_in(folder)
         assert not view.sound and not (tmp_path / "recordings").exists()
         assert [one.key for one in await history.conversations()] == [view.key] and view.setup == Setup()

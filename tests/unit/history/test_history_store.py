@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from app.conversation import events as e
+from app.conversation.event_json import to_json
 from app.history import erasing
 from app.history.base import HistoryService, Setup
 from app.history.store import HistoryStore
@@ -316,7 +317,7 @@ async def test_a_talk_that_is_over_is_packed_and_reads_the_same(tmp_path: Path) 
         await history.conversations()
         size = "SELECT (SELECT COUNT(*) FROM events), (SELECT SUM(LENGTH(packed)) FROM talks)"
         rows, packed = await history._do(lambda file: file.connection.execute(size).fetchone())
-        assert rows == 0 and packed < sum(len(e.to_json(event)) for event in events) / 5
+        assert rows == 0 and packed < sum(len(to_json(event)) for event in events) / 5
         assert (await history.talks("a"))[0].events == tuple(events)
         await history._do(lambda file: file.connection.execute("UPDATE talks SET packed = x'00'"))
         with pytest.raises(UserError, match="damaged"):

@@ -1,4 +1,4 @@
-"""Words in the status line that can be pressed: flat, with a ring when the keyboard is on them."""
+"""A flat button that looks like a link, with a ring when it has the focus."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from app.gui.widgets.palette import Look
 
 
-class LatencyButton(QPushButton):
-    """Underlines its words under the mouse, as a link does."""
+class LinkButton(QPushButton):
+    """Underlines its text under the mouse."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -20,7 +20,6 @@ class LatencyButton(QPushButton):
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the button, and the ring over it."""
         super().paintEvent(event)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
