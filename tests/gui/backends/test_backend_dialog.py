@@ -137,7 +137,7 @@ async def test_the_connection_is_tested_in_words_that_can_be_copied() -> None:
         pick(dialog.picker.backend, "openai")
         enter(dialog.picker.model, "gpt-5")
         dialog.test_button.click()
-        assert dialog.answer.text() == "Asking OpenAI for a word …" and not dialog.test_button.isEnabled()
+        assert dialog.answer.text() == "Testing OpenAI …" and not dialog.test_button.isEnabled()
         service.gate.set()
         await until(lambda: dialog.answer.text() == "gpt-5 answers: first words after 0.31 s.")
         assert dialog.answer.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
@@ -158,12 +158,12 @@ async def test_a_model_is_fetched_and_offered_then() -> None:
         await until(lambda: dialog.pull.bar.value() == 330)
         assert dialog.pull.words.text() == "1.1 of 3.3 GB" and dialog.pull.cancel_button.isVisible()
         service.gate.set()
-        await until(lambda: dialog.pull.words.text() == "gemma3:4b is here.")
+        await until(lambda: dialog.pull.words.text() == "gemma3:4b is on the server.")
         assert ("pull", BackendChoice("ollama", "gemma3:4b", OLLAMA.base_url)) in service.calls
         await until(lambda: models(window.setup.model) == ["gemma3:4b"])
         assert models(dialog.picker.model) == ["gemma3:4b"]
         assert dialog.picker.choice == BackendChoice("ollama", "gemma3:4b", OLLAMA.base_url)
-        assert dialog.pull.words.text() == "gemma3:4b is here."
+        assert dialog.pull.words.text() == "gemma3:4b is on the server."
         dialog.use_button.click()
         await until(lambda: window.settings.ollama_model == "gemma3:4b")
 
@@ -207,7 +207,7 @@ async def test_a_backend_that_was_looked_at_can_be_used() -> None:
         assert offered == [view.key for view in PROVIDERS if view.key != "router"]
         pick(dialog.picker.backend, "compatible")
         dialog.use_button.click()
-        assert dialog.isVisible() and dialog.answer.text() == "Say first where the server is."
+        assert dialog.isVisible() and dialog.answer.text() == "Enter the server's address first."
         enter(dialog.picker.url, "http://127.0.0.1:8080/v1")
         assert factory.session.calls == []
         dialog.use_button.click()

@@ -113,7 +113,7 @@ async def test_a_refusal_at_the_side_leads_to_the_backend_that_refused_and_back_
         dialog = window.dialogs.backend
         assert dialog is not None and dialog.isVisible() and dialog.key.isVisible()
         assert dialog.picker.choice == BackendChoice("openai")
-        assert dialog.use_button.text().replace("&", "") == "Use it at the side"
+        assert dialog.use_button.text().replace("&", "") == "Compare with it"
         factory.session.refusal = None
         dialog.use_button.click()
         await until(lambda: window.settings.secondary_provider == "openai")
@@ -122,7 +122,7 @@ async def test_a_refusal_at_the_side_leads_to_the_backend_that_refused_and_back_
         assert window.messages.rows == [driver], "the other refusal stands"
         driver.backend_button.click()
         assert dialog.picker.choice == BackendChoice("anthropic")
-        assert dialog.use_button.text().replace("&", "") == "Use this brain"
+        assert dialog.use_button.text().replace("&", "") == "Use this model"
         pick(window.setup.backend, "google")
         await until(lambda: window.messages.rows == [])
 
@@ -239,10 +239,10 @@ async def test_a_backend_of_the_routers_table_is_put_right_for_the_router(fallen
         assert dialog is not None and dialog.picker.choice == STEM
         await until(dialog.isActiveWindow)
         assert dialog.use_button.text().replace("&", "") == dialog.use_button.accessibleName() == "Use the router again"
-        assert dialog.use_button.toolTip() == "The router begins anew, with what you put right."
+        assert dialog.use_button.toolTip() == "Starts the router again, with your correction."
         pick(dialog.picker.backend, "google")
-        assert dialog.use_button.accessibleName() == "Use this brain"
-        assert dialog.use_button.toolTip() == "The talk goes on with it, and not with the router."
+        assert dialog.use_button.accessibleName() == "Use this model"
+        assert dialog.use_button.toolTip() == "The conversation goes on with it instead of the router."
         pick(dialog.picker.backend, "compatible")
         dialog.picker.show_choice(STEM)
         factory.session.calls.clear()
@@ -274,13 +274,13 @@ async def test_a_backend_that_was_wanted_itself_is_used_itself_though_the_table_
         await until(lambda: window.messages.rows)
         window.messages.rows[0].backend_button.click()
         dialog = window.dialogs.backend
-        assert dialog is not None and dialog.use_button.accessibleName() == "Use this brain"
+        assert dialog is not None and dialog.use_button.accessibleName() == "Use this model"
         factory.session.refusal = None
         dialog.use_button.click()
         await until(lambda: window.settings.provider == STEM.provider and window.messages.rows == [])
         say(window, factory, NO_KEY)
         window.messages.rows[0].backend_button.click()
-        assert dialog.use_button.accessibleName() == "Use this brain", "it drives itself"
+        assert dialog.use_button.accessibleName() == "Use this model", "it drives itself"
 
 
 async def test_a_second_backend_that_failed_is_not_there_in_the_next_talk() -> None:
@@ -338,7 +338,7 @@ async def test_a_second_backend_needs_its_address() -> None:
         pick(dialog.picker.backend, "compatible")
         dialog.show_button.click()
         assert dialog.isVisible() and dialog.answer.isVisible() and factory.session.calls == []
-        assert dialog.answer.text() == "Say first where the server is."
+        assert dialog.answer.text() == "Enter the server's address first."
         enter(dialog.picker.url, "http://127.0.0.1:8080/v1")
         dialog.show_button.click()
         secondary = BackendChoice("compatible", "", "http://127.0.0.1:8080/v1")

@@ -11,7 +11,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QHeaderView, QLineEdit, QWidget
 
 from app.conversation import events as e
-from app.gui.backends.prices_dialog import CACHED, MODEL, READ, WRITTEN, PricesDialog, as_price, price_text
+from app.gui.backends.price_table import CACHED, MODEL, READ, WRITTEN, as_price, price_text
+from app.gui.backends.prices_dialog import PricesDialog
 from app.gui.widgets.palette import Look
 from app.services.protocols import PriceRow
 from app.session.control import BackendChoice
@@ -106,11 +107,11 @@ def test_a_price_is_changed_in_place_and_kept(dialog: PricesDialog, service: Fak
 @pytest.mark.parametrize(
     ("column", "typed", "sentence"),
     [
-        (READ, "-1", "“-1” is below zero, which no price is. Enter it without the sign."),
-        (WRITTEN, "cheap", "“cheap” is no price. Enter dollars as a number, like 2.50."),
-        (CACHED, "1e3", "“1e3” is no price. Enter dollars as a number, like 2.50."),
+        (READ, "-1", "“-1” is below zero. Enter the price without the sign."),
+        (WRITTEN, "cheap", "“cheap” is not a price. Enter dollars as a number, like 2.50."),
+        (CACHED, "1e3", "“1e3” is not a price. Enter dollars as a number, like 2.50."),
         (READ, "", "A price of “qwen/qwen3-30b” is missing. Enter it, or remove the row."),
-        (MODEL, "", "A row names no model, so its price can't count. Name one, or remove the row."),
+        (MODEL, "", "A row names no model. Enter one, or remove the row."),
         (MODEL, "GPT-4.1", "“gpt-4.1” is in the table already. Change that row, and remove this one."),
     ],
 )
@@ -254,7 +255,7 @@ def test_a_broken_table_is_told(dialog: PricesDialog, service: FakePrices) -> No
     service.problem = "Your price table can't be used (it is torn), so the app's own is. Mend it."
     dialog.open_with()
     assert dialog.trouble.isVisible() and dialog.trouble.text() == (
-        service.problem + " If you save here, a new one is written, and the old one is kept beside it."
+        service.problem + " If you save here, a new one is written, and a copy of the old one is kept."
     )
     assert service.kept == []
 
@@ -342,7 +343,7 @@ async def test_it_is_opened_beside_the_cap_and_counts_for_the_backend_that_drive
         factory.session.say(e.SessionStarted(0, "cascade", "whisper", "127.0.0.1", "theirs-7b", "thinking"))
         conversation = opened(window)
         assert conversation.cost_words.isVisible()
-        assert "so the cap can't hold it" in conversation.cost_words.text()
+        assert "so the cap has no effect" in conversation.cost_words.text()
         conversation.cap.setValue(0.0)
         assert not conversation.cost_words.isVisible(), "without a cap there is nothing to hold"
         conversation.cap.setValue(1.0)

@@ -149,7 +149,7 @@ async def test_a_table_with_a_server_without_an_address_is_not_taken() -> None:
         pick(dialog.pickers["humanities"].backend, "compatible")
         dialog.use_button.click()
         assert dialog.isVisible() and dialog.answer.isVisible() and url.hasFocus()
-        assert dialog.answer.text() == "Say first where the server is." and window.settings.routes == ""
+        assert dialog.answer.text() == "Enter the server's address first." and window.settings.routes == ""
         enter(url, "http://127.0.0.1:8080/v1")
         dialog.use_button.click()
         assert not dialog.isVisible()

@@ -71,24 +71,24 @@ def rows(dialog: ServersDialog) -> list[str]:
 def fill(dialog: ServersDialog, name: str, command: str, *arguments: str) -> None:
     """Types a new server."""
     dialog.add_button.click()
-    QTest.keyClicks(dialog.name, name)
-    QTest.keyClicks(dialog.command, command)
-    dialog.arguments.setPlainText("\n".join(arguments))
+    QTest.keyClicks(dialog.form.name, name)
+    QTest.keyClicks(dialog.form.command, command)
+    dialog.form.arguments.setPlainText("\n".join(arguments))
 
 
 async def test_servers_are_added_changed_and_taken_out_and_the_rest_is_kept(path: Path) -> None:
     given(path, files=FILES, web=WEB, gone={"command": "x"}, odd=3)
     async with opened(ToolServers(path)) as (_, _, dialog):
         assert rows(dialog) == ["files", "web · switched off", "gone", "odd · not used"]
-        assert (dialog.name.text(), dialog.command.text()) == ("files", "npx")
-        assert dialog.arguments.toPlainText() == "-y\nserver" and not dialog.url.isVisible()
-        assert "KEY" in dialog.note.text() and "hush" not in dialog.note.text()
+        assert (dialog.form.name.text(), dialog.form.command.text()) == ("files", "npx")
+        assert dialog.form.arguments.toPlainText() == "-y\nserver" and not dialog.form.url.isVisible()
+        assert "KEY" in dialog.form.note.text() and "hush" not in dialog.form.note.text()
         dialog.servers.setCurrentRow(1)
-        assert dialog.url.text() == "https://example.org/mcp" and not dialog.command.isVisible()
-        assert "“disabled”" in dialog.note.text()
-        QTest.keyClicks(dialog.url, "/v2")
+        assert dialog.form.url.text() == "https://example.org/mcp" and not dialog.form.command.isVisible()
+        assert "“disabled”" in dialog.form.note.text()
+        QTest.keyClicks(dialog.form.url, "/v2")
         dialog.servers.setCurrentRow(3)
-        assert "“odd” is no object" in dialog.note.text()
+        assert "“odd” is no object" in dialog.form.note.text()
         dialog.servers.setCurrentRow(2)
         dialog.remove_button.click()
         fill(dialog, "sums", '"C:\\Program Files\\sums.exe"', "--at", "", "  C:\\a b\\ ", 'it\'s "so"')
@@ -111,25 +111,25 @@ async def test_what_cannot_be_saved_is_said_below_the_form_and_nothing_is_lost(p
         dialog.servers.setCurrentRow(0)
         dialog.save_button.click()
         assert dialog.servers.currentRow() == 2 and "no name yet" in dialog.answer.text()
-        QTest.keyClicks(dialog.name, "files")
+        QTest.keyClicks(dialog.form.name, "files")
         assert dialog.answer.text() == ""
-        QTest.keyClick(dialog.name, Qt.Key.Key_Return)
+        QTest.keyClick(dialog.form.name, Qt.Key.Key_Return)
         assert "Two servers are called “files”" in dialog.answer.text()
-        QTest.keyClicks(dialog.name, "2")
-        dialog.command.clear()
-        QTest.keyClick(dialog.command, Qt.Key.Key_Backspace)
-        dialog.command.textEdited.emit("")
+        QTest.keyClicks(dialog.form.name, "2")
+        dialog.form.command.clear()
+        QTest.keyClick(dialog.form.command, Qt.Key.Key_Backspace)
+        dialog.form.command.textEdited.emit("")
         dialog.save_button.click()
         assert "“files2” has no command yet" in dialog.answer.text()
-        dialog.address.click()
-        QTest.keyClicks(dialog.url, "ftp://example.org")
+        dialog.form.address.click()
+        QTest.keyClicks(dialog.form.url, "ftp://example.org")
         dialog.test_button.click()
         assert "http:// or https://" in dialog.answer.text()
         dialog.save_button.click()
         assert "http:// or https://" in dialog.answer.text() and dialog.isVisible()
         assert held(path) == {"files": FILES, "odd": 3}
-        dialog.url.clear()
-        QTest.keyClicks(dialog.url, "http://example.org/mcp")
+        dialog.form.url.clear()
+        QTest.keyClicks(dialog.form.url, "http://example.org/mcp")
         dialog.save_button.click()
         await until(lambda: not dialog.isVisible())
     assert held(path) == {"files": FILES, "odd": 3, "files2": {"url": "http://example.org/mcp"}}
@@ -149,10 +149,10 @@ async def test_a_broken_list_is_told_and_cannot_be_saved_over(path: Path) -> Non
         await until(dialog.save_button.isEnabled)
         assert rows(dialog) == ["files"] and not dialog.trouble.isVisible()
         path.write_text("{")
-        QTest.keyClicks(dialog.name, "2")
+        QTest.keyClicks(dialog.form.name, "2")
         dialog.save_button.click()
         await until(lambda: "nothing was saved" in dialog.answer.text())
-        assert dialog.isVisible() and dialog.save_button.isEnabled() and dialog.name.text() == "files2"
+        assert dialog.isVisible() and dialog.save_button.isEnabled() and dialog.form.name.text() == "files2"
     assert path.read_text() == "{"
 
 
@@ -186,7 +186,7 @@ async def test_a_renamed_server_stays_chosen_and_a_removed_one_does_not(path: Pa
     ):
         assert conversation.tools.choice.names == ("clock", "mcp:a", "mcp:b")
         conversation.tools.switches["calculator"].click()
-        QTest.keyClicks(dialog.name, "2")
+        QTest.keyClicks(dialog.form.name, "2")
         dialog.servers.setCurrentRow(1)
         dialog.remove_button.click()
         dialog.save_button.click()
@@ -201,7 +201,7 @@ async def test_a_server_that_is_changed_in_use_is_chosen_anew(path: Path) -> Non
     factory = FakeFactory()
     given(path, a=FILES, b={"command": "x"})
     async with opened(ToolServers(path), "a", "b", factory=factory, settings=Settings(tools="mcp:a")) as (_, _, dialog):
-        QTest.keyClicks(dialog.command, "2")
+        QTest.keyClicks(dialog.form.command, "2")
         dialog.save_button.click()
         await until(lambda: ("set_tools", ToolChoice(("mcp:a",))) in factory.session.calls)
         factory.session.calls.clear()
@@ -209,7 +209,7 @@ async def test_a_server_that_is_changed_in_use_is_chosen_anew(path: Path) -> Non
         dialog.open_afresh()
         await until(dialog.save_button.isEnabled)
         dialog.servers.setCurrentRow(1)
-        QTest.keyClicks(dialog.command, "2")
+        QTest.keyClicks(dialog.form.command, "2")
         dialog.save_button.click()
         await until(lambda: held(path)["b"]["command"] == "x2")
         await until(lambda: not dialog.isVisible())
@@ -234,8 +234,8 @@ async def test_arguments_that_are_no_lines_are_shown_and_left_alone(path: Path) 
     code = {"command": "python", "args": ["-c", "a = 1\nprint(a)", ""]}
     given(path, code=code)
     async with opened(ToolServers(path)) as (_, _, dialog):
-        assert dialog.arguments.isReadOnly() and "line breaks" in dialog.note.text()
-        QTest.keyClicks(dialog.command, "3")
+        assert dialog.form.arguments.isReadOnly() and "line breaks" in dialog.form.note.text()
+        QTest.keyClicks(dialog.form.command, "3")
         dialog.save_button.click()
         await until(lambda: not dialog.isVisible())
     assert held(path) == {"code": {**code, "command": "python3"}}
@@ -245,12 +245,12 @@ async def test_a_real_server_is_tried_before_it_is_saved(path: Path) -> None:
     given(path, peer={"command": "nothing-of-the-kind", "env": {"PEER_SECRET": "hush"}})
     async with opened(ToolServers(path)) as (_, _, dialog):
         dialog.test_button.click()
-        assert "Asking “peer”" in dialog.answer.text() and dialog.stop_button.isVisible()
+        assert "Testing “peer”" in dialog.answer.text() and dialog.stop_button.isVisible()
         await until(lambda: "there is no program “nothing-of-the-kind”" in dialog.answer.text(), 20)
         assert dialog.test_button.isVisible() and not dialog.stop_button.isVisible()
-        dialog.command.clear()
-        QTest.keyClicks(dialog.command, sys.executable)
-        dialog.arguments.setPlainText(str(PEER))
+        dialog.form.command.clear()
+        QTest.keyClicks(dialog.form.command, sys.executable)
+        dialog.form.arguments.setPlainText(str(PEER))
         assert dialog.answer.text() == ""
         dialog.test_button.click()
         offer = "“peer” works. It offers 6 tools: add, fail, wait, die, näme with spaces, pid."
@@ -303,7 +303,7 @@ async def test_a_test_is_broken_off(how: str) -> None:
             case "turn":
                 dialog.servers.setCurrentRow(1)
             case "edit":
-                QTest.keyClicks(dialog.name, "x")
+                QTest.keyClicks(dialog.form.name, "x")
             case "window":
                 window.close()
         await until(lambda: service.cancelled == 1)

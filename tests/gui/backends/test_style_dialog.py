@@ -35,7 +35,7 @@ async def test_it_is_set_live_and_for_this_conversation_alone(tmp_path: Path) ->
     factory, settings = FakeFactory(), Settings(path=tmp_path / "settings.json")
     async with shown(factory, settings, choices=WindowChoices(mcp_servers=("weather",))) as window:
         dialog = opened(window)
-        assert dialog.persona.toPlainText() == "" and "Empty: KAME as it comes" in dialog.persona.placeholderText()
+        assert dialog.persona.toPlainText() == "" and "Empty: KAME as it is" in dialog.persona.placeholderText()
         assert dialog.own_temperature.isChecked() and not dialog.temperature.isEnabled()
         assert not any(switch.isChecked() for switch in dialog.tools.switches.values())
         assert dialog.cap.text() == "no cap"
