@@ -1,31 +1,32 @@
-"""The first run's card for brains in the cloud: which one, which model, and the key for it.
+"""The first run's card for models in the cloud: the provider, its model, and the key for it.
 
-Talks to the desk alone. A key that is typed goes from its field to the desk, and nowhere else.
+A typed key goes from its field to the service, and nowhere else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app.gui.backends.model_lists import ModelLists
-from app.gui.first_run.parts import ChoiceCard
+from app.gui.first_run.cards import ChoiceCard
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import MODELLED, backend_choice
+from app.gui.widgets.form import grid, key_field, push_button, row
 from app.gui.widgets.panel import Quiet
 from app.gui.widgets.pick_list import PickList
 from app.services.protocols import BackendService, KeyPlace
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 
-KEEP = "first run: keep the key"
-LOOK = "first run: look for the key"
+SAVE = "first run: save the key"
+FIND = "first run: find the key"
 
 
 class CloudCard(ChoiceCard):
-    """`turned` when the user picks another provider or model; `said` tells what came of a key, in a sentence."""
+    """`turned` when the user picks another provider or model; `said` emits a sentence about what became of a key."""
 
     turned = Signal()
     said = Signal(str)
@@ -38,22 +39,23 @@ class CloudCard(ChoiceCard):
         background: BackgroundTasks,
         parent: QWidget,
     ) -> None:
-        super().__init__("", "", parent)
-        self.entitle(
+        super().__init__(
             self.tr("In the cloud"),
-            self.tr("Knows most. What you say goes there as text, and is paid for by your key."),
+            self.tr("Knows most. What you say is sent there as text, and paid for with your key."),
+            parent,
         )
         self._settings = settings
         self._lists = lists
         self._service = service
-        self._errands = background
+        self._background = background
         self.key_at: KeyPlace | None = None
         """Where the key is, once that is known."""
-        self.provider, self.model, self.key = PickList(self), PickList(self), QLineEdit(self)
+        self.provider, self.model = PickList(self), PickList(self)
+        self.key = key_field(self.tr("API key"), self.tr("paste a key"), self)
         for view in lists.views.values():
             if view.wants_key and view.key in MODELLED:
                 self.provider.addItem(view.label, view.key)
-        self.save_button = QPushButton(self.tr("&Keep it"), self)
+        self.save_button = push_button(self.tr("Save &key"), self.tr("Save the key"), self)
         self.key_words = Quiet(parent=self)
         self._parts = self._lay_out()
         self._offer_models("")
@@ -65,25 +67,25 @@ class CloudCard(ChoiceCard):
 
     @property
     def possible(self) -> bool:
-        """Whether there is one to choose, and somebody to give its key to."""
+        """Whether there is a provider to choose, and a service that saves its key."""
         return self._service is not None and self.provider.count() > 0
 
     @property
     def choice(self) -> BackendChoice:
-        """The brain that its fields say."""
+        """What the fields say."""
         return BackendChoice(self.provider.currentData() or "", self.model.currentText())
 
     @property
     def typed(self) -> bool:
-        """Whether there is something in the key's field."""
+        """Whether a key is being typed."""
         return bool(self.key.text().strip())
 
     def offers(self, provider: str) -> bool:
-        """Whether a provider is among those to choose from."""
+        """Whether a provider can be chosen here."""
         return self.provider.findData(provider) >= 0
 
     def show_choice(self, choice: BackendChoice) -> None:
-        """Shows a brain of one of its providers."""
+        """Shows a choice of one of these providers."""
         moved = self.provider.currentData() != choice.provider
         self.provider.setCurrentIndex(self.provider.findData(choice.provider))
         if moved:
@@ -91,26 +93,26 @@ class CloudCard(ChoiceCard):
         self._offer_models(choice.model)
 
     def show_controls(self, shown: bool) -> None:
-        """Shows its fields; asks then where the key is, and which models there are."""
+        """Shows or hides the fields; once shown, finds out where the key is and which models there are."""
         for widget in self._parts:
             widget.setVisible(shown)
-        if shown and self.isVisible() and self.key_at is None and not self._errands.busy(LOOK):
-            self.look_for_key()
+        if shown and self.isVisible() and self.key_at is None and not self._background.busy(FIND):
+            self.find_key()
             self._lists.ask(self.choice)
 
-    def look_for_key(self) -> None:
-        """Asks where the key is, and says so."""
+    def find_key(self) -> None:
+        """Finds out where the key is, and says so."""
         service, choice = self._service, BackendChoice(self.provider.currentData() or "")
         if service is not None:
-            self._errands.run(LOOK, lambda: service.key_place(choice), self._show_place, self.key_words.setText)
+            self._background.run(FIND, lambda: service.key_place(choice), self._show_place, self.key_words.setText)
 
     @property
     def keeping(self) -> bool:
-        """Whether a key is being kept."""
-        return self._errands.busy(KEEP)
+        """Whether a key is being saved."""
+        return self._background.busy(SAVE)
 
     def keep(self, then: Callable[[], None]) -> None:
-        """Keeps the key that was typed, if there is one, and goes on with `then`."""
+        """Saves the typed key, if there is one, then calls `then`."""
         service, key, choice = self._service, self.key.text().strip(), BackendChoice(self.provider.currentData() or "")
         self.key.setText("")
         if service is None or not key:
@@ -119,15 +121,15 @@ class CloudCard(ChoiceCard):
         def kept(sentence: str) -> None:
             self.key_at = None
             self.said.emit(sentence)
-            self.look_for_key()
-            self._lists.ask(choice, fresh=True)  # with the key, it may tell its models
+            self.find_key()
+            self._lists.ask(choice, fresh=True)  # some providers list their models only with a key
             then()
 
         def refused(sentence: str) -> None:
             self.said.emit(sentence)
             self.key.setFocus()
 
-        self._errands.run(KEEP, lambda: service.keep_key(choice, key), kept, refused)
+        self._background.run(SAVE, lambda: service.keep_key(choice, key), kept, refused)
 
     # -- inner parts
 
@@ -141,7 +143,7 @@ class CloudCard(ChoiceCard):
         self.key_at = None
         self.key.setText("")
         self.key_words.setText("")
-        self._errands.cancel(LOOK)
+        self._background.cancel(FIND)
 
     def _show_place(self, place: KeyPlace) -> None:
         self.key_at = place
@@ -168,31 +170,17 @@ class CloudCard(ChoiceCard):
             self._offer_models(self.model.currentText())
 
     def _lay_out(self) -> tuple[QWidget, ...]:
-        """Puts the fields into the card; they are given back."""
+        """Adds the fields to the card, and returns them with their labels."""
         self.model.setMinimumContentsLength(18)
-        self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self.key.setPlaceholderText(self.tr("paste a key"))
-        hints = Qt.InputMethodHint
-        self.key.setInputMethodHints(hints.ImhHiddenText | hints.ImhSensitiveData | hints.ImhNoPredictiveText)
-        self.key.setAccessibleName(self.tr("API key"))
-        self.save_button.setAccessibleName(self.tr("Keep the key"))
-        self.save_button.setAutoDefault(False)
         self.key_words.setAccessibleName(self.tr("Where the key is"))
         self.provider.setAccessibleName(self.tr("Provider"))
         self.model.setAccessibleName(self.tr("Model in the cloud"))
         labels = [QLabel(text, self) for text in (self.tr("Provider"), self.tr("Model"), self.tr("Key"))]
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.key, 1)
-        row.addWidget(self.save_button)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(10)
-        grid.setVerticalSpacing(6)
-        grid.setColumnStretch(3, 1)
+        fields = grid(10, 6, stretch=3)
         for column, widget in enumerate((labels[0], self.provider, labels[1], self.model)):
-            grid.addWidget(widget, 0, column)
-        grid.addWidget(labels[2], 1, 0)
-        grid.addLayout(row, 1, 1, 1, 3)
-        grid.addWidget(self.key_words, 2, 1, 1, 3)
-        self.body.addLayout(grid)
+            fields.addWidget(widget, 0, column)
+        fields.addWidget(labels[2], 1, 0)
+        fields.addLayout(row(self.key, self.save_button, spacing=8), 1, 1, 1, 3)
+        fields.addWidget(self.key_words, 2, 1, 1, 3)
+        self.body.addLayout(fields)
         return (*labels, self.provider, self.model, self.key, self.save_button, self.key_words)

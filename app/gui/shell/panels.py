@@ -168,23 +168,26 @@ class Panels(QObject):
         if self._machine is None:
             return
         if self.first_run is None:
+            from app.gui.first_run.services import FirstRunServices
             from app.gui.first_run.wizard import FirstRun
 
             choices, lists, background = self._parts
             weights, service, sound_service = self._desks
             self.first_run = FirstRun(
                 self._settings,
-                self._machine,
+                FirstRunServices(
+                    self._machine,
+                    self._list_devices,
+                    backend=service,
+                    sound=sound_service,
+                    weights=weights,
+                    graphics=self._graphics,
+                    models=self._model_manager,
+                ),
                 choices,
                 lists,
                 background,
                 self._window,
-                list_devices=self._list_devices,
-                weights=weights,
-                graphics=self._graphics,
-                service=service,
-                sound_service=sound_service,
-                models=self._model_manager,
             )
             run, live = self.first_run, self._live
             run.frontend_chosen.connect(live.pick_frontend)

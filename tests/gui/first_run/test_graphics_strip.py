@@ -70,7 +70,7 @@ async def offered(
 
 def visible(strip: GraphicsStrip) -> list[str]:
     """The words of the buttons that can be pressed."""
-    return [button.text().replace("&", "") for button in strip._buttons if button.isVisible()]
+    return [button.text().replace("&", "") for button in strip.buttons if button.isVisible()]
 
 
 async def test_nothing_is_offered_where_nothing_is_to_be_had() -> None:
@@ -81,14 +81,14 @@ async def test_nothing_is_offered_where_nothing_is_to_be_had() -> None:
 async def test_nothing_is_fetched_before_the_user_has_seen_its_size_and_agreed() -> None:
     service = FakeGraphics()
     async with offered(OFFER, service) as (_, strip):
-        assert strip.words.text() == SENTENCE and visible(strip) == ["Get it…"]
+        assert strip.words.text() == SENTENCE and visible(strip) == ["Download…"]
         click(strip.get_button)
         assert strip.words.text() == (
             "4.2 GB have to be downloaded. They take 7.2 GB on the disk, of which 120.0 GB are free."
         )
         assert visible(strip) == ["Not now", "Download"] and QApplication.focusWidget() is strip.agree_button
         click(strip.later_button)
-        assert visible(strip) == ["Get it…"] and service.asked == []
+        assert visible(strip) == ["Download…"] and service.asked == []
 
 
 async def test_it_is_fetched_with_progress_and_the_app_restarted() -> None:
@@ -118,7 +118,7 @@ async def test_it_can_be_stopped_and_gone_on_with() -> None:
         click(strip.agree_button)
         await until(lambda: service.asked)
         click(strip.stop_button)
-        await until(lambda: visible(strip) == ["Get it…"])
+        await until(lambda: visible(strip) == ["Download…"])
         assert strip.words.text().startswith("Stopped. What has come is kept")
         click(strip.get_button)
         click(strip.agree_button)
@@ -130,7 +130,7 @@ async def test_what_fails_is_a_sentence() -> None:
     async with offered(OFFER, service) as (window, strip):
         click(strip.get_button)
         click(strip.agree_button)
-        await until(lambda: visible(strip) == ["Get it…"])
+        await until(lambda: visible(strip) == ["Download…"])
         assert strip.words.text() == service.breaks and strip.note.text() == "KAME goes on with the embedded voice."
         strip.show_offer(replace(OFFER, state="waiting"))
         closed: list[bool] = []
