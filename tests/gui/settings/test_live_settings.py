@@ -277,8 +277,8 @@ async def test_all_are_reset_and_brought_back(tmp_path: Path) -> None:
         await row_of(window, "theme")
         dialog = window.panels.settings
         assert dialog is not None
-        QTest.mouseClick(dialog.reset_button, Qt.MouseButton.LeftButton)
-        QTest.mouseClick(dialog.confirm_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(dialog.reset_bar.reset_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(dialog.reset_bar.confirm_button, Qt.MouseButton.LeftButton)
         await until(lambda: ("set_backend", BackendChoice()) in factory.session.calls)
         assert (settings.theme, settings.duplex, settings.answer_mode, settings.provider) == (
             "system",
@@ -288,7 +288,7 @@ async def test_all_are_reset_and_brought_back(tmp_path: Path) -> None:
         )
         assert not window.talk_bar.duplex.isChecked() and window.setup.answer_mode.currentData() == "thinking"
         await until(lambda: window.manager._backend.provider == "embedded")
-        QTest.mouseClick(dialog.undo_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(dialog.reset_bar.undo_button, Qt.MouseButton.LeftButton)
         await until(lambda: factory.session.calls[-1] == ("set_backend", BackendChoice("openai", "gpt-5")))
         assert (settings.theme, settings.duplex, settings.answer_mode) == ("dark", True, "after")
     assert json.loads(path.read_text())["theme"] == "dark"
