@@ -21,8 +21,6 @@ from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, FakeSoundService
 from tests.gui.helpers import shown, until
 
-pytest.importorskip("PySide6")
-
 SMALL = ModelView(
     "small", "llm", "Small", ("en",), 100_000_000, "MIT", "installed", "0.1 s, 40 words/s", 60, default=True
 )
@@ -42,7 +40,7 @@ CHOIR = ModelView(
 
 
 class FakeModels:
-    """A desk whose downloads go on until `go_on`, and fail with `trouble`."""
+    """A library whose downloads go on until `go_on`, and fail with `trouble`."""
 
     def __init__(self) -> None:
         self.views = {view.key: view for view in (SMALL, BIG, EAR, MOUTH, CHOIR)}
@@ -163,7 +161,7 @@ async def test_a_voice_is_heard_and_then_used() -> None:
     service, sounds, settings = FakeModels(), FakeSoundService(), Settings(loudspeaker="box", language="de")
     async with shown(FakeFactory(), settings=settings, models=service, sound_service=sounds) as window:
         panel = await opened(window)
-        assert row(panel, "Small") and not panel.hear_button.isEnabled(), "a brain has no sound"
+        assert row(panel, "Small") and not panel.hear_button.isEnabled(), "a language model has no sound"
         assert row(panel, "Ann") and panel.hear_button.isEnabled() and not panel.use_button.isEnabled(), "no German"
         assert row(panel, "Bea")[:4] == ["Bea", "de", "", ""]
         QTest.mouseClick(panel.hear_button, Qt.MouseButton.LeftButton)
