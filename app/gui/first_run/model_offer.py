@@ -30,7 +30,7 @@ class ModelOffer(QWidget):
         self.words = Quiet(parent=self)
         self.words.setAccessibleName(self.tr("A better model"))
         self.bar = progress_bar(self.tr("Download of the better model"), self, slim=True)
-        self.get_button = push_button(self.tr("&Download"), self.tr("Download the better model"), self)
+        self.get_button = push_button(self.tr("Do&wnload"), self.tr("Download the better model"), self)
         self.stop_button = push_button(self.tr("Sto&p"), self.tr("Stop the download of the better model"), self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 4, 0, 0)
