@@ -40,9 +40,7 @@ class FetchStrip(Boxed):
         """Lays the parts out, with `buttons` after the note."""
         self.column.addWidget(self.words)
         self.column.addWidget(self.bar)
-        across = row(self.note, *buttons, spacing=10)
-        across.setStretch(0, 1)
-        self.column.addLayout(across)
+        self.column.addLayout(row(self.note, *buttons, spacing=10, stretch=0))
 
     def _described(self, words: str) -> str:
         """A progress report as it is shown."""

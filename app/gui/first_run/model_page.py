@@ -213,9 +213,7 @@ class ModelPage(ChoicePage):
         self.test_button.setVisible(self._service is not None)
         self.answer = Quiet(parent=self, selectable=True)
         self.answer.setAccessibleName(self.tr("Result of the test"))
-        across = row(self.test_button, self.answer, spacing=10)
-        across.setStretch(1, 1)
-        self.column.addLayout(across)
+        self.column.addLayout(row(self.test_button, self.answer, spacing=10, stretch=1))
         self.column.addStretch(1)
 
     def _connect(self) -> None:

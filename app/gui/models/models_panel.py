@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from app.gui.models.model_table import USABLE_KINDS, ModelTable
 from app.gui.models.models_controller import ModelsController
 from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.widgets.form import progress_bar, row, set_share
+from app.gui.widgets.form import StatusLine, progress_bar, row, set_share
 from app.gui.widgets.panel import Panel, Quiet
 from app.services.model_views import ModelKind, ModelView
 
@@ -42,8 +42,7 @@ class ModelsPanel(Panel):
         self._used: dict[str, str] = {}
         self._language = "auto"
         self.list = ModelTable(self)
-        self.words = Quiet(parent=self, selectable=True)
-        self.words.setAccessibleName(self.tr("About the chosen model"))
+        self.words = StatusLine(self.tr("About the chosen model"), self)
         self.said = Quiet(parent=self, selectable=True)
         self.said.setAccessibleName(self.tr("What happened"))
         self.bar = progress_bar(self.tr("Download of a model"), self)
@@ -105,8 +104,7 @@ class ModelsPanel(Panel):
         if view is not None:
             note = f"{view.note[:1].upper()}{view.note[1:]}." if view.note else ""
             about = " ".join(filter(None, (note, view.fits)))
-        self.words.setText(about)
-        self.words.setVisible(bool(about))
+        self.words.say(about)
 
     def _knows_language(self, view: ModelView) -> bool:
         """Whether the chosen model or voice knows the language of conversations."""

@@ -160,10 +160,8 @@ class SettingsDialog(Panel):
     # -- building
 
     def _lay_out(self) -> None:
-        middle = form.row(self.groups, self.area, spacing=4)
-        middle.setStretch(1, 1)
-        foot = form.row(self.reset_bar, self.close_button)
-        foot.setStretch(0, 1)
+        middle = form.row(self.groups, self.area, spacing=4, stretch=1)
+        foot = form.row(self.reset_bar, self.close_button, stretch=0)
         self.column.addWidget(self.search)
         self.column.addLayout(middle, 1)
         self.column.addSpacing(4)

@@ -33,8 +33,10 @@ class StatusLine(Quiet):
         self.setVisible(bool(sentence))
 
 
-def row(*items: QWidget | QLayout | int | None, spacing: int | None = None) -> QHBoxLayout:
-    """A row of widgets and layouts; an int is a gap in pixels, None takes up the room that is left."""
+def row(*items: QWidget | QLayout | int | None, spacing: int | None = None, stretch: int = -1) -> QHBoxLayout:
+    """A row of widgets and layouts; an int is a gap in pixels. None, or the item with the number `stretch`, takes the
+    room that is left.
+    """
     layout = QHBoxLayout()
     if spacing is not None:
         layout.setSpacing(spacing)
@@ -47,6 +49,8 @@ def row(*items: QWidget | QLayout | int | None, spacing: int | None = None) -> Q
             layout.addWidget(item)
         else:
             layout.addLayout(item)
+    if stretch >= 0:
+        layout.setStretch(stretch, 1)
     return layout
 
 
