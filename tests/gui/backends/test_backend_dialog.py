@@ -22,7 +22,7 @@ from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.backends.test_picker import enter, models
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory
-from tests.gui.helpers import say, shown, until
+from tests.gui.helpers import open_dialog, say, shown, until
 from tests.gui.shell.test_window_session import pick
 from tests.support.leaks import SECRET, all_logs, places_with
 
@@ -42,8 +42,7 @@ async def opened(
             window.setup.connection_button.click()
         else:
             window.dialogs.open_backend(choice)
-        dialog = window.dialogs.backend
-        assert dialog is not None
+        dialog = open_dialog(window, BackendDialog)
         await until(dialog.isActiveWindow)
         yield window, dialog
 
@@ -199,8 +198,7 @@ async def test_a_backend_that_was_looked_at_can_be_used() -> None:
     service, factory = FakeBackendService(), FakeFactory()
     async with shown(factory, service=service) as window:
         window.menu.service.emit()
-        dialog = window.dialogs.backend
-        assert dialog is not None
+        dialog = open_dialog(window, BackendDialog)
         await until(dialog.isActiveWindow)
         assert dialog.picker.backend.currentData() == "embedded" and not dialog.key.isVisible()
         offered = [dialog.picker.backend.itemData(place) for place in range(dialog.picker.backend.count())]
@@ -225,8 +223,7 @@ async def test_a_backend_that_refuses_is_not_said_to_need_no_key(how: str) -> No
     factory = FakeFactory()
     async with shown(factory, service=FakeBackendService()) as window:
         window.dialogs.open_backend(THEIRS)
-        dialog = window.dialogs.backend
-        assert dialog is not None
+        dialog = open_dialog(window, BackendDialog)
         await until(lambda: dialog.key_words.text() == MAYBE)
         if how == "mid-talk":
             told = (THEIRS.provider, THEIRS.model, THEIRS.base_url)

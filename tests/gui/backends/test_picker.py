@@ -10,11 +10,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox
 
 from app.conversation import events as e
+from app.gui.backends.backend_dialog import BackendDialog
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeBackendService, FakeFactory
-from tests.gui.helpers import say, shown, until
+from tests.gui.helpers import open_dialog, say, shown, until
 from tests.gui.shell.test_window_session import pick
 
 URL = "http://127.0.0.1:8080/v1"
@@ -234,8 +235,8 @@ async def test_a_refused_backend_can_be_given_its_key_though_the_picker_went_bac
         (row,) = window.messages.rows
         assert row.backend_button.isVisible() and not row.retry_button.isVisible()
         row.backend_button.click()
-        dialog = window.dialogs.backend
-        assert dialog is not None and dialog.isVisible() and dialog.key.isVisible()
+        dialog = open_dialog(window, BackendDialog)
+        assert dialog.key.isVisible()
         assert dialog.picker.choice == BackendChoice("openai")
         dialog.close_button.click()
         window.menu.service.emit()

@@ -20,7 +20,7 @@ from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.backends.test_style_dialog import opened
 from tests.gui.fakes import FakeBackendService, FakeFactory, FakePrices
-from tests.gui.helpers import shown, until
+from tests.gui.helpers import open_dialog, shown, until
 from tests.gui.shell.test_accessibility import controls, cut_off, tabbed
 
 GPT, MINI, OPUS, QWEN = range(4)
@@ -349,8 +349,8 @@ async def test_it_is_opened_beside_the_cap_and_counts_for_the_backend_that_drive
         conversation.cap.setValue(1.0)
         assert conversation.cost_words.isVisible()
         conversation.prices_button.click()
-        dialog = window.dialogs.prices
-        assert dialog is not None and dialog.isVisible() and not dialog.isModal()
+        dialog = open_dialog(window, PricesDialog)
+        assert not dialog.isModal()
         assert texts(dialog, 4)[MODEL] == "theirs-7b", "the model that the server chose"
         await until(dialog.isActiveWindow)
         for column, price in ((READ, "1"), (WRITTEN, "2")):
@@ -373,7 +373,7 @@ async def test_the_words_beside_the_cap_follow_the_backend() -> None:
             await until(lambda model=model: window.setup.choice.model == model)
             assert conversation.cost_words.isVisible() is not known
         conversation.prices_button.click()
-        assert window.dialogs.prices is not None and window.dialogs.prices.table.rowCount() == 4
+        assert window.dialogs.prices is not None and open_dialog(window, PricesDialog).table.rowCount() == 4
 
 
 async def test_without_a_table_there_is_nothing_to_open() -> None:

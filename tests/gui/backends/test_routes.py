@@ -8,12 +8,13 @@ from pathlib import Path
 from PySide6.QtWidgets import QStyle, QStyleOptionFrame
 
 from app.conversation import events as e
+from app.gui.backends.routes_dialog import RoutesDialog
 from app.gui.state.choice import KINDS, as_made
 from app.session.control import ROUTER, BackendChoice
 from app.settings.declarations import Settings
 from tests.gui.backends.test_picker import enter
 from tests.gui.fakes import FakeBackendService, FakeFactory
-from tests.gui.helpers import oracle, say, shown, until
+from tests.gui.helpers import open_dialog, oracle, say, shown, until
 from tests.gui.shell.test_window_session import pick
 
 STEM = {"provider": "anthropic", "model": "claude-opus-4-1", "base_url": ""}
@@ -23,8 +24,7 @@ async def test_the_router_asks_for_its_table_first(tmp_path: Path) -> None:
     factory, path = FakeFactory(), tmp_path / "settings.json"
     async with shown(factory, Settings(path=path), service=FakeBackendService()) as window:
         pick(window.setup.backend, ROUTER)
-        dialog = window.dialogs.routes
-        assert dialog is not None and dialog.isVisible()
+        dialog = open_dialog(window, RoutesDialog)
         assert window.setup.backend.currentData() == "embedded" and factory.session.calls == []
         dialog.close_button.click()
         assert factory.session.calls == [] and window.settings.routes == ""
@@ -51,8 +51,7 @@ async def test_a_changed_table_holds_at_once_while_the_router_drives() -> None:
     async with shown(factory, settings, service=FakeBackendService()) as window:
         assert factory.choices[0].backend == BackendChoice(ROUTER)
         window.setup.connection_button.click()
-        dialog = window.dialogs.routes
-        assert dialog is not None
+        dialog = open_dialog(window, RoutesDialog)
         assert dialog.pickers["stem"].choice == BackendChoice("anthropic", "claude-opus-4-1")
         assert dialog.pickers["everyday"].choice == BackendChoice("embedded")
         pick(dialog.pickers["everyday"].backend, "google")
@@ -65,8 +64,7 @@ async def test_a_table_is_made_without_the_router_in_force() -> None:
     factory = FakeFactory()
     async with shown(factory, Settings(routes="not JSON"), service=FakeBackendService()) as window:
         window.menu.routes.emit()
-        assert window.dialogs.routes is not None
-        window.dialogs.routes.use_button.click()
+        open_dialog(window, RoutesDialog).use_button.click()
         assert factory.session.calls == [] and json.loads(window.settings.routes)["stem"]["provider"] == "embedded"
 
 
@@ -141,8 +139,7 @@ async def test_a_kind_goes_with_what_is_handed_over_and_not_to_a_backend_that_no
 async def test_a_table_with_a_server_without_an_address_is_not_taken() -> None:
     async with shown(FakeFactory(), service=FakeBackendService()) as window:
         window.menu.routes.emit()
-        dialog = window.dialogs.routes
-        assert dialog is not None
+        dialog = open_dialog(window, RoutesDialog)
         await until(dialog.isActiveWindow)
         assert not dialog.answer.isVisible()
         url = dialog.pickers["humanities"].url
@@ -162,8 +159,7 @@ async def test_an_address_in_the_table_can_be_read_whole() -> None:
     rows["creative"]["base_url"] = long
     async with shown(FakeFactory(), Settings(routes=json.dumps(rows)), service=FakeBackendService()) as window:
         window.menu.routes.emit()
-        dialog = window.dialogs.routes
-        assert dialog is not None
+        dialog = open_dialog(window, RoutesDialog)
         await until(dialog.isActiveWindow)
         dialog.resize(dialog.minimumSize())
         await until(lambda: dialog.width() == dialog.minimumWidth())

@@ -25,7 +25,7 @@ from app.services.user_lists import ToolServers
 from app.session.control import ToolChoice
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeBackendService, FakeFactory, FakeServers
-from tests.gui.helpers import shown, until
+from tests.gui.helpers import open_dialog, shown, until
 
 PEER = Path(__file__).parents[2] / "support" / "mcp_peer.py"
 FILES = {"command": "npx", "args": ["-y", "server"], "env": {"KEY": "hush"}, "timeout": 5}
@@ -55,11 +55,10 @@ async def opened(
         factory or FakeFactory(), settings, choices=choices, service=FakeBackendService(tool_servers=service)
     ) as window:
         window.transcript.header.button.click()
-        conversation = window.dialogs.conversation
-        assert conversation is not None
+        conversation = open_dialog(window, StyleDialog)
         conversation.tools.servers_button.click()
-        dialog = window.dialogs.servers
-        assert dialog is not None and dialog.isVisible() and not dialog.isModal()
+        dialog = open_dialog(window, ServersDialog)
+        assert not dialog.isModal()
         await until(lambda: dialog.add_button.isEnabled() or dialog.trouble.text())
         yield window, conversation, dialog
 
@@ -313,5 +312,4 @@ async def test_a_test_is_broken_off(how: str) -> None:
 async def test_without_a_list_there_is_no_button() -> None:
     async with shown(FakeFactory(), service=FakeBackendService()) as window:
         window.transcript.header.button.click()
-        assert window.dialogs.conversation is not None
-        assert not window.dialogs.conversation.tools.servers_button.isVisible()
+        assert not open_dialog(window, StyleDialog).tools.servers_button.isVisible()

@@ -18,7 +18,7 @@ from app.gui.state.choice import WindowChoices, keep_tools, tool_choice
 from app.session.control import Style, ToolChoice
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import shown, until
+from tests.gui.helpers import open_dialog, shown, until
 from tests.gui.models.test_models_panel import FakeModels
 from tests.gui.shell.test_window_session import pick
 
@@ -26,8 +26,7 @@ from tests.gui.shell.test_window_session import pick
 def opened(window: MainWindow) -> StyleDialog:
     """The dialog, by the button beside the heading."""
     window.transcript.header.button.click()
-    dialog = window.dialogs.conversation
-    assert dialog is not None and dialog.isVisible()
+    dialog = open_dialog(window, StyleDialog)
     return dialog
 
 

@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 
 from app.conversation import events as e
 from app.conversation.prompt import ChatMessage
+from app.gui.backends.secondary_dialog import DuplicateDialog
 from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
 from app.history.base import ConversationView, Setup
@@ -20,7 +21,7 @@ from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory, FakeLog
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory
-from tests.gui.helpers import oracle, say, shown, spoken, transcript, typed, until
+from tests.gui.helpers import open_dialog, oracle, say, shown, spoken, transcript, typed, until
 
 GEMMA = Setup(BackendChoice("ollama", "gemma3:4b", "http://127.0.0.1:11434"), Style("You are a guide.", 0.5, "short"))
 PLAIN = Setup(BackendChoice())
@@ -277,8 +278,7 @@ async def test_a_double_goes_on_with_another_backend() -> None:
     async with shown(factory, history=history, choices=CHOICES, service=FakeBackendService()) as window:
         await opened(window, factory, "elbrus")
         window.conversations.duplicate_wanted.emit("elbrus")
-        dialog = window.dialogs.duplicate
-        assert dialog is not None and dialog.isVisible()
+        dialog = open_dialog(window, DuplicateDialog)
         picker = dialog.picker
         picker.show_choice(BackendChoice("openai", "gpt-5"))
         QTest.mouseClick(dialog.show_button, Qt.MouseButton.LeftButton)
@@ -429,8 +429,7 @@ async def test_with_a_real_manager_a_talk_is_found_again_in_the_next_window(tmp_
         ]
         say(window, factory, *spoken(1, "And Mars?", "Further."))
         window.conversations.duplicate_wanted.emit(key)
-        dialog = window.dialogs.duplicate
-        assert dialog is not None
+        dialog = open_dialog(window, DuplicateDialog)
         dialog.picker.show_choice(BackendChoice("openai", "gpt-5"))
         QTest.mouseClick(dialog.show_button, Qt.MouseButton.LeftButton)
         await until(lambda: window.talks.key != key)

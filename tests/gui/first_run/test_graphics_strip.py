@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from PySide6.QtWidgets import QApplication
 
 from app.gui.first_run.graphics_strip import GraphicsStrip
+from app.gui.first_run.wizard import FirstRun
 from app.gui.shell.window import MainWindow
 from app.services.graphics_views import GraphicsOffer
 from app.services.machine_views import MachineView
@@ -18,7 +19,7 @@ from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
 from tests.gui.first_run.test_wizard import PLAIN, FakeMachine, click
-from tests.gui.helpers import shown, until
+from tests.gui.helpers import open_dialog, shown, until
 from tests.gui.shell.test_accessibility import controls, cut_off
 
 SENTENCE = (
@@ -62,8 +63,7 @@ async def offered(
     """The window with its first run open, the machine looked at."""
     view: MachineView = replace(PLAIN, graphics=offer)
     async with shown(FakeFactory(), Settings(), machine=FakeMachine(view), graphics=service, running=False) as window:
-        first_run = window.panels.first_run
-        assert first_run is not None
+        first_run = open_dialog(window, FirstRun)
         await until(lambda: first_run.machine.view is view and first_run.isActiveWindow())
         yield window, first_run.machine.graphics
 
@@ -152,8 +152,7 @@ async def installing_unseen(service: FakeGraphics) -> AsyncIterator[MainWindow]:
         click(strip.get_button)
         click(strip.agree_button)
         await until(lambda: service.asked)
-        assert window.panels.first_run is not None
-        window.panels.first_run.close()
+        open_dialog(window, FirstRun).close()
         yield window
 
 
@@ -185,8 +184,7 @@ async def test_closing_the_window_stops_it() -> None:
 async def test_all_of_it_has_a_name_and_nothing_is_cut_off() -> None:
     service = FakeGraphics()
     async with offered(OFFER, service) as (window, strip):
-        first_run = window.panels.first_run
-        assert first_run is not None
+        first_run = open_dialog(window, FirstRun)
 
         async def complete() -> None:
             await until(lambda: not cut_off(first_run), 2.0)

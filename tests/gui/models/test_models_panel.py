@@ -19,7 +19,7 @@ from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, FakeSoundService
-from tests.gui.helpers import shown, until
+from tests.gui.helpers import open_dialog, shown, until
 
 SMALL = ModelView(
     "small", "llm", "Small", ("en",), 100_000_000, "MIT", "installed", "0.1 s, 40 words/s", 60, default=True
@@ -78,8 +78,7 @@ class FakeModels:
 async def opened(window: MainWindow) -> ModelsPanel:
     """The page, with its list."""
     window.menu.models_action.trigger()
-    panel = window.panels.models
-    assert panel is not None
+    panel = open_dialog(window, ModelsPanel)
     await until(lambda: panel.list.topLevelItemCount() == 5)
     return panel
 

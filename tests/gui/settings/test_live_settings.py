@@ -15,6 +15,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox
 
 from app.conversation.sound_processing import Processing
+from app.gui.backends.routes_dialog import RoutesDialog
+from app.gui.settings.dialog import SettingsDialog
 from app.gui.settings.row import SettingRow
 from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
@@ -24,7 +26,7 @@ from app.session.control import BackendChoice, SpeechChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakeSoundService, two_devices
-from tests.gui.helpers import shown, until
+from tests.gui.helpers import open_dialog, shown, until
 
 CHOICES = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), weighty=("kame",), backends=PROVIDERS)
 
@@ -41,12 +43,11 @@ def _as_before() -> Iterator[None]:
 
 async def row_of(window: MainWindow, key: str) -> SettingRow:
     """A setting's row in the dialog, which Ctrl+, opens."""
-    if window.panels.settings is None or not window.panels.settings.isVisible():
+    if window.panels.settings is None or not open_dialog(window, SettingsDialog).isVisible():
         await until(window.isActiveWindow)
         QTest.keySequence(window, QKeySequence("Ctrl+,"))
     window.panels.open_settings(key)
-    dialog = window.panels.settings
-    assert dialog is not None and dialog.isVisible()
+    dialog = open_dialog(window, SettingsDialog)
     return dialog.rows[key]
 
 
@@ -78,8 +79,7 @@ async def fill(window: MainWindow, key: str, text: str) -> None:
 
 def shown_value(window: MainWindow, key: str) -> object:
     """What the dialog shows of a setting."""
-    assert window.panels.settings is not None
-    return window.panels.settings.rows[key].value
+    return open_dialog(window, SettingsDialog).rows[key].value
 
 
 async def test_theme_and_font_hold_at_once() -> None:
@@ -229,7 +229,7 @@ async def test_a_router_without_a_table_asks_for_it_and_is_not_in_force_before()
     factory = FakeFactory()
     async with shown(factory, choices=CHOICES, service=FakeBackendService()) as window:
         await pick(window, "provider", "router")
-        assert window.dialogs.routes is not None and window.dialogs.routes.isVisible()
+        assert window.dialogs.routes is not None and open_dialog(window, RoutesDialog).isVisible()
         assert window.settings.provider == "embedded" and shown_value(window, "provider") == "embedded"
         assert not [call for call in factory.session.calls if call[0] == "set_backend"]
 
@@ -275,8 +275,7 @@ async def test_all_are_reset_and_brought_back(tmp_path: Path) -> None:
     )
     async with shown(factory, settings, choices=CHOICES, service=FakeBackendService()) as window:
         await row_of(window, "theme")
-        dialog = window.panels.settings
-        assert dialog is not None
+        dialog = open_dialog(window, SettingsDialog)
         QTest.mouseClick(dialog.reset_bar.reset_button, Qt.MouseButton.LeftButton)
         QTest.mouseClick(dialog.reset_bar.confirm_button, Qt.MouseButton.LeftButton)
         await until(lambda: ("set_backend", BackendChoice()) in factory.session.calls)
