@@ -22,7 +22,7 @@ from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.backends.test_picker import enter, models
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory
-from tests.gui.helpers import open_dialog, say, shown, until
+from tests.gui.helpers import open_dialog, press, say, shown, until
 from tests.gui.shell.test_window_session import pick
 from tests.support.leaks import SECRET, all_logs, places_with
 
@@ -84,7 +84,7 @@ async def test_a_key_that_could_not_be_kept_is_told_without_it() -> None:
     with all_logs() as lines:
         async with opened(service, BackendChoice("openai")) as (window, dialog):
             QTest.keyClicks(dialog.key, SECRET)
-            dialog.save_button.click()
+            press(dialog, "Save key")
             await until(lambda: "RuntimeError" in dialog.answer.text())
             said = texts(window) + texts(dialog)
     assert places_with(SECRET, texts=said + lines) == []
@@ -110,7 +110,7 @@ async def test_a_key_is_forgotten() -> None:
     service = FakeBackendService(keys={"openai": SECRET})
     async with opened(service, BackendChoice("openai")) as (_, dialog):
         await until(dialog.forget_button.isEnabled)
-        dialog.forget_button.click()
+        press(dialog, "Forget key")
         await until(lambda: dialog.answer.text() == "The key is forgotten.")
         await until(lambda: dialog.key_words.text() == "There is no key yet.")
     assert service.keys == {}
@@ -135,13 +135,13 @@ async def test_the_connection_is_tested_in_words_that_can_be_copied() -> None:
     async with opened(service, BackendChoice("openai")) as (_, dialog):
         pick(dialog.picker.backend, "openai")
         enter(dialog.picker.model, "gpt-5")
-        dialog.test_button.click()
+        press(dialog, "Test connection")
         assert dialog.answer.text() == "Testing OpenAI …" and not dialog.test_button.isEnabled()
         service.gate.set()
         await until(lambda: dialog.answer.text() == "gpt-5 answers: first words after 0.31 s.")
         assert dialog.answer.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
         service.refusal = UserError("OpenAI refused the key. Check it, or make a new one.")
-        dialog.test_button.click()
+        press(dialog, "Test connection")
         await until(lambda: dialog.answer.text() == "OpenAI refused the key. Check it, or make a new one.")
         assert dialog.isVisible() and dialog.test_button.isEnabled()
 
@@ -174,11 +174,11 @@ async def test_fetching_goes_on_behind_a_closed_dialog_and_can_be_stopped() -> N
         service.gate = asyncio.Event()
         enter(dialog.pull.name, "gemma3:27b")
         await until(lambda: dialog.pull.bar.value() == 330)
-        dialog.close_button.click()
+        press(dialog, "Close this dialog")
         assert not dialog.isVisible() and service.cancelled_pulls == 0
         window.setup.connection_button.click()
         assert dialog.pull.bar.isVisible() and dialog.pull.bar.value() == 330
-        dialog.pull.cancel_button.click()
+        press(dialog, "Stop the download")
         await until(lambda: service.cancelled_pulls == 1)
         assert dialog.pull.words.text().startswith("Stopped.") and not dialog.pull.bar.isVisible()
         assert dialog.pull.name.text() == "gemma3:27b" and dialog.pull.name.isEnabled()
@@ -234,7 +234,7 @@ async def test_a_backend_that_refuses_is_not_said_to_need_no_key(how: str) -> No
             await until(lambda: window.messages.rows)
         window.messages.rows[0].backend_button.click()  # it is open still
         await until(lambda: dialog.key_words.text() == NOT_YET)
-        dialog.close_button.click()
+        press(dialog, "Close this dialog")
         window.setup.connection_wanted.emit(THEIRS)  # by another way
         await until(lambda: dialog.isActiveWindow() and dialog.key_words.text() == NOT_YET)
         pick(dialog.picker.backend, "compatible")
@@ -247,5 +247,5 @@ async def test_a_test_that_is_refused_is_not_contradicted_above() -> None:
     async with opened(service, THEIRS) as (_, dialog):
         await until(lambda: dialog.key_words.text() == MAYBE)
         service.refusal = UserError(WANTS_KEY)
-        dialog.test_button.click()
+        press(dialog, "Test connection")
         await until(lambda: dialog.answer.text() == WANTS_KEY and dialog.key_words.text() == NOT_YET)

@@ -19,7 +19,7 @@ from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.backends.test_picker import enter
 from tests.gui.fakes import FakeBackendService, FakeFactory
-from tests.gui.helpers import open_dialog, oracle, say, shown, transcript, until
+from tests.gui.helpers import open_dialog, oracle, press, say, shown, transcript, until
 from tests.gui.pictures.window import side_by_side, talk
 from tests.gui.shell.test_window_session import pick
 
@@ -33,7 +33,7 @@ async def beside(window: MainWindow, factory: FakeFactory) -> None:
     dialog = open_dialog(window, SecondaryDialog)
     pick(dialog.picker.backend, "openai")
     dialog.picker.model.setEditText("gpt")
-    dialog.show_button.click()
+    press(dialog, "Compare")
     await until(lambda: ("set_secondary", SECONDARY) in factory.session.calls)
     await until(lambda: window.settings.secondary_provider == "openai")
     say(window, factory, e.SessionStarted(0, "c", "w", *CLAUDE, "thinking"), e.SecondaryChanged(1, *GPT))
@@ -88,7 +88,7 @@ async def test_a_second_backend_that_is_refused_is_told() -> None:
     async with shown(factory, service=FakeBackendService()) as window:
         factory.session.refusal = UserError("There is no key for OpenAI.")
         window.oracle.header.switch.click()
-        open_dialog(window, SecondaryDialog).show_button.click()
+        press(open_dialog(window, SecondaryDialog), "Compare")
         await until(lambda: window.messages.sentences() == ["The brain at the side: There is no key for OpenAI."])
         assert window.manager.wanted.secondary is None and window.settings.secondary_provider == ""
         assert window.oracle.header.switch.text() == "Side by side…"
@@ -103,7 +103,7 @@ async def test_a_refusal_at_the_side_leads_to_the_backend_that_refused_and_back_
         factory.session.refusal = UserError("There is no key for OpenAI.")
         window.oracle.header.switch.click()
         pick(open_dialog(window, SecondaryDialog).picker.backend, "openai")
-        open_dialog(window, SecondaryDialog).show_button.click()
+        press(open_dialog(window, SecondaryDialog), "Compare")
         await until(lambda: len(window.messages.rows) == 2)
         driver, secondary = window.messages.rows
         assert secondary.backend_button.isVisible() and not secondary.retry_button.isVisible()
@@ -135,16 +135,15 @@ async def test_the_backend_that_was_asked_for_last_is_proposed_even_if_it_was_re
         await until(dialog.isActiveWindow)
         pick(dialog.picker.backend, "compatible")
         dialog.picker.model.setEditText(theirs.model)
-        enter(dialog.picker.url, theirs.base_url)
         factory.session.refusal = UserError("127.0.0.1:8080 did not answer.")
-        dialog.show_button.click()
+        enter(dialog.picker.url, theirs.base_url)  # as if the button were pressed
         await until(lambda: window.messages.rows)
         assert window.settings.secondary_provider == ""
         pick(dialog.picker.backend, "google")  # looked at, and not asked for
         switch.click()
         assert dialog.isVisible() and dialog.picker.choice == theirs
         factory.session.refusal = None
-        dialog.show_button.click()
+        press(dialog, "Compare")
         await until(lambda: window.settings.secondary_provider == "compatible")
         say(window, factory, e.SecondaryChanged(2, "127.0.0.1:8080", "qwen"))
         window.oracle.header.hand_button.click()
@@ -333,11 +332,10 @@ async def test_a_second_backend_needs_its_address() -> None:
         assert not dialog.answer.isVisible()
         await until(dialog.isActiveWindow)
         pick(dialog.picker.backend, "compatible")
-        dialog.show_button.click()
+        press(dialog, "Compare")
         assert dialog.isVisible() and dialog.answer.isVisible() and factory.session.calls == []
         assert dialog.answer.text() == "Enter the server's address first."
         enter(dialog.picker.url, "http://127.0.0.1:8080/v1")
-        dialog.show_button.click()
         secondary = BackendChoice("compatible", "", "http://127.0.0.1:8080/v1")
         await until(lambda: factory.session.calls == [("set_secondary", secondary)])
         assert not dialog.isVisible()

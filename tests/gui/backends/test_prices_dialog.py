@@ -20,7 +20,7 @@ from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.backends.test_style_dialog import opened
 from tests.gui.fakes import FakeBackendService, FakeFactory, FakePrices
-from tests.gui.helpers import open_dialog, shown, until
+from tests.gui.helpers import open_dialog, press, shown, until
 from tests.gui.shell.test_accessibility import controls, cut_off, tabbed
 
 GPT, MINI, OPUS, QWEN = range(4)
@@ -96,7 +96,7 @@ def test_a_price_is_changed_in_place_and_kept(dialog: PricesDialog, service: Fak
     enter(dialog, QWEN, CACHED, ".05")
     assert texts(dialog, GPT) == ["gpt-4.1", "1.50", "as read", "8.00"] and service.kept == []
     with qtbot.waitSignal(dialog.kept):
-        dialog.save_button.click()
+        press(dialog, "Save")
     assert not dialog.isVisible()
     (rows,) = service.kept
     assert rows[GPT] == PriceRow("gpt-4.1", 1.5, 1.5, 8.0, (2.0, 0.5, 8.0))
@@ -125,14 +125,14 @@ def test_what_is_no_price_is_refused_and_nothing_is_lost(
         shade = dialog.table.index(QWEN, column).data(Qt.ItemDataRole.ForegroundRole)
         assert shade == Look.of(QApplication.palette()).bad
     dialog.view.setCurrentIndex(dialog.table.index(GPT, READ))
-    dialog.save_button.click()
+    press(dialog, "Save")
     assert dialog.isVisible() and service.kept == [] and dialog.answer.text() == sentence
     place = dialog.view.currentIndex()
     assert (place.row(), place.column()) == (QWEN, column), "it goes to what is wrong"
     assert dialog.table.lines[QWEN].texts[column] == typed.lower() and texts(dialog, OPUS)[READ] == "11.00"
     enter(dialog, QWEN, column, "3" if column != MODEL else "qwen/qwen3-30b")
     assert not dialog.answer.isVisible()
-    dialog.save_button.click()
+    press(dialog, "Save")
     assert service.kept[0][OPUS].tokens_in == 11.0
 
 
@@ -155,7 +155,7 @@ def test_the_apps_own_names_stay_and_escape_leaves_a_cell_as_it_was(dialog: Pric
 
 
 def test_a_row_is_added_and_removed(dialog: PricesDialog, service: FakePrices) -> None:
-    dialog.add_button.click()
+    press(dialog, "Add a model")
     assert editor(dialog).accessibleName() == "Model"
     QTest.keyClicks(editor(dialog), "Mine/XL")
     QTest.keyClick(editor(dialog), Qt.Key.Key_Tab)
@@ -166,9 +166,9 @@ def test_a_row_is_added_and_removed(dialog: PricesDialog, service: FakePrices) -
     assert texts(dialog, 4) == ["mine/xl", "1.00", "as read", "2.00"]
     dialog.view.setCurrentIndex(dialog.table.index(QWEN, READ))
     assert dialog.remove_button.isEnabled() and not dialog.back_button.isEnabled()
-    dialog.remove_button.click()
-    dialog.add_button.click()  # and nothing is entered
-    dialog.save_button.click()
+    press(dialog, "Remove the model")
+    press(dialog, "Add a model")  # and nothing is entered
+    press(dialog, "Save")
     assert [row.model for row in service.kept[0]] == ["gpt-4.1", "gpt-4.1-mini", "claude-opus-4-1", "mine/xl"]
     assert service.kept[0][3] == PriceRow("mine/xl", 1.0, 1.0, 2.0)
 
@@ -182,7 +182,7 @@ def test_a_row_is_set_back_to_the_apps_price(dialog: PricesDialog, service: Fake
     QTest.keyClick(dialog.view, Qt.Key.Key_Delete)
     assert texts(dialog, OPUS) == ["claude-opus-4-1", "15.00", "1.50", "75.00"]
     assert not dialog.back_button.isEnabled() and not dialog.answer.isVisible()
-    dialog.save_button.click()
+    press(dialog, "Save")
     assert service.kept[0][OPUS] == PriceRow("claude-opus-4-1", 15.0, 1.5, 75.0, (15.0, 1.5, 75.0))
 
 
@@ -190,7 +190,7 @@ def test_cancel_keeps_nothing_and_the_next_time_it_is_read_anew(dialog: PricesDi
     enter(dialog, GPT, READ, "5")
     dialog.open_with("other")  # it stands there already: what is typed stays
     assert texts(dialog, GPT)[READ] == "5.00" and texts(dialog, 4)[MODEL] == "other"
-    dialog.close_button.click()
+    press(dialog, "Cancel")
     service.rows = (replace(service.rows[GPT], tokens_out=1.0),)
     dialog.open_with()
     assert service.kept == [] and dialog.table.rowCount() == 1 and texts(dialog, GPT)[1:] == ["2.00", "0.50", "1.00"]
@@ -204,7 +204,7 @@ def test_it_can_be_typed_in_at_once_each_time_it_is_opened(dialog: PricesDialog)
         assert editor(dialog).text() == typed
         QTest.keyClick(editor(dialog), Qt.Key.Key_Escape)
         dialog.view.setCurrentIndex(dialog.table.index(OPUS, MODEL))
-        dialog.close_button.click()
+        press(dialog, "Cancel")
         dialog.open_with()
         QApplication.processEvents()
 
@@ -237,7 +237,7 @@ def test_a_model_without_a_price_has_its_row_at_once(dialog: PricesDialog, servi
     assert (dialog.table.rowCount(), place.row(), place.column()) == (5, 4, READ)
     dialog.show_model("gpt-4.1")
     assert dialog.view.currentIndex().row() == GPT and not dialog.answer.isVisible()
-    dialog.save_button.click()
+    press(dialog, "Save")
     assert len(service.kept[0]) == 4, "nothing was entered for it"
 
 
@@ -245,7 +245,7 @@ def test_add_proposes_the_model_of_the_talk(dialog: PricesDialog) -> None:
     dialog.open_with("mine")
     QTest.keyClick(dialog.view, Qt.Key.Key_Delete)
     assert dialog.table.place("mine") < 0
-    dialog.add_button.click()
+    press(dialog, "Add a model")
     assert dialog.table.place("mine") == 4 and editor(dialog).accessibleName() == "mine: Read"
 
 
@@ -265,10 +265,10 @@ def test_a_table_that_can_not_be_saved_stays_open_with_all_that_was_typed(
 ) -> None:
     service.refusal = UserError("The prices could not be saved (no space), so the ones before count on. Make room.")
     enter(dialog, GPT, READ, "3")
-    dialog.save_button.click()
+    press(dialog, "Save")
     assert dialog.isVisible() and dialog.answer.text() == str(service.refusal) and texts(dialog, GPT)[READ] == "3.00"
     service.refusal = None
-    dialog.save_button.click()
+    press(dialog, "Save")
     assert not dialog.isVisible() and service.kept[0][GPT].tokens_in == 3.0
 
 
@@ -355,7 +355,7 @@ async def test_it_is_opened_beside_the_cap_and_counts_for_the_backend_that_drive
         await until(dialog.isActiveWindow)
         for column, price in ((READ, "1"), (WRITTEN, "2")):
             enter(dialog, 4, column, price)
-        dialog.save_button.click()
+        press(dialog, "Save")
         assert prices.kept[0][4] == PriceRow("theirs-7b", 1.0, 1.0, 2.0)
         assert not conversation.cost_words.isVisible()
         conversation.prices_button.click()
