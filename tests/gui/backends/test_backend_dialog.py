@@ -1,4 +1,4 @@
-"""The brain's dialog: its key, which leaks nowhere; whether it answers; fetching a model, and stopping that."""
+"""The dialog “Connection”: a key, which leaks nowhere; the test; downloading a model, and stopping that."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from tests.support.leaks import SECRET, all_logs, places_with
 
 OLLAMA = BackendChoice("ollama", "", "http://127.0.0.1:11434")
 THEIRS = BackendChoice("compatible", "", "http://127.0.0.1:8080/v1")
-WANTS_KEY = "127.0.0.1:8080 wants an API key. Give the app one, or choose another brain."
+WANTS_KEY = "127.0.0.1:8080 wants an API key. Give the app one, or choose another model."
 
 
 @asynccontextmanager
 async def opened(
     service: FakeBackendService, choice: BackendChoice, settings: Settings | None = None
 ) -> AsyncIterator[tuple[MainWindow, BackendDialog]]:
-    """A window with its brain dialog open, by the button beside the brain."""
+    """A window whose dialog “Connection” is open."""
     async with shown(FakeFactory(), settings, service=service) as window:
         if choice.provider != "compatible":
             pick(window.setup.backend, choice.provider)
@@ -98,7 +98,7 @@ async def test_what_was_typed_is_gone_when_the_dialog_is_closed() -> None:
         assert not dialog.isVisible() and dialog.key.text() == ""
         window.setup.connection_button.click()
         QTest.keyClicks(dialog.key, SECRET)
-        pick(dialog.picker.backend, "anthropic")  # a key is for one brain
+        pick(dialog.picker.backend, "anthropic")  # a key is for one provider
         assert dialog.key.text() == ""
         QTest.keyClicks(dialog.key, SECRET)
         window.close()

@@ -1,4 +1,4 @@
-"""Two brains: one drives, the other is shown calmly, and the voice is handed over in mid-talk."""
+"""The comparison model: shown next to the one that speaks, and handed over to during a session."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ CLAUDE, GPT = ("Anthropic", "claude"), ("OpenAI", "gpt")
 SECONDARY = BackendChoice("openai", "gpt")
 
 
-async def beside(window: MainWindow, factory: FakeFactory) -> None:
-    """Puts a brain at the side, as the user does it."""
+async def compare(window: MainWindow, factory: FakeFactory) -> None:
+    """Starts a comparison model, as the user does it."""
     window.oracle.header.switch.click()
     dialog = open_dialog(window, SecondaryDialog)
     pick(dialog.picker.backend, "openai")
@@ -45,7 +45,7 @@ async def test_a_second_backend_is_asked_for_shown_and_ended(tmp_path: Path) -> 
         header = window.oracle.header
         assert header.switch.text() == "Side by side…"
         assert not header.hand_button.isVisible() and not window.menu.hand_action.isEnabled()
-        await beside(window, factory)
+        await compare(window, factory)
         assert header.who.text() == "claude (Anthropic) drives; gpt (OpenAI) is at the side."
         assert header.hand_button.isVisible() and window.menu.hand_action.isEnabled()
         assert header.switch.text() == "One brain alone"
@@ -61,7 +61,7 @@ async def test_the_voice_is_handed_over_by_button_and_by_key(tmp_path: Path) -> 
     factory, path = FakeFactory(), tmp_path / "settings.json"
     async with shown(factory, Settings(path=path), service=FakeBackendService()) as window:
         await until(window.isActiveWindow)
-        await beside(window, factory)
+        await compare(window, factory)
         window.oracle.header.hand_button.click()
         assert factory.session.calls[-1] == ("hand_over",)
         assert window.setup.backend.currentData() == "embedded"  # it isn't so before the session says so
@@ -150,7 +150,7 @@ async def test_the_backend_that_was_asked_for_last_is_proposed_even_if_it_was_re
         say(window, factory, e.BackendChanged(3, "127.0.0.1:8080", "qwen", "handed"), e.SecondaryChanged(3, *CLAUDE))
         switch.click()
         say(window, factory, e.SecondaryChanged(4, "", ""))
-        switch.click()  # what was at the side last, now that it was taken
+        switch.click()  # the last one that was accepted
         assert dialog.picker.choice == BackendChoice("embedded")
 
 
@@ -182,7 +182,7 @@ async def test_a_backend_that_fails_in_mid_talk_is_led_to_as_the_user_chose_it(s
         dialog = open_dialog(window, BackendDialog)
         assert dialog.picker.choice == chosen
         factory.session.calls.clear()
-        dialog.use_button.click()  # the same brain, with what was put right meanwhile
+        dialog.use_button.click()  # the same one, with what was corrected meanwhile
         await until(lambda: factory.session.calls == [("set_secondary" if secondary else "set_backend", chosen)])
         await until(lambda: window.messages.rows == [])
 
@@ -282,7 +282,7 @@ async def test_a_backend_that_was_wanted_itself_is_used_itself_though_the_table_
 async def test_a_second_backend_that_failed_is_not_there_in_the_next_talk() -> None:
     factory = FakeFactory()
     async with shown(factory, service=FakeBackendService()) as window:
-        await beside(window, factory)
+        await compare(window, factory)
         say(window, factory, e.SecondaryChanged(2, "", ""))
         assert window.manager.wanted.secondary is None
 

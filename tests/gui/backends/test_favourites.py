@@ -1,4 +1,4 @@
-"""Favourite brains: kept and dropped in their menu, swapped in by a key while a talk runs, kept in the settings."""
+"""Favourite models: added and removed in their menu, chosen by a key during a session, and saved."""
 
 from __future__ import annotations
 

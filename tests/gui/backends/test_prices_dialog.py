@@ -186,7 +186,7 @@ def test_a_row_is_set_back_to_the_apps_price(dialog: PricesDialog, service: Fake
     assert service.kept[0][OPUS] == PriceRow("claude-opus-4-1", 15.0, 1.5, 75.0, (15.0, 1.5, 75.0))
 
 
-def test_cancel_keeps_nothing_and_the_next_time_it_is_read_anew(dialog: PricesDialog, service: FakePrices) -> None:
+def test_cancel_keeps_nothing_and_the_next_time_it_is_read_again(dialog: PricesDialog, service: FakePrices) -> None:
     enter(dialog, GPT, READ, "5")
     dialog.open_with("other")  # it stands there already: what is typed stays
     assert texts(dialog, GPT)[READ] == "5.00" and texts(dialog, 4)[MODEL] == "other"

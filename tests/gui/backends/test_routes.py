@@ -1,4 +1,4 @@
-"""The table from kinds of questions to brains, and the router that goes by it."""
+"""The router's table, and the router that uses it."""
 
 from __future__ import annotations
 

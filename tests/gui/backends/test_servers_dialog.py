@@ -196,7 +196,7 @@ async def test_a_renamed_server_stays_chosen_and_a_removed_one_does_not(path: Pa
     assert held(path) == {"a2": FILES}
 
 
-async def test_a_server_that_is_changed_in_use_is_chosen_anew(path: Path) -> None:
+async def test_a_server_that_is_changed_in_use_is_chosen_again(path: Path) -> None:
     factory = FakeFactory()
     given(path, a=FILES, b={"command": "x"})
     async with opened(ToolServers(path), "a", "b", factory=factory, settings=Settings(tools="mcp:a")) as (_, _, dialog):

@@ -24,7 +24,7 @@ from tests.gui.shell.test_window_session import pick
 
 
 def opened(window: MainWindow) -> StyleDialog:
-    """The dialog, by the button beside the heading."""
+    """Opens the dialog with the button in the conversation's header."""
     window.transcript.header.button.click()
     dialog = open_dialog(window, StyleDialog)
     return dialog

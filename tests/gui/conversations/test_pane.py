@@ -541,7 +541,7 @@ def test_changes_leave_the_highlight_and_the_place_in_the_list(pane: Conversatio
     few = [other for place, other in enumerate(views) if place % 3 == 0 or place == 150]
     resets = heard(pane.list.modelReset)
     pane.show_conversations(few)
-    assert len(resets) == 1 and pane.rows.highlighted == "c150", "and also where the list is shown anew"
+    assert len(resets) == 1 and pane.rows.highlighted == "c150", "and also where the list is reset"
     assert pane.rows.visualRect(pane.list.index(pane.list.place("c150"))).top() == before
     bar = pane.rows.verticalScrollBar()
     bar.setValue(bar.maximum() // 4)

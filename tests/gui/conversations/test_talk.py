@@ -33,7 +33,7 @@ def started(backend: str = "small") -> e.SessionStarted:
 
 
 def kept(history: FakeHistory, key: str, title: str, *talks: list[e.Event], setup: Setup = GEMMA) -> None:
-    """Puts a conversation of earlier days into the keeper."""
+    """Adds an earlier conversation to the history."""
     history.views[key] = ConversationView(key, title, created=10.0, changed=10.0, turns=2, setup=setup)
     for events in talks:
         log = FakeLog()
@@ -42,7 +42,7 @@ def kept(history: FakeHistory, key: str, title: str, *talks: list[e.Event], setu
 
 
 def two_kept() -> FakeHistory:
-    """A keeper with a conversation of two talks, and one of one."""
+    """A history with a conversation of two sessions, and one of a single session."""
     history = FakeHistory(now=100.0)
     kept(
         history,
@@ -147,19 +147,11 @@ async def test_an_old_one_is_shown_whole_and_gone_on_with() -> None:
             ChatMessage("assistant", "4806 metres."),
         )
         assert window.setup.backend.currentData() == "ollama" and window.setup.model.currentText() == "gemma3:4b"
-        assert window.settings.provider == "embedded", "an old brain is not the one of new conversations"
+        assert window.settings.provider == "embedded", "the model of an old conversation is not that of new ones"
         assert window.windowTitle().startswith("Heights")
         say(window, factory, *spoken(1, "And K2?", "8611 metres."))
         assert transcript(window)[-1] == "KAME   small\n8611 metres."
         assert history.logs["elbrus"][-1].events == spoken(1, "And K2?", "8611 metres.")
-
-
-async def test_going_on_uses_its_setup_and_a_new_one_the_users_own() -> None:
-    factory, history = FakeFactory(), two_kept()
-    async with shown(factory, history=history, choices=CHOICES, service=FakeBackendService()) as window:
-        await opened(window, factory, "elbrus")
-        await another(window, factory)
-        assert (factory.choices[-1].style, factory.choices[-1].backend) == (Style(), BackendChoice())
 
 
 async def test_of_quick_clicks_the_newest_wins() -> None:
@@ -392,7 +384,7 @@ async def test_another_voice_goes_on_in_the_same_conversation() -> None:
         assert transcript(window)[2].startswith("Goes on")
 
 
-async def test_stopped_and_begun_anew_it_is_still_the_same() -> None:
+async def test_stopped_and_started_again_it_is_still_the_same() -> None:
     factory, history = FakeFactory(), FakeHistory(now=100.0)
     async with shown(factory, history=history) as window:
         key = window.talks.key

@@ -1,4 +1,4 @@
-"""The first run: the machine is looked at, voice, brain and devices are chosen and tried, and a talk begins."""
+"""The first run: the machine is checked, voice, model and devices are chosen and tested, and a session starts."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ CARD = MachineView(
 
 @dataclass
 class FakeMachine:
-    """Tells `view`, after `gate`."""
+    """Returns `view`, after `gate`."""
 
     view: MachineView = PLAIN
     gate: asyncio.Event | None = None
@@ -94,7 +94,7 @@ class FakeMachine:
 
 @dataclass
 class FakeWeights:
-    """Weights that come when `come` is set, break off with `breaks`, or are stopped; `shares` notes where it began."""
+    """Weights that arrive when `come` is set, fail with `breaks`, or are stopped."""
 
     here: set[str] = field(default_factory=lambda: {"cascade"})
     come: threading.Event = field(default_factory=threading.Event)
@@ -118,7 +118,7 @@ class FakeWeights:
 
 
 class Place:
-    """The first run with its desks; `told` is what it says to the window, in order."""
+    """The first run with its services; `told` is what it has emitted, in order."""
 
     def __init__(self, settings: Settings, machine: FakeMachine, devices: Any, sound: bool, service: bool) -> None:
         self.settings = settings
@@ -164,7 +164,7 @@ class Place:
         return self.run.download.words.text() if self.run.download.isVisible() else ""
 
     async def looked(self) -> None:
-        """Lets the look come to its end."""
+        """Waits for the end of the check."""
         await until(lambda: self.run.machine.view is self.machine.view and self.run.machine.again.isEnabled())
 
     def go(self, *pages: str) -> None:
@@ -332,7 +332,7 @@ async def test_nothing_waits_for_the_look() -> None:
         assert run.voice.key == "kame" and run.voice.precision == "int8"
 
 
-async def test_what_was_gone_on_from_is_not_chosen_anew_by_what_is_found_later() -> None:
+async def test_what_was_gone_on_from_is_not_chosen_again_by_what_is_found_later() -> None:
     machine = FakeMachine(CARD, asyncio.Event())
     async with opened(machine, looked=False) as place:
         run = place.run
@@ -568,7 +568,7 @@ async def test_who_chooses_otherwise_meanwhile_gets_that() -> None:
         assert place.told == [] and place.strip == ""
 
 
-# -- the brain
+# -- the model
 
 
 async def test_a_key_is_wanted_kept_and_refused() -> None:
@@ -796,7 +796,7 @@ async def test_what_a_chosen_card_shows_comes_into_sight() -> None:
         page.cloud.button.setFocus()
         press(Qt.Key.Key_Space)
         field, viewport = page.cloud.key, scroller.viewport()
-        await until(lambda: scroller.verticalScrollBar().maximum() > low)  # it is laid out anew
+        await until(lambda: scroller.verticalScrollBar().maximum() > low)  # it is laid out again
         await until(lambda: viewport.rect().contains(field.mapTo(viewport, field.rect().bottomLeft())), 1.0)
 
 

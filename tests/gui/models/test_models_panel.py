@@ -171,6 +171,6 @@ async def test_a_voice_is_heard_and_then_used() -> None:
         await until(lambda: row(panel, "Bea")[3] == "in use")
         assert settings.voice == "choir/bea" and panel.said.text() == "Bea is used from now on."
         assert row(panel, "Choir")[3] == "in use" and row(panel, "Ann")[3] == ""
-        service.trouble = "The voice Ann can't speak. Get it anew."
+        service.trouble = "The voice Ann can't speak. Download it again."
         press(panel, "Play a sample of the chosen voice")
         await until(lambda: panel.said.text() == service.trouble)

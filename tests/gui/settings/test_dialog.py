@@ -320,7 +320,7 @@ def test_it_says_when_a_change_takes_effect(place: Place) -> None:
     assert "at once" in place.dialog.reset_bar.note.text()
 
 
-def test_a_talk_does_not_begin_anew_at_each_step(place: Place) -> None:
+def test_a_talk_does_not_restart_at_each_step(place: Place) -> None:
     row = place.row("context_frames")
     for _ in range(3):
         QTest.keyClick(row.editor.box, Qt.Key.Key_Up)

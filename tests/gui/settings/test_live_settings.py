@@ -165,7 +165,7 @@ async def test_recogniser_voice_rate_and_volume_change_the_running_talk() -> Non
         window.live.change("voice", "pico/en-GB")
         chosen = SpeechChoice("en", "whisper-tiny", "pico/en-GB", 1.5, 0.5)
         assert factory.session.calls[-1] == ("set_speech", chosen) and window.manager.wanted.speech == chosen
-        assert len(factory.sessions) == 1, "no talk begins anew for that"
+        assert len(factory.sessions) == 1, "nothing restarts for that"
 
 
 async def test_what_is_changed_while_a_talk_begins_reaches_it() -> None:
@@ -203,7 +203,7 @@ async def test_dials_turn_in_the_running_talk_and_the_bar_shows_them() -> None:
         assert (window.model.delay.value(), window.model.lead.value()) == (400, 240)
         window.model.delay.setValue(window.model.delay.value() + window.model.delay.singleStep())
         await until(lambda: shown_value(window, "answer_delay_ms") == window.settings.answer_delay_ms == 480)
-        assert len(factory.sessions) == 1, "no talk begins anew for that"
+        assert len(factory.sessions) == 1, "nothing restarts for that"
 
 
 async def test_a_backend_is_changed_and_a_refused_one_is_shown_as_such() -> None:
@@ -217,7 +217,9 @@ async def test_a_backend_is_changed_and_a_refused_one_is_shown_as_such() -> None
         await until(lambda: ("set_backend", BackendChoice("openai", "gpt-4.1")) in factory.session.calls)
         await fill(window, "google_model", "gemini-2.5-pro")
         await asyncio.sleep(0.02)
-        assert factory.session.calls[-1][1] == BackendChoice("openai", "gpt-4.1"), "another brain's model is only kept"
+        assert factory.session.calls[-1][1] == BackendChoice("openai", "gpt-4.1"), (
+            "another provider's model is only saved"
+        )
         factory.session.refusal = UserError("There is no key for Anthropic.")
         await pick(window, "provider", "anthropic")
         await until(lambda: "There is no key for Anthropic." in window.messages.sentences())
@@ -249,7 +251,7 @@ async def test_several_that_need_a_fresh_talk_cause_one() -> None:
         assert window.setup.frontend.currentData() == "kame" and window.model.isVisible()
 
 
-async def test_what_concerns_another_voice_begins_nothing_anew() -> None:
+async def test_what_concerns_another_voice_restarts_nothing() -> None:
     factory = FakeFactory()
     async with shown(factory, choices=CHOICES) as window:
         (await row_of(window, "precision")).want("int4")
