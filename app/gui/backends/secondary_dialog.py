@@ -24,23 +24,23 @@ class _BackendQuestion(Panel):
         self.picker = BackendPicker(self, lists, lambda provider: backend_choice(settings, provider))
         self.words = Quiet(parent=self)
         self.answer = StatusLine("", self)
-        self.show_button = self.button("")
+        self.choose_button = self.button("")
         self.close_button = self.button(self.tr("Cancel"))
         self.column.addWidget(self.words)
         self.column.addLayout(self.picker.grid())
         self.column.addWidget(self.answer)
         self.column.addStretch(1)
-        self.foot(self.show_button, self.close_button)
+        self.foot(self.choose_button, self.close_button)
         self.picker.reshaped.connect(self.fit)
-        self.show_button.clicked.connect(self._choose)
+        self.choose_button.clicked.connect(self._choose)
         self.close_button.clicked.connect(self.close)
 
     def ask(self, title: str, words: str, action: str) -> None:
         """Sets the dialog's title, its explanation, and the text of its button."""
         self.entitle(title)
         self.words.setText(words)
-        self.show_button.setText(action)
-        self.show_button.setAccessibleName(action.replace("&", ""))
+        self.choose_button.setText(action)
+        self.choose_button.setAccessibleName(action.replace("&", ""))
 
     def open_with(self, choice: BackendChoice) -> None:
         """Opens with a back-end proposed."""

@@ -48,7 +48,7 @@ class CloudCard(ChoiceCard):
         self._lists = lists
         self._service = service
         self._background = background
-        self.key_at: KeyPlace | None = None
+        self.key_place: KeyPlace | None = None
         """Where the key is, once that is known."""
         self.provider, self.model = PickList(self), PickList(self)
         self.key = key_field(self.tr("API key"), self.tr("paste a key"), self)
@@ -61,7 +61,7 @@ class CloudCard(ChoiceCard):
         self._offer_models("")
         self.provider.activated.connect(self._turn)
         self.model.activated.connect(lambda _: self.turned.emit())
-        self.save_button.clicked.connect(lambda: self.keep(lambda: None))
+        self.save_button.clicked.connect(lambda: self.save_key(lambda: None))
         lists.changed.connect(self._listed)
         self.show_controls(False)
 
@@ -96,7 +96,7 @@ class CloudCard(ChoiceCard):
         """Shows or hides the fields; once shown, finds out where the key is and which models there are."""
         for widget in self._parts:
             widget.setVisible(shown)
-        if shown and self.isVisible() and self.key_at is None and not self._background.busy(FIND):
+        if shown and self.isVisible() and self.key_place is None and not self._background.busy(FIND):
             self.find_key()
             self._lists.ask(self.choice)
 
@@ -107,11 +107,11 @@ class CloudCard(ChoiceCard):
             self._background.run(FIND, lambda: service.key_place(choice), self._show_place, self.key_words.setText)
 
     @property
-    def keeping(self) -> bool:
+    def saving(self) -> bool:
         """Whether a key is being saved."""
         return self._background.busy(SAVE)
 
-    def keep(self, then: Callable[[], None]) -> None:
+    def save_key(self, then: Callable[[], None]) -> None:
         """Saves the typed key, if there is one, then calls `then`."""
         service, key, choice = self._service, self.key.text().strip(), BackendChoice(self.provider.currentData() or "")
         self.key.setText("")
@@ -119,7 +119,7 @@ class CloudCard(ChoiceCard):
             return
 
         def kept(sentence: str) -> None:
-            self.key_at = None
+            self.key_place = None
             self.said.emit(sentence)
             self.find_key()
             self._lists.ask(choice, fresh=True)  # some providers list their models only with a key
@@ -140,13 +140,13 @@ class CloudCard(ChoiceCard):
         self.turned.emit()
 
     def _forget(self) -> None:
-        self.key_at = None
+        self.key_place = None
         self.key.setText("")
         self.key_words.setText("")
         self._background.cancel(FIND)
 
     def _show_place(self, place: KeyPlace) -> None:
-        self.key_at = place
+        self.key_place = place
         words = {
             "none": self.tr("There is no key yet. Copy one from your account there, and paste it here."),
             "environment": self.tr("The key comes from the environment."),

@@ -136,7 +136,7 @@ class ModelPage(ChoicePage):
     # -- a page
 
     def arrive(self) -> QWidget | None:
-        self.cloud.key_at = None  # one may have been saved elsewhere
+        self.cloud.key_place = None  # one may have been saved elsewhere
         if self.offer is not None:
             self.offer.find_best()
         self._shape()
@@ -147,11 +147,11 @@ class ModelPage(ChoicePage):
         if not self.cloud.button.isChecked() or self._service is None:
             return True
         if self.cloud.typed:
-            self.cloud.keep(self.ready.emit)
+            self.cloud.save_key(self.ready.emit)
             return False
-        if self.cloud.keeping:
+        if self.cloud.saving:
             return False  # `ready` follows once the key is saved
-        if self.cloud.key_at == "none":
+        if self.cloud.key_place == "none":
             self._say(self.tr("Paste a key first, or choose another model."))
             self.cloud.key.setFocus()
             return False
@@ -174,7 +174,7 @@ class ModelPage(ChoicePage):
         if service is None:
             return
         if self.cloud.button.isChecked() and self.cloud.typed:
-            self.cloud.keep(self._test)
+            self.cloud.save_key(self._test)
             return
         choice = self.choice
         focused = self.test_button.hasFocus()

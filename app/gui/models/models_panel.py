@@ -49,8 +49,8 @@ class ModelsPanel(Panel):
         self.bar.setTextVisible(False)
         self.get_button = self.button(self.tr("&Download"), self.tr("Download the chosen model"))
         self.stop_button = self.button(self.tr("&Stop"), self.tr("Stop the download"))
-        self.hear_button = self.button(self.tr("P&lay"), self.tr("Play a sample of the chosen voice"))
-        self.hear_button.setVisible(play is not None)
+        self.play_button = self.button(self.tr("P&lay"), self.tr("Play a sample of the chosen voice"))
+        self.play_button.setVisible(play is not None)
         self.use_button = self.button(self.tr("&Use"), self.tr("Use the chosen model"))
         self.auto_button = self.button(self.tr("&Automatic"), self.tr("Let the app choose a model of this kind"))
         self.check_button = self.button(self.tr("C&heck"), self.tr("Check the chosen model's files"))
@@ -89,7 +89,7 @@ class ModelsPanel(Panel):
             view is not None and usable and view.kind in USABLE_KINDS and self._knows_language(view)
         )
         self.auto_button.setEnabled(view is not None and bool(self._used.get(view.kind)))
-        self.hear_button.setEnabled(
+        self.play_button.setEnabled(
             view is not None and usable and view.kind == "tts" and not self._background.busy(PLAY)
         )
         self.check_button.setEnabled(usable and not working)
@@ -130,7 +130,7 @@ class ModelsPanel(Panel):
         if (view := self.list.chosen) is not None:
             self._use_key(view.kind, "")
             self.refresh()
-            self._say(self.tr("The app chooses from now on."))
+            self._finish(self.tr("The app chooses from now on."))
 
     def _use_key(self, kind: ModelKind, key: str) -> None:
         self._used[kind] = key
@@ -211,7 +211,7 @@ class ModelsPanel(Panel):
         buttons = row(
             self.get_button,
             self.stop_button,
-            self.hear_button,
+            self.play_button,
             self.use_button,
             self.auto_button,
             self.check_button,
@@ -226,7 +226,7 @@ class ModelsPanel(Panel):
         self.list.currentItemChanged.connect(lambda *_: self._shape())
         self.get_button.clicked.connect(self._get)
         self.stop_button.clicked.connect(controller.stop)
-        self.hear_button.clicked.connect(self._play_sample)
+        self.play_button.clicked.connect(self._play_sample)
         self.use_button.clicked.connect(self._use)
         self.auto_button.clicked.connect(self._use_automatic)
         self.check_button.clicked.connect(self._check)

@@ -25,8 +25,8 @@ class Switch(Editor):
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
         self.box = QCheckBox(said(declared.label), self)
-        self._adopt(self.box)
-        self.box.clicked.connect(lambda: self._want(self.box.isChecked()))
+        self._set_control(self.box)
+        self.box.clicked.connect(lambda: self._submit(self.box.isChecked()))
         self.revert()
 
     def revert(self) -> None:
@@ -50,8 +50,8 @@ class Choice(Editor):
         # Long names must not widen the dialog.
         self.list.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.list.setMinimumContentsLength(8)
-        self._adopt(self.list)
-        self.list.activated.connect(lambda: self._want(self.list.currentData()))
+        self._set_control(self.list)
+        self.list.activated.connect(lambda: self._submit(self.list.currentData()))
         self.list.closed.connect(self._offer_later)
         self._offered: Sequence[tuple[str, str]] = [(key, said(word)) for key, word in declared.words.items()]
         if declared.kind == "device":
@@ -149,7 +149,7 @@ class Number(Editor):
         elif declared.unit:
             box.setSuffix(f" {said(declared.unit)}")
         box.setKeyboardTracking(False)
-        self._adopt(box)
+        self._set_control(box)
         # The session must not restart at each step on the way.
         (box.editingFinished if declared.effect == "anew" else box.valueChanged).connect(self._changed)
         self.revert()
@@ -175,7 +175,7 @@ class Number(Editor):
 
     def _changed(self) -> None:
         self._taken_text = self.box.text()
-        self._want(self._shown)
+        self._submit(self._shown)
 
     def _typed(self, number: float) -> float:
         return float(number) if self._parts else int(number)

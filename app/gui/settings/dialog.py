@@ -87,7 +87,7 @@ class SettingsDialog(Panel):
         for key, row in self.rows.items():
             row.editor.revert()
             row.keep(getattr(self._settings, key))
-            row.refuse("")
+            row.show_error("")
         self._share_keys()
         self._before_reset, self.reset_bar.asking = {}, False
         self._show_foot()
@@ -150,7 +150,7 @@ class SettingsDialog(Panel):
 
     def _set(self, values: Mapping[str, object]) -> None:
         for key, value in values.items():
-            self.rows[key].want(value)
+            self.rows[key].set_value(value)
 
     def _commit(self) -> None:
         for row in self.rows.values():

@@ -12,10 +12,10 @@ from app.settings.declarations import Setting
 
 
 class Editor(QWidget):
-    """Edits one value. `value` is the present one; `wanted` emits another that the user has entered."""
+    """Edits one value. `value` is the present one; `submitted` emits another that the user has entered."""
 
-    wanted = Signal(object)
-    refused = Signal(str)
+    submitted = Signal(object)
+    rejected = Signal(str)
     """Why the input is invalid, as a sentence; empty when it is valid."""
     wide = False
     """Whether it needs a line of its own below the label."""
@@ -62,7 +62,7 @@ class Editor(QWidget):
             size.setWidth(self.fontMetrics().averageCharWidth() * letters)
         return size
 
-    def _adopt(self, control: QWidget, *more: QWidget) -> None:
+    def _set_control(self, control: QWidget, *more: QWidget) -> None:
         """Makes `control` the widget for the focus and for screen readers, with `more` to its right."""
         control.setAccessibleName(said(self.declared.label))
         self.setFocusProxy(control)
@@ -72,7 +72,7 @@ class Editor(QWidget):
         for widget in more:
             row.addWidget(widget)
 
-    def _want(self, value: Any) -> None:
+    def _submit(self, value: Any) -> None:
         if value != self.value:
             self.value = value
-            self.wanted.emit(value)
+            self.submitted.emit(value)

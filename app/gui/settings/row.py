@@ -36,8 +36,7 @@ class SettingRow(QWidget):
             "talk": self.tr("Takes effect with the next conversation."),
             "start": self.tr("Takes effect at the next start of KAME."),
         }
-        self.effect = effects[declared.effect]
-        self.words = Quiet(" ".join(filter(None, (said(declared.help), self.effect))), self)
+        self.words = Quiet(" ".join(filter(None, (said(declared.help), effects[declared.effect]))), self)
         self.refusal = wrapped(self, self.tr("Why the input is invalid: {0}").format(label))
         self.reset = QToolButton(self)
         self.reset.setText(self.tr("Reset"))
@@ -53,9 +52,9 @@ class SettingRow(QWidget):
         control.setAccessibleDescription(self.words.text())
         self._lay_out()
         self._fit()
-        self.refuse("")
-        self.editor.wanted.connect(self._wanted)
-        self.editor.refused.connect(self.refuse)
+        self.show_error("")
+        self.editor.submitted.connect(self._on_submitted)
+        self.editor.rejected.connect(self.show_error)
         self.reset.clicked.connect(self._reset)
         self._show_reset()
 
@@ -74,12 +73,12 @@ class SettingRow(QWidget):
         self.editor.keep(value)
         self._show_reset()
 
-    def want(self, value: Any) -> None:
+    def set_value(self, value: Any) -> None:
         """Changes the value as the user would; drops any input."""
         self.editor.revert()
         changes = value != self.editor.value
         self.keep(value)
-        self.refuse("")
+        self.show_error("")
         if changes:
             self.changed.emit(value)
 
@@ -93,18 +92,18 @@ class SettingRow(QWidget):
         text = "\n".join(texts).casefold()
         return all(word in text for word in words)
 
-    def refuse(self, sentence: str) -> None:
+    def show_error(self, sentence: str) -> None:
         """Shows why the input is invalid; nothing if empty."""
         self.refusal.setText(sentence)
         self.refusal.setVisible(bool(sentence))
 
-    def _wanted(self, value: Any) -> None:
+    def _on_submitted(self, value: Any) -> None:
         self._show_reset()
         self.changed.emit(value)
 
     def _reset(self) -> None:
         self.editor.setFocus()  # the button is hidden, and would lose the focus
-        self.want(self.declared.default)
+        self.set_value(self.declared.default)
 
     def _show_reset(self) -> None:
         self.reset.setVisible(not self.is_default)

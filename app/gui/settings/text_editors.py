@@ -46,14 +46,14 @@ class Line(Editor):
         text = self.line.text().strip()
         if text != self.line.text():
             self.line.setText(text)
-        self._want(text)
+        self._submit(text)
 
     def revert(self) -> None:
         self.line.setText(self.value)
         self.line.setCursorPosition(0)
 
     def _shape(self) -> None:
-        self._adopt(self.line)
+        self._set_control(self.line)
 
 
 class Folder(Line):
@@ -63,10 +63,10 @@ class Folder(Line):
 
     def _shape(self) -> None:
         self.chooser = _chooser(self.tr("Choose…"), self.tr("Choose a folder: {0}"), self)
-        self._adopt(self.line, self.chooser)
-        self.chooser.clicked.connect(lambda: _choose_folder(self, self.value, self._want_folder))
+        self._set_control(self.line, self.chooser)
+        self.chooser.clicked.connect(lambda: _choose_folder(self, self.value, self._take_folder))
 
-    def _want_folder(self, folder: str) -> None:
+    def _take_folder(self, folder: str) -> None:
         self.line.setText(folder)
         self.commit()
 
@@ -108,7 +108,7 @@ class Lines(Editor):
         return self.text.toPlainText() != self.value
 
     def commit(self) -> None:
-        self._want(self.text.toPlainText())
+        self._submit(self.text.toPlainText())
 
     def revert(self) -> None:
         if self.text.toPlainText() != self.value:
@@ -118,7 +118,7 @@ class Lines(Editor):
         return super().in_words(" · ".join(value.splitlines()))
 
     def _shape(self) -> None:
-        self._adopt(self.text)
+        self._set_control(self.text)
 
 
 class Folders(Lines):
@@ -132,7 +132,7 @@ class Folders(Lines):
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.chooser)
         column.addStretch(1)
-        self._adopt(self.text, side)
+        self._set_control(self.text, side)
         self.chooser.clicked.connect(lambda: _choose_folder(self, "", self._add))
 
     def _add(self, folder: str) -> None:
@@ -164,24 +164,24 @@ class Keys(Editor):
 
     def revert(self) -> None:
         self.field.show_keys(self.value)
-        self.refused.emit("")
+        self.rejected.emit("")
 
     def in_words(self, value: Any) -> str:
         keys = QKeySequence(value, QKeySequence.SequenceFormat.PortableText)
         return keys.toString(QKeySequence.SequenceFormat.NativeText) or self.tr("none")
 
     def _pressed(self, keys: str) -> None:
-        refusal = ""
+        fault = ""
         try:
             read_hotkey(keys)
         except HotkeyRefused as error:
-            refusal = str(error)
+            fault = str(error)
         if keys and keys in self.taken:
-            refusal = self.tr("“{0}” is used already. Press other keys.").format(self.in_words(keys))
-        self.field.show_keys(self.value if refusal else keys)
-        self.refused.emit(refusal)
-        if not refusal:
-            self._want(keys)
+            fault = self.tr("“{0}” is used already. Press other keys.").format(self.in_words(keys))
+        self.field.show_keys(self.value if fault else keys)
+        self.rejected.emit(fault)
+        if not fault:
+            self._submit(keys)
 
 
 def _chooser(text: str, name: str, editor: Editor) -> QPushButton:

@@ -273,7 +273,7 @@ async def test_a_double_goes_on_with_another_backend() -> None:
         dialog = open_dialog(window, DuplicateDialog)
         picker = dialog.picker
         picker.show_choice(BackendChoice("openai", "gpt-5"))
-        QTest.mouseClick(dialog.show_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(dialog.choose_button, Qt.MouseButton.LeftButton)
         await until(lambda: window.talks.key == "elbrus again")
         await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)
         call = next(call for call in history.calls if call[0] == "duplicate")
@@ -423,7 +423,7 @@ async def test_with_a_real_manager_a_talk_is_found_again_in_the_next_window(tmp_
         window.conversations.duplicate_wanted.emit(key)
         dialog = open_dialog(window, DuplicateDialog)
         dialog.picker.show_choice(BackendChoice("openai", "gpt-5"))
-        QTest.mouseClick(dialog.show_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(dialog.choose_button, Qt.MouseButton.LeftButton)
         await until(lambda: window.talks.key != key)
         await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)
         assert "And Mars?" in "".join(transcript(window))

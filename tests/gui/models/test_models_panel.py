@@ -159,14 +159,14 @@ async def test_a_voice_is_heard_and_then_used() -> None:
     service, sounds, settings = FakeModels(), FakeSoundService(), Settings(loudspeaker="box", language="de")
     async with shown(FakeFactory(), settings=settings, models=service, sound_service=sounds) as window:
         panel = await opened(window)
-        assert row(panel, "Small") and not panel.hear_button.isEnabled(), "a language model has no sound"
-        assert row(panel, "Ann") and panel.hear_button.isEnabled() and not panel.use_button.isEnabled(), "no German"
+        assert row(panel, "Small") and not panel.play_button.isEnabled(), "a language model has no sound"
+        assert row(panel, "Ann") and panel.play_button.isEnabled() and not panel.use_button.isEnabled(), "no German"
         assert row(panel, "Bea")[:4] == ["Bea", "de", "", ""]
         press(panel, "Play a sample of the chosen voice")
         await until(lambda: sounds.calls == [("play", "box")])
-        assert sounds.sound[0] == pytest.approx(0.1) and not panel.said.text() and not panel.hear_button.isEnabled()
+        assert sounds.sound[0] == pytest.approx(0.1) and not panel.said.text() and not panel.play_button.isEnabled()
         sounds.gate.set()
-        await until(panel.hear_button.isEnabled)
+        await until(panel.play_button.isEnabled)
         press(panel, "Use the chosen model")
         await until(lambda: row(panel, "Bea")[3] == "in use")
         assert settings.voice == "choir/bea" and panel.said.text() == "Bea is used from now on."

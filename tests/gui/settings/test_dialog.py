@@ -530,7 +530,7 @@ def test_tab_reaches_every_control_of_a_group(place: Place, group: int) -> None:
 def test_nothing_is_cut_off(place: Place, size: tuple[int, int]) -> None:
     dialog = place.dialog
     dialog.resize(*size)
-    place.dialog.rows["mute_hotkey"].refuse("This can't be a hotkey, since it is used to write with. " * 3)
+    place.dialog.rows["mute_hotkey"].show_error("This can't be a hotkey, since it is used to write with. " * 3)
     for group in range(dialog.groups.count()):
         dialog.groups.setCurrentRow(group)
         QApplication.processEvents()

@@ -186,10 +186,10 @@ async def test_hotkeys_are_taken_at_once() -> None:
         taken: list[tuple[str, str]] = []
         window.sound.hotkeys_changed.connect(lambda talk, mute: taken.append((talk, mute)))
         row = await row_of(window, "talk_hotkey")
-        row.want("Ctrl+Alt+K")
+        row.set_value("Ctrl+Alt+K")
         assert taken == [("Ctrl+Alt+K", window.settings.mute_hotkey)]
         row = await row_of(window, "mute_hotkey")
-        row.want("")
+        row.set_value("")
         assert taken[-1] == ("Ctrl+Alt+K", "") and window.settings.mute_hotkey == ""
 
 
@@ -240,9 +240,9 @@ async def test_several_that_need_a_fresh_talk_cause_one() -> None:
     factory = FakeFactory()
     async with shown(factory, choices=CHOICES) as window:
         dialog_row = await row_of(window, "frontend")
-        dialog_row.want("kame")
+        dialog_row.set_value("kame")
         for key, value in (("precision", "int8"), ("context_frames", 500), ("weights_folder", "/tmp")):
-            (await row_of(window, key)).want(value)
+            (await row_of(window, key)).set_value(value)
         await until(lambda: len(factory.choices) == 2 and window.manager.session is not None)
         await asyncio.sleep(0.05)
         assert len(factory.choices) == 2
@@ -254,9 +254,9 @@ async def test_several_that_need_a_fresh_talk_cause_one() -> None:
 async def test_what_concerns_another_voice_restarts_nothing() -> None:
     factory = FakeFactory()
     async with shown(factory, choices=CHOICES) as window:
-        (await row_of(window, "precision")).want("int4")
-        (await row_of(window, "keep_history")).want(False)
-        (await row_of(window, "persona")).want("You are a pilot.")
+        (await row_of(window, "precision")).set_value("int4")
+        (await row_of(window, "keep_history")).set_value(False)
+        (await row_of(window, "persona")).set_value("You are a pilot.")
         await asyncio.sleep(0.05)
         assert len(factory.choices) == 1 and factory.choices[0].style.persona == ""
 
