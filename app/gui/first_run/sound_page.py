@@ -46,9 +46,9 @@ class SoundPage(Page):
             pickers.addWidget(picker, 1, place)
             picker.activated.connect(self._pick)
         self.column.addLayout(pickers)
-        self.missing = wrapped(self, self.tr("What is missing"))
+        self.lacking = wrapped(self, self.tr("What is missing"))
         box = self._box = Boxed(self)
-        box.column.addWidget(self.missing)
+        box.column.addWidget(self.lacking)
         self.column.addWidget(box)
         self.tests: SoundTests | None = None
         if service is not None:
@@ -61,7 +61,7 @@ class SoundPage(Page):
             self.column.addSpacing(6)
             self.column.addWidget(self.tests)
         self.column.addStretch(1)
-        self._tell_missing()
+        self._show_lacking()
 
     @property
     def devices(self) -> tuple[str, str]:
@@ -88,7 +88,7 @@ class SoundPage(Page):
         self.microphone.offer(microphones)
         self.loudspeaker.offer(loudspeakers)
         self._show_devices()
-        self._tell_missing()
+        self._show_lacking()
 
     def arrive(self) -> QWidget:
         self._background.run(LIST, self._list, lambda found: self.set_devices(*found), lambda _: None)
@@ -117,7 +117,7 @@ class SoundPage(Page):
         if self.tests is not None:
             self.tests.show_devices(*self.devices)
 
-    def _tell_missing(self) -> None:
+    def _show_lacking(self) -> None:
         no_microphone, no_loudspeaker = self._absent or (False, False)
         words = ""
         if no_microphone and no_loudspeaker:
@@ -129,5 +129,5 @@ class SoundPage(Page):
             words = self.tr("No microphone. Plug one in, and it is offered here; until then you can type.")
         elif no_loudspeaker:
             words = self.tr("No loudspeaker. Plug one in, and it is offered here; until then you can read the answers.")
-        self.missing.setText(words)
+        self.lacking.setText(words)
         self._box.setVisible(bool(words))

@@ -255,7 +255,7 @@ async def test_the_whole_way_by_mouse_on_a_plain_machine() -> None:
         await until(lambda: run.backend.answer.text() == "It answers: first words after 0.31 s.")
         place.go("Sound")
         await until(lambda: run.sound.microphone.count() == 2)
-        assert not run.sound.missing.isVisible()
+        assert not run.sound.lacking.isVisible()
         assert run.sound.tests is not None
         click(run.sound.tests.say_button)
         await until(lambda: place.sound_service.running)
@@ -708,14 +708,14 @@ async def test_no_devices_are_told_until_one_is_plugged_in() -> None:
     async with opened(devices=no_devices) as place:
         page = place.run.sound
         place.go("The voice", "The model", "Sound")
-        await until(page.missing.isVisible)
-        assert page.missing.text().startswith("No microphone and no loudspeaker.")
+        await until(page.lacking.isVisible)
+        assert page.lacking.text().startswith("No microphone and no loudspeaker.")
         place.run.set_devices([], ["Headphones"])
-        assert page.missing.text().startswith("No microphone.")
+        assert page.lacking.text().startswith("No microphone.")
         place.run.set_devices(["Headset"], [])
-        assert page.missing.text().startswith("No loudspeaker.")
+        assert page.lacking.text().startswith("No loudspeaker.")
         place.run.set_devices(["Headset"], ["Headset"])
-        assert not page.missing.isVisible()
+        assert not page.lacking.isVisible()
         assert page.microphone.itemText(1) == "Headset"
 
 
