@@ -67,8 +67,8 @@ class SecondaryDialog(_BackendQuestion):
     def __init__(self, lists: ModelLists, settings: Settings, parent: QWidget) -> None:
         super().__init__(lists, settings, parent)
         words = self.tr(
-            "The comparison model answers every question, too. Its answers are shown, but not spoken until you hand "
-            "over to it. Both models are paid for."
+            "The comparison model answers every question, too. Its answers are shown, but not spoken until you "
+            "switch to it. Both models are paid for."
         )
         self.ask(self.tr("Compare"), words, self.tr("&Compare"))
 

@@ -133,8 +133,8 @@ class StyleDialog(Panel):
     # -- building
 
     def _make_temperature(self) -> None:
-        self.own_temperature = QCheckBox(self.tr("the &model's default"), self)
-        self.own_temperature.setAccessibleName(self.tr("The model's default temperature"))
+        self.own_temperature = QCheckBox(self.tr("the &model's own"), self)
+        self.own_temperature.setAccessibleName(self.tr("The model's own temperature"))
         self.temperature = QSlider(Qt.Orientation.Horizontal, self)
         self.temperature.setAccessibleName(self.tr("Temperature"))
         self.temperature.setToolTip(self.tr("How freely it chooses its words: 0 sober and the same each time, 2 wild."))
@@ -165,7 +165,9 @@ class StyleDialog(Panel):
         self.cap = DollarBox(self)
         self.cap.setAccessibleName(self.tr("Cap in dollars"))
         self.cap.setToolTip(
-            self.tr("Near the cap, the model is asked less often; at the cap, models that cost are not asked any more.")
+            self.tr(
+                "Near the cap, the model is asked less often; at the cap, models that cost money are not asked any more."
+            )
         )
         self.cap.setRange(0.0, MOST_DOLLARS)
         self.cap.setDecimals(2)
