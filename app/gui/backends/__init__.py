@@ -4,7 +4,7 @@ Read in this order:
 
 - `model_lists.py`: which models each provider offers, fetched in the background
 - `model_field.py`, `picker.py`: the fields that name a back-end; `favourites.py`: the star with the user's favourites
-- `pull_box.py`, `backend_dialog.py`: downloading a model, and the dialog “Connection” with key and test
+- `key_box.py`, `pull_box.py`, `backend_dialog.py`: an API key, downloading a model, and the dialog “Connection”
 - `secondary_dialog.py`, `routes_dialog.py`: the comparison model, and the router's table
 - `server_form.py`, `servers_dialog.py`: the MCP tool servers; `tools_box.py`: which tools are on
 - `dollar_box.py`, `style_dialog.py`: persona, voice, length, tools and cost cap of a conversation

@@ -1,21 +1,19 @@
-"""The dialog “Connection” of a back-end: its API key, whether it answers, and downloading models to its server.
-
-A typed key goes from its field to the service, and nowhere else.
-"""
+"""The dialog “Connection” of a back-end: its API key, whether it answers, and downloading models to its server."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from app.gui.backends.key_box import KeyBox
 from app.gui.backends.model_lists import ModelLists
 from app.gui.backends.picker import BackendPicker
 from app.gui.backends.pull_box import PullBox
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import backend_choice, may_have_key
-from app.gui.widgets.form import StatusLine, key_field, row
-from app.gui.widgets.panel import Panel, Quiet
-from app.services.protocols import BackendService, KeyPlace, ProviderView
+from app.gui.widgets.form import StatusLine, row
+from app.gui.widgets.panel import Panel
+from app.services.protocols import BackendService, ProviderView
 from app.session.control import ROUTER, BackendChoice
 from app.settings.declarations import Settings
 
@@ -52,10 +50,9 @@ class BackendDialog(Panel):
         self._routed: BackendChoice | None = None
         """The choice that it was opened for, if that is from the router's table."""
         self.picker = BackendPicker(self, lists, lambda provider: backend_choice(settings, provider))
-        self.key_words = Quiet(parent=self)
-        self.key = key_field(self.tr("API key"), self.tr("paste a key"), self)
-        self.save_button = self.button(self.tr("&Save key"))
-        self.forget_button = self.button(self.tr("&Forget key"))
+        self.key_box = KeyBox(service, background, refused, self)
+        self.key, self.key_words = self.key_box.field, self.key_box.words
+        self.forget_button = self.key_box.forget_button
         self.test_button = self.button(self.tr("&Test connection"))
         self.answer = StatusLine(self.tr("Result of the test"), self)
         self.pull = PullBox(service, background, self)
@@ -75,7 +72,7 @@ class BackendDialog(Panel):
         shown = self.picker.choice
         self._routed = shown if routed and shown.provider == choice.provider else None
         if before == shown and not self.key_words.isHidden():
-            self._find_key()  # the back-end may have refused since the last time
+            self.key_box.find()  # the back-end may have refused since the last time
         self._turn_to()
         self.appear()
         (self.key if self.key.isVisible() else self.test_button).setFocus()
@@ -94,14 +91,12 @@ class BackendDialog(Panel):
         self.test_button.setEnabled(True)
         self._say("")
         keyed = view is not None and may_have_key(view)
-        for widget in (self.key_heading, self.key_words, self.key, self.save_button, self.forget_button):
+        for widget in (self.key_heading, *self._key_widgets):
             widget.setVisible(keyed)
         if moved:
-            self.key.setText("")
-            self.key_words.setText("")
-            self.forget_button.setEnabled(False)
+            self.key_box.turn_to(choice, view)
             if keyed:
-                self._find_key()
+                self.key_box.find()
         self.pull.turn_to(choice, view is not None and view.can_pull)
         self.fit()
 
@@ -118,46 +113,7 @@ class BackendDialog(Panel):
         self.use_button.setAccessibleName(name.replace("&", ""))
         self.use_button.setToolTip(help)
 
-    def _find_key(self) -> None:
-        choice = self.picker.choice
-        self._background.run(
-            "find the key", lambda: self._service.key_place(choice), self._show_place, self.key_words.setText
-        )
-
-    def _show_place(self, place: KeyPlace) -> None:
-        view = self._view()
-        name = view.key_name if view is not None else ""
-        if place == "none" and self._needs_key():
-            words = self.tr("There is no key yet.")
-        elif place == "none":
-            words = self.tr("There is no key; this one may not need any.")
-        elif place == "keyring":
-            words = self.tr("The key is in the system's keyring.")
-        elif place == "memory":
-            words = self.tr("The key is kept in memory until you close the window: there is no keyring here.")
-        elif name:
-            words = self.tr("The key comes from the environment variable {0}, which goes before a saved one.")
-        else:
-            words = self.tr("The key comes from the environment, which goes before a saved one.")
-        self.key_words.setText(words.format(name))
-        self.forget_button.setEnabled(place in ("keyring", "memory"))
-        self.fit()
-
-    def _save_key(self) -> None:
-        key, choice = self.key.text().strip(), self.picker.choice
-        self.key.setText("")
-        if key:
-            self._background.run(
-                "save the key", lambda: self._service.keep_key(choice, key), self._key_changed, self._say
-            )
-
-    def _forget_key(self) -> None:
-        choice = self.picker.choice
-        self._background.run("forget the key", lambda: self._service.forget_key(choice), self._key_changed, self._say)
-
-    def _key_changed(self, sentence: str) -> None:
-        self._say(sentence)
-        self._find_key()
+    def _key_changed(self) -> None:
         self._lists.ask(self.picker.choice, fresh=True)  # some providers list their models only with a key
 
     def _use(self) -> None:
@@ -187,7 +143,7 @@ class BackendDialog(Panel):
         self._refused.add(self.picker.choice.place)
         self._tested(sentence)
         if not self.key_words.isHidden():
-            self._find_key()
+            self.key_box.find()
 
     def _fetched(self, fetched: BackendChoice) -> None:
         """Proposes the model that was downloaded, and refreshes the list."""
@@ -207,10 +163,6 @@ class BackendDialog(Panel):
     def _view(self) -> ProviderView | None:
         return self._lists.views.get(self.picker.choice.provider)
 
-    def _needs_key(self) -> bool:
-        view = self._view()
-        return (view is not None and view.wants_key) or self.picker.choice.place in self._refused
-
     def _leave(self) -> None:
         """Drops the typed key and the test; a download goes on."""
         self.key.setText("")
@@ -221,9 +173,11 @@ class BackendDialog(Panel):
 
     def _lay_out(self) -> None:
         self.column.addLayout(self.picker.grid())
+        box = self.key_box
+        self._key_widgets = (box.words, box.field, box.save_button, box.forget_button)
         self.key_heading = self.heading(self.tr("Key"))
         self.column.addWidget(self.key_words)
-        self.column.addLayout(row(self.key, self.save_button, self.forget_button))
+        self.column.addLayout(row(self.key, box.save_button, box.forget_button))
         self.column.addWidget(self.pull)
         self.heading(self.tr("Test"))
         self.column.addLayout(row(self.test_button, None))
@@ -235,9 +189,10 @@ class BackendDialog(Panel):
     def _connect(self) -> None:
         self.picker.picked.connect(self._turn_to)
         self.picker.reshaped.connect(self._turn_to)
-        self.key.returnPressed.connect(self._save_key)
-        self.save_button.clicked.connect(self._save_key)
-        self.forget_button.clicked.connect(self._forget_key)
+        self.key.returnPressed.connect(self.key_box.save)
+        self.key_box.said.connect(self._say)
+        self.key_box.changed.connect(self._key_changed)
+        self.key_box.found.connect(self.fit)
         self.test_button.clicked.connect(self._test)
         self.pull.fetched.connect(self._fetched)
         self.pull.reshaped.connect(self.fit)

@@ -1,35 +1,26 @@
-"""The first run's card for models in the cloud: the provider, its model, and the key for it.
-
-A typed key goes from its field to the service, and nowhere else.
-"""
+"""The first run's card for models in the cloud: the provider, its model, and the key for it."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QLabel, QWidget
 
+from app.gui.backends.key_box import KeyBox
 from app.gui.backends.model_lists import ModelLists
 from app.gui.first_run.cards import ChoiceCard
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import MODELLED, backend_choice
-from app.gui.widgets.form import grid, key_field, push_button, row
-from app.gui.widgets.panel import Quiet
+from app.gui.widgets.form import grid, row
 from app.gui.widgets.pick_list import PickList
-from app.services.protocols import BackendService, KeyPlace
+from app.services.protocols import BackendService
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 
-SAVE = "first run: save the key"
-FIND = "first run: find the key"
-
 
 class CloudCard(ChoiceCard):
-    """`turned` when the user picks another provider or model; `said` emits a sentence about what became of a key."""
+    """`turned` when the user picks another provider or model."""
 
     turned = Signal()
-    said = Signal(str)
 
     def __init__(
         self,
@@ -47,21 +38,18 @@ class CloudCard(ChoiceCard):
         self._settings = settings
         self._lists = lists
         self._service = service
-        self._background = background
-        self.key_place: KeyPlace | None = None
-        """Where the key is, once that is known."""
         self.provider, self.model = PickList(self), PickList(self)
-        self.key = key_field(self.tr("API key"), self.tr("paste a key"), self)
+        self.key_box = KeyBox(service, background, set(), self)
+        self.key, self.key_words = self.key_box.field, self.key_box.words
         for view in lists.views.values():
             if view.wants_key and view.key in MODELLED:
                 self.provider.addItem(view.label, view.key)
-        self.save_button = push_button(self.tr("Save &key"), self.tr("Save the key"), self)
-        self.key_words = Quiet(parent=self)
         self._parts = self._lay_out()
         self._offer_models("")
+        self._turn_key()
         self.provider.activated.connect(self._turn)
         self.model.activated.connect(lambda _: self.turned.emit())
-        self.save_button.clicked.connect(lambda: self.save_key(lambda: None))
+        self.key_box.changed.connect(lambda: lists.ask(self.choice, fresh=True))
         lists.changed.connect(self._listed)
         self.show_controls(False)
 
@@ -75,11 +63,6 @@ class CloudCard(ChoiceCard):
         """What the fields say."""
         return BackendChoice(self.provider.currentData() or "", self.model.currentText())
 
-    @property
-    def typed(self) -> bool:
-        """Whether a key is being typed."""
-        return bool(self.key.text().strip())
-
     def offers(self, provider: str) -> bool:
         """Whether a provider can be chosen here."""
         return self.provider.findData(provider) >= 0
@@ -89,71 +72,29 @@ class CloudCard(ChoiceCard):
         moved = self.provider.currentData() != choice.provider
         self.provider.setCurrentIndex(self.provider.findData(choice.provider))
         if moved:
-            self._forget()
+            self._turn_key()
         self._offer_models(choice.model)
 
     def show_controls(self, shown: bool) -> None:
         """Shows or hides the fields; once shown, finds out where the key is and which models there are."""
         for widget in self._parts:
             widget.setVisible(shown)
-        if shown and self.isVisible() and self.key_place is None and not self._background.busy(FIND):
-            self.find_key()
+        if shown and self.isVisible() and self.key_box.place is None and not self.key_box.finding:
+            self.key_box.find()
             self._lists.ask(self.choice)
-
-    def find_key(self) -> None:
-        """Finds out where the key is, and says so."""
-        service, choice = self._service, BackendChoice(self.provider.currentData() or "")
-        if service is not None:
-            self._background.run(FIND, lambda: service.key_place(choice), self._show_place, self.key_words.setText)
-
-    @property
-    def saving(self) -> bool:
-        """Whether a key is being saved."""
-        return self._background.busy(SAVE)
-
-    def save_key(self, then: Callable[[], None]) -> None:
-        """Saves the typed key, if there is one, then calls `then`."""
-        service, key, choice = self._service, self.key.text().strip(), BackendChoice(self.provider.currentData() or "")
-        self.key.setText("")
-        if service is None or not key:
-            return
-
-        def kept(sentence: str) -> None:
-            self.key_place = None
-            self.said.emit(sentence)
-            self.find_key()
-            self._lists.ask(choice, fresh=True)  # some providers list their models only with a key
-            then()
-
-        def refused(sentence: str) -> None:
-            self.said.emit(sentence)
-            self.key.setFocus()
-
-        self._background.run(SAVE, lambda: service.keep_key(choice, key), kept, refused)
 
     # -- inner parts
 
     def _turn(self) -> None:
-        self._forget()
+        self._turn_key()
         self._offer_models("")
         self.show_controls(True)
         self.turned.emit()
 
-    def _forget(self) -> None:
-        self.key_place = None
-        self.key.setText("")
-        self.key_words.setText("")
-        self._background.cancel(FIND)
-
-    def _show_place(self, place: KeyPlace) -> None:
-        self.key_place = place
-        words = {
-            "none": self.tr("There is no key yet. Copy one from your account there, and paste it here."),
-            "environment": self.tr("The key comes from the environment."),
-            "keyring": self.tr("The key is in the system's keyring."),
-            "memory": self.tr("The key is kept in memory until you close the window: there is no keyring here."),
-        }
-        self.key_words.setText(words[place])
+    def _turn_key(self) -> None:
+        """Makes the key field about the chosen provider."""
+        provider = self.provider.currentData() or ""
+        self.key_box.turn_to(BackendChoice(provider), self._lists.views.get(provider))
 
     def _offer_models(self, wanted: str) -> None:
         provider = self.provider.currentData() or ""
@@ -172,15 +113,16 @@ class CloudCard(ChoiceCard):
     def _lay_out(self) -> tuple[QWidget, ...]:
         """Adds the fields to the card, and returns them with their labels."""
         self.model.setMinimumContentsLength(18)
-        self.key_words.setAccessibleName(self.tr("Where the key is"))
         self.provider.setAccessibleName(self.tr("Provider"))
         self.model.setAccessibleName(self.tr("Model in the cloud"))
         labels = [QLabel(text, self) for text in (self.tr("Provider"), self.tr("Model"), self.tr("Key"))]
+        box = self.key_box
+        box.forget_button.hide()
         fields = grid(10, 6, stretch=3)
         for column, widget in enumerate((labels[0], self.provider, labels[1], self.model)):
             fields.addWidget(widget, 0, column)
         fields.addWidget(labels[2], 1, 0)
-        fields.addLayout(row(self.key, self.save_button, spacing=8), 1, 1, 1, 3)
+        fields.addLayout(row(self.key, box.save_button, spacing=8), 1, 1, 1, 3)
         fields.addWidget(self.key_words, 2, 1, 1, 3)
         self.body.addLayout(fields)
-        return (*labels, self.provider, self.model, self.key, self.save_button, self.key_words)
+        return (*labels, self.provider, self.model, box.field, box.save_button, box.words)

@@ -136,7 +136,7 @@ class ModelPage(ChoicePage):
     # -- a page
 
     def arrive(self) -> QWidget | None:
-        self.cloud.key_place = None  # one may have been saved elsewhere
+        self.cloud.key_box.place = None  # one may have been saved elsewhere
         if self.offer is not None:
             self.offer.find_best()
         self._shape()
@@ -146,12 +146,12 @@ class ModelPage(ChoicePage):
         """Saves a typed key first; refuses to go on where a key is needed and missing."""
         if not self.cloud.button.isChecked() or self._service is None:
             return True
-        if self.cloud.typed:
-            self.cloud.save_key(self.ready.emit)
+        if self.cloud.key_box.typed:
+            self.cloud.key_box.save(self.ready.emit)
             return False
-        if self.cloud.saving:
+        if self.cloud.key_box.saving:
             return False  # `ready` follows once the key is saved
-        if self.cloud.key_place == "none":
+        if self.cloud.key_box.place == "none":
             self._say(self.tr("Paste a key first, or choose another model."))
             self.cloud.key.setFocus()
             return False
@@ -173,8 +173,8 @@ class ModelPage(ChoicePage):
         service = self._service
         if service is None:
             return
-        if self.cloud.button.isChecked() and self.cloud.typed:
-            self.cloud.save_key(self._test)
+        if self.cloud.button.isChecked() and self.cloud.key_box.typed:
+            self.cloud.key_box.save(self._test)
             return
         choice = self.choice
         focused = self.test_button.hasFocus()
@@ -223,5 +223,5 @@ class ModelPage(ChoicePage):
         self.ollama.turned.connect(self.touch)
         self.ollama.fetched.connect(self._fetched)
         self.cloud.turned.connect(self.touch)
-        self.cloud.said.connect(self._say)
-        self.cloud.key.returnPressed.connect(lambda: self._test() if self.cloud.typed else None)
+        self.cloud.key_box.said.connect(self._say)
+        self.cloud.key.returnPressed.connect(lambda: self._test() if self.cloud.key_box.typed else None)

@@ -586,7 +586,7 @@ async def test_a_key_is_wanted_kept_and_refused() -> None:
         assert page.cloud.model.currentText() == "claude-haiku-4-5" and page.answer.text() == ""
         place.service.refusal = UserError("This key holds blanks, which no key has.")
         QTest.keyClicks(page.cloud.key, "a b")
-        click(page.cloud.save_button)
+        click(page.cloud.key_box.save_button)
         await until(lambda: page.answer.text() == "This key holds blanks, which no key has.")
         assert page.cloud.key.hasFocus() and page.cloud.key.text() == ""
         place.service.refusal = None
