@@ -7,11 +7,12 @@ import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QWidget
 
 from app.conversation import events as e
 from app.demo.base import DemoService
@@ -29,10 +30,31 @@ from app.session.control import WeightsStore
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, no_devices
 
+Dialog = TypeVar("Dialog", bound=QDialog)
+
 
 async def diagnosed(with_words: bool, sections: object) -> str:
     """Diagnostics that hold nothing."""
     return "diagnostics"
+
+
+def open_dialog(window: QWidget, kind: type[Dialog]) -> Dialog:
+    """The dialog of a kind that is open."""
+    (dialog,) = [one for one in window.findChildren(kind) if one.isVisible()]
+    return dialog
+
+
+def control(parent: QWidget, name: str) -> QWidget:
+    """The visible control with an accessible name."""
+    (found,) = [one for one in parent.findChildren(QWidget) if one.isVisible() and one.accessibleName() == name]
+    return found
+
+
+def press(parent: QWidget, name: str) -> None:
+    """Clicks the button with an accessible name, which must be visible and enabled."""
+    button = control(parent, name)
+    assert isinstance(button, QAbstractButton) and button.isEnabled(), name
+    button.click()
 
 
 async def until(condition: Callable[[], object], seconds: float = 5.0) -> None:

@@ -1,1 +1,16 @@
-"""Choosing language models: pickers, keys, prices, routes, tools."""
+"""Widgets and dialogs for choosing, connecting and pricing the text models behind the voice, and their tools.
+
+Read in this order:
+
+- `model_lists.py`: which models each provider offers, fetched in the background
+- `model_field.py`, `picker.py`: the fields that name a back-end; `favourites.py`: the star with the user's favourites
+- `key_box.py`, `pull_box.py`, `backend_dialog.py`: an API key, downloading a model, and the dialog “Connection”
+- `secondary_dialog.py`, `routes_dialog.py`: the comparison model, and the router's table
+- `server_form.py`, `servers_dialog.py`: the MCP tool servers; `tools_box.py`: which tools are on
+- `dollar_box.py`, `style_dialog.py`: persona, voice, length, tools and cost cap of a conversation
+- `price_table.py`, `price_view.py`, `prices_dialog.py`: what models cost
+- `controller.py`: connects all of them to the session and the settings
+
+A `BackendChoice` leaves a picker or dialog as a signal; `controller.py` gives it to the session, and writes what the
+session has accepted into the settings and back into the pickers.
+"""

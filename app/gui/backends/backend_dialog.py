@@ -1,33 +1,34 @@
-"""All about one brain that needs no talk: its key, whether it answers, and fetching its models.
-
-Talks to the desk alone. A key that is typed goes from its field to the desk, and nowhere else.
-"""
+"""The dialog “Connection” of a back-end: its API key, whether it answers, and downloading models to its server."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
 
+from app.gui.backends.key_box import KeyBox
 from app.gui.backends.model_lists import ModelLists
 from app.gui.backends.picker import BackendPicker
 from app.gui.backends.pull_box import PullBox
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import backend_choice, may_have_key
-from app.gui.widgets.panel import Panel, Quiet
-from app.services.protocols import BackendService, KeyPlace, ProviderView
+from app.gui.widgets.form import StatusLine, row
+from app.gui.widgets.panel import Panel
+from app.services.protocols import BackendService, ProviderView
 from app.session.control import ROUTER, BackendChoice
 from app.settings.declarations import Settings
 
+TEST = "test the connection"
+
 
 class BackendDialog(Panel):
-    """Shows the brain that it was opened for; another can be looked at in it, and used. `refused`: the providers and
-    addresses that have refused something in this run, shared with whoever hears of it.
+    """Opens for one back-end; another can be picked in it, and used. `refused`: the places (provider and address) that
+    have refused a request in this run, shared with the caller.
     """
 
     chosen = Signal(object)
-    """The user wants the talk to have this `BackendChoice`."""
+    """The user wants to use this `BackendChoice`."""
     secondary_chosen = Signal(object)
-    """The user wants it at the side."""
+    """The user wants it as the comparison model."""
 
     def __init__(
         self,
@@ -39,37 +40,30 @@ class BackendDialog(Panel):
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
-        self.entitle(self.tr("Brain: key, connection, models"))
+        self.entitle(self.tr("Connection"))
         self._service = service
         self._lists = lists
-        self._errands = background
+        self._background = background
         self._refused = refused
         self._place = BackendChoice("")
         self._secondary = False
         self._routed: BackendChoice | None = None
-        """The brain that it was opened for, if that is one of the router's table."""
+        """The choice that it was opened for, if that is from the router's table."""
         self.picker = BackendPicker(self, lists, lambda provider: backend_choice(settings, provider))
-        self.key_words = Quiet(parent=self)
-        self.key = QLineEdit(self)
-        self.key.setAccessibleName(self.tr("API key"))
-        self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self.key.setPlaceholderText(self.tr("paste a key"))
-        hints = Qt.InputMethodHint
-        self.key.setInputMethodHints(hints.ImhHiddenText | hints.ImhSensitiveData | hints.ImhNoPredictiveText)
-        self.save_button = self.button(self.tr("&Save key"))
-        self.forget_button = self.button(self.tr("&Forget key"))
+        self.key_box = KeyBox(service, background, refused, self)
+        self.key, self.key_words = self.key_box.field, self.key_box.words
+        self.forget_button = self.key_box.forget_button
         self.test_button = self.button(self.tr("&Test connection"))
-        self.answer = Quiet(parent=self, selectable=True)
-        self.answer.setAccessibleName(self.tr("What the test found"))
+        self.answer = StatusLine(self.tr("Result of the test"), self)
         self.pull = PullBox(service, background, self)
-        self.use_button = self.button(self.tr("&Use this brain"))
+        self.use_button = self.button(self.tr("&Use this model"))
         self.close_button = self.button(self.tr("Close"), self.tr("Close this dialog"))
         self._lay_out()
         self._connect()
 
     def open_for(self, choice: BackendChoice, *, secondary: bool = False, routed: bool = False) -> None:
-        """Appears with a brain, to be used for the talk or, if `secondary`, at the side; `routed`: the router is, which
-        has asked it.
+        """Opens with a back-end, to be used for the conversation or, if `secondary`, as the comparison model; `routed`:
+        the router has asked it.
         """
         self._secondary = secondary
         self._routed, before = None, self._place
@@ -78,7 +72,7 @@ class BackendDialog(Panel):
         shown = self.picker.choice
         self._routed = shown if routed and shown.provider == choice.provider else None
         if before == shown and not self.key_words.isHidden():
-            self._look_for_key()  # it may have refused since it was looked at
+            self.key_box.find()  # the back-end may have refused since the last time
         self._turn_to()
         self.appear()
         (self.key if self.key.isVisible() else self.test_button).setFocus()
@@ -86,88 +80,48 @@ class BackendDialog(Panel):
     # -- the key
 
     def _turn_to(self) -> None:
-        """Another brain is shown: all that is said below is about that one."""
+        """Makes the rest of the dialog about the picked back-end."""
         choice, view = self.picker.choice, self._view()
         self._name_use()
         if choice == self._place:
             return
         moved = choice.place != self._place.place
         self._place = choice
-        self._errands.cancel("test the connection")
+        self._background.cancel(TEST)
         self.test_button.setEnabled(True)
         self._say("")
         keyed = view is not None and may_have_key(view)
-        for widget in (self.key_heading, self.key_words, self.key, self.save_button, self.forget_button):
+        for widget in (self.key_heading, *self._key_widgets):
             widget.setVisible(keyed)
         if moved:
-            self.key.setText("")
-            self.key_words.setText("")
-            self.forget_button.setEnabled(False)
+            self.key_box.turn_to(choice, view)
             if keyed:
-                self._look_for_key()
+                self.key_box.find()
         self.pull.turn_to(choice, view is not None and view.can_pull)
         self.fit()
 
     def _name_use(self) -> None:
-        """Says on the button what it does."""
-        if self._again:
-            name, help = self.tr("&Use the router again"), self.tr("The router begins anew, with what you put right.")
+        if self._returns_to_router:
+            name, help = self.tr("&Use the router again"), self.tr("Starts the router again, with your correction.")
         elif self._secondary:
-            name, help = self.tr("&Use it at the side"), self.tr("It answers beside the one that drives.")
+            name, help = self.tr("&Compare with it"), self.tr("It answers next to the model that speaks.")
         else:
-            name, help = self.tr("&Use this brain"), self.tr("The talk goes on with it.")
+            name, help = self.tr("&Use this model"), self.tr("The conversation goes on with it.")
             if self._routed is not None:
-                help = self.tr("The talk goes on with it, and not with the router.")
+                help = self.tr("The conversation goes on with it instead of the router.")
         self.use_button.setText(name)
         self.use_button.setAccessibleName(name.replace("&", ""))
         self.use_button.setToolTip(help)
 
-    def _look_for_key(self) -> None:
-        choice = self.picker.choice
-        self._errands.run(
-            "look for the key", lambda: self._service.key_place(choice), self._show_place, self.key_words.setText
-        )
-
-    def _show_place(self, place: KeyPlace) -> None:
-        view = self._view()
-        name = view.key_name if view is not None else ""
-        words = {
-            "none": self.tr("There is no key yet.")
-            if self._wants_key()
-            else self.tr("There is no key; this one may not need any."),
-            "environment": self.tr(
-                "The key comes from the environment variable {0}, which goes before a saved one."
-            ).format(name)
-            if name
-            else self.tr("The key comes from the environment, which goes before a saved one."),
-            "keyring": self.tr("The key is in the system's keyring."),
-            "memory": self.tr("The key is kept in memory until you close the window: there is no keyring here."),
-        }
-        self.key_words.setText(words[place])
-        self.forget_button.setEnabled(place in ("keyring", "memory"))
-        self.fit()
-
-    def _save_key(self) -> None:
-        key, choice = self.key.text().strip(), self.picker.choice
-        self.key.setText("")
-        if key:
-            self._errands.run("keep the key", lambda: self._service.keep_key(choice, key), self._key_changed, self._say)
-
-    def _forget_key(self) -> None:
-        choice = self.picker.choice
-        self._errands.run("forget the key", lambda: self._service.forget_key(choice), self._key_changed, self._say)
-
-    def _key_changed(self, sentence: str) -> None:
-        self._say(sentence)
-        self._look_for_key()
-        self._lists.ask(self.picker.choice, fresh=True)  # with the key, it may tell its models
+    def _key_changed(self) -> None:
+        self._lists.ask(self.picker.choice, fresh=True)  # some providers list their models only with a key
 
     def _use(self) -> None:
         choice = self.picker.choice
-        if self._again:
+        if self._returns_to_router:
             choice = BackendChoice(ROUTER)
-        elif not self.picker.whole:
-            self._say(self.tr("Say first where the server is."))
+        elif fault := self.picker.fault:
+            self._say(fault)
             self.picker.url.setFocus()
             return
         self.close()
@@ -178,8 +132,8 @@ class BackendDialog(Panel):
     def _test(self) -> None:
         choice = self.picker.choice
         self.test_button.setEnabled(False)
-        self._say(self.tr("Asking {0} for a word …").format(self._lists.label(choice.provider)))
-        self._errands.run("test the connection", lambda: self._service.test(choice), self._tested, self._test_failed)
+        self._say(self.tr("Testing {0} …").format(self._lists.label(choice.provider)))
+        self._background.run(TEST, lambda: self._service.test(choice), self._tested, self._test_failed)
 
     def _tested(self, sentence: str) -> None:
         self.test_button.setEnabled(True)
@@ -189,56 +143,44 @@ class BackendDialog(Panel):
         self._refused.add(self.picker.choice.place)
         self._tested(sentence)
         if not self.key_words.isHidden():
-            self._look_for_key()
+            self.key_box.find()
 
     def _fetched(self, fetched: BackendChoice) -> None:
-        """Proposes the model that has come, and has it listed."""
-        choice = self.picker.choice
-        if self.isVisible() and choice.place == fetched.place:
+        """Proposes the model that was downloaded, and refreshes the list."""
+        if self.isVisible() and self.picker.choice.place == fetched.place:
             self.picker.show_choice(fetched)
         self._lists.ask(fetched, fresh=True)
 
     def _say(self, sentence: str) -> None:
-        self.answer.setText(sentence)
-        self.answer.setVisible(bool(sentence))
+        self.answer.say(sentence)
         self.fit()
 
-    # -- inner parts
-
     @property
-    def _again(self) -> bool:
-        """Whether it shows a brain of the router's table that was to be put right: that goes on with the router."""
+    def _returns_to_router(self) -> bool:
+        """Whether it still shows the choice from the router's table that it was opened for."""
         return self._routed is not None and self.picker.choice == self._routed
 
     def _view(self) -> ProviderView | None:
         return self._lists.views.get(self.picker.choice.provider)
 
-    def _wants_key(self) -> bool:
-        view = self._view()
-        return (view is not None and view.wants_key) or self.picker.choice.place in self._refused
-
     def _leave(self) -> None:
-        """Nothing of a key stays behind; a model goes on being fetched."""
+        """Drops the typed key and the test; a download goes on."""
         self.key.setText("")
-        self._errands.cancel("test the connection")
+        self._background.cancel(TEST)
         self._place = BackendChoice("")
 
+    # -- building
+
     def _lay_out(self) -> None:
-        picker = self.picker
-        self.column.addLayout(picker.grid())
+        self.column.addLayout(self.picker.grid())
+        box = self.key_box
+        self._key_widgets = (box.words, box.field, box.save_button, box.forget_button)
         self.key_heading = self.heading(self.tr("Key"))
         self.column.addWidget(self.key_words)
-        row = QHBoxLayout()
-        row.addWidget(self.key, 1)
-        row.addWidget(self.save_button)
-        row.addWidget(self.forget_button)
-        self.column.addLayout(row)
+        self.column.addLayout(row(self.key, box.save_button, box.forget_button))
         self.column.addWidget(self.pull)
-        self.heading(self.tr("Connection"))
-        row = QHBoxLayout()
-        row.addWidget(self.test_button)
-        row.addStretch(1)
-        self.column.addLayout(row)
+        self.heading(self.tr("Test"))
+        self.column.addLayout(row(self.test_button, None))
         self.column.addWidget(self.answer)
         self.column.addStretch(1)
         self.foot(self.use_button, self.close_button)
@@ -247,9 +189,10 @@ class BackendDialog(Panel):
     def _connect(self) -> None:
         self.picker.picked.connect(self._turn_to)
         self.picker.reshaped.connect(self._turn_to)
-        self.key.returnPressed.connect(self._save_key)
-        self.save_button.clicked.connect(self._save_key)
-        self.forget_button.clicked.connect(self._forget_key)
+        self.key.returnPressed.connect(self.key_box.save)
+        self.key_box.said.connect(self._say)
+        self.key_box.changed.connect(self._key_changed)
+        self.key_box.found.connect(self.fit)
         self.test_button.clicked.connect(self._test)
         self.pull.fetched.connect(self._fetched)
         self.pull.reshaped.connect(self.fit)

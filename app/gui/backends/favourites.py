@@ -1,7 +1,4 @@
-"""The user's favourite brains, one click or one key away: for swapping in mid-talk before an audience.
-
-Says what was picked or changed; does nothing.
-"""
+"""The user's favourite back-ends, one click or one key away, for swapping during a conversation."""
 
 from __future__ import annotations
 
@@ -15,17 +12,17 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 from app.gui.state.choice import MODELLED, is_router
 from app.session.control import BackendChoice
 
-MOST = 9
-"""As many as there are keys for them."""
+MAX_FAVOURITES = 9
+"""Alt+1 to Alt+9."""
 
 
 class FavouritesButton(QToolButton):
-    """A star with a menu: the favourites, each with its key, and a way to keep the brain of now or drop it."""
+    """A star with a menu: the favourites, each with its key, and an entry that adds or removes the current back-end."""
 
     picked = Signal(object)
     """A `BackendChoice`."""
     changed = Signal(object)
-    """All favourites, as a tuple of `BackendChoice`, after one was kept or dropped."""
+    """All favourites, as a tuple of `BackendChoice`, after one was added or removed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,7 +32,7 @@ class FavouritesButton(QToolButton):
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMenu(QMenu(self))
-        name = self.tr("Favourite brains")
+        name = self.tr("Favourite models")
         self.setAccessibleName(name)
         self.setToolTip(name)
         self.picks: list[QAction] = []
@@ -46,23 +43,23 @@ class FavouritesButton(QToolButton):
         self._fill()
 
     def set_labels(self, labels: dict[str, str]) -> None:
-        """What the providers are called."""
+        """Sets the providers' names for people, by key."""
         self._labels = labels
         self._fill()
 
     def show_backends(self, backends: Iterable[BackendChoice]) -> None:
-        """These are the favourites."""
-        self._backends = tuple(dict.fromkeys(backends))[:MOST]
+        """Shows these favourites."""
+        self._backends = tuple(dict.fromkeys(backends))[:MAX_FAVOURITES]
         self._fill()
 
     def show_backend(self, choice: BackendChoice) -> None:
-        """This brain is in force."""
+        """Marks the current back-end."""
         if choice != self._current:
             self._current = choice
             self._fill()
 
     def words(self, choice: BackendChoice) -> str:
-        """A brain for people."""
+        """A back-end's name for people."""
         label = self._labels.get(choice.provider, choice.provider)
         return f"{choice.model} ({label})" if choice.model else label
 
@@ -88,8 +85,8 @@ class FavouritesButton(QToolButton):
             menu.addSeparator()
         is_one = self._current in self._backends
         backend = self.words(self._current)
-        self._keep.setText((self.tr("Drop {0}") if is_one else self.tr("Keep {0}")).format(backend))
-        self._keep.setEnabled(is_one or len(self._backends) < MOST)
+        self._keep.setText((self.tr("Remove {0}") if is_one else self.tr("Add {0}")).format(backend))
+        self._keep.setEnabled(is_one or len(self._backends) < MAX_FAVOURITES)
         menu.addAction(self._keep)
         self.setText("★" if is_one else "☆")
 
@@ -100,13 +97,13 @@ class FavouritesButton(QToolButton):
 
 
 def to_text(backends: Iterable[BackendChoice]) -> str:
-    """Favourites as a setting keeps them."""
+    """Favourites as JSON, for the settings."""
     rows = [{"provider": b.provider, "model": b.model, "base_url": b.base_url} for b in backends]
     return json.dumps(rows, ensure_ascii=False) if rows else ""
 
 
 def from_text(text: str, providers: Iterable[str]) -> tuple[BackendChoice, ...]:
-    """What `to_text` wrote; what can't be understood, or is of a provider that there is not, is left out."""
+    """Reads what `to_text` wrote; skips what is malformed or of an unknown provider."""
     known = set(providers)
     try:
         rows = json.loads(text or "[]")
@@ -119,4 +116,4 @@ def from_text(text: str, providers: Iterable[str]) -> tuple[BackendChoice, ...]:
         choice = BackendChoice(*(str(row.get(key, "")) for key in ("provider", "model", "base_url")))
         if choice.provider in MODELLED or is_router(choice) or not choice.model:
             backends.append(choice)
-    return tuple(backends)[:MOST]
+    return tuple(backends)[:MAX_FAVOURITES]

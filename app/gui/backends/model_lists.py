@@ -1,7 +1,4 @@
-"""The models that brains offer: what is known at once, the rest fetched in the background.
-
-Asks the desk, which keeps its answers for a while. Knows nothing of widgets.
-"""
+"""Lists the models that each provider offers: at once what is known, the rest fetched in the background."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ _Place = tuple[str, str]
 
 
 class ModelLists(QObject):
-    """`changed` tells a provider's key and URL when its list, or the trouble with it, is another."""
+    """`changed` emits a provider's key and URL when its list, or the reason why there is none, has changed."""
 
     changed = Signal(str, str)
 
@@ -34,9 +31,9 @@ class ModelLists(QObject):
         super().__init__(parent)
         self.views = {view.key: replace(view, label=said(view.label)) for view in views}
         self.awake = False
-        """Whether there is an event loop to ask on, yet."""
+        """Whether the event loop runs, without which nothing can be fetched."""
         self._service = service
-        self._errands = background
+        self._background = background
         self._found: dict[_Place, tuple[str, ...]] = {}
         self._trouble: dict[_Place, str] = {}
 
@@ -51,11 +48,11 @@ class ModelLists(QObject):
         return self._found.get(choice.place, view.suggestions if view is not None else ())
 
     def trouble(self, choice: BackendChoice) -> str:
-        """Why there is no newer list, in a sentence; empty when all is well."""
+        """Why the list could not be fetched, as a sentence; empty when all is well."""
         return self._trouble.get(choice.place, "")
 
     def can_ask(self, choice: BackendChoice) -> bool:
-        """Whether there is somebody to ask for this brain's models."""
+        """Whether the list of models can be fetched for this provider and server."""
         view = self.views.get(choice.provider)
         if self._service is None or view is None or choice.provider not in MODELLED:
             return False
@@ -63,10 +60,10 @@ class ModelLists(QObject):
 
     def busy(self, choice: BackendChoice) -> bool:
         """Whether a list is being fetched."""
-        return self._errands.busy(_errand(choice))
+        return self._background.busy(_task(choice))
 
     def ask(self, choice: BackendChoice, *, fresh: bool = False) -> None:
-        """Fetches the list in the background, unless it is known; `fresh` does so anyway."""
+        """Fetches the list in the background, unless it is known; `fresh` fetches it even so."""
         service, place = self._service, choice.place
         if service is None or not self.awake or not self.can_ask(choice) or self.busy(choice):
             return
@@ -82,8 +79,8 @@ class ModelLists(QObject):
             self._trouble[place] = sentence
             self.changed.emit(*place)
 
-        self._errands.run(_errand(choice), lambda: service.models(choice, fresh=fresh), found, failed)
+        self._background.run(_task(choice), lambda: service.models(choice, fresh=fresh), found, failed)
 
 
-def _errand(choice: BackendChoice) -> str:
+def _task(choice: BackendChoice) -> str:
     return f"list models of {choice.provider} {choice.base_url}".strip()

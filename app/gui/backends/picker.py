@@ -1,34 +1,34 @@
-"""The fields that name a brain: provider, model, server. Says what the user picked; does nothing.
+"""The fields that name a back-end: provider, model, server.
 
 The widgets stand in no layout: the setup bar puts them in a row, the dialogs below each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QCompleter, QGridLayout, QLabel, QLineEdit, QToolButton, QWidget
+from PySide6.QtCore import QObject, QSignalBlocker, Signal
+from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QLineEdit, QWidget
 
+from app.gui.backends.model_field import ModelField, list_width
 from app.gui.backends.model_lists import ModelLists
 from app.gui.state.choice import LOCATED, MODELLED, is_router
+from app.gui.widgets.form import grid, label_of
 from app.gui.widgets.pick_list import PickList
 from app.session.control import BackendChoice
 
-WIDEST_LIST_PX = 460
-
 
 class BackendPicker(QObject):
-    """`recall` tells the brain that was last used of a provider; `about` tells pickers in one window apart;
-    without `labelled`, whoever lays them out says what is what.
+    """`recall` returns the choice last used for a provider. `about` tells the pickers of one window apart for screen
+    readers; without `labelled`, the labels stay hidden.
     """
 
     picked = Signal(object)
-    """A `BackendChoice` that is whole."""
+    """The user picked a `BackendChoice`, with an address where one is needed."""
     reshaped = Signal()
     """Other fields are shown now."""
     typed = Signal()
-    """Enter was pressed in a text field: the typing is over."""
+    """Enter was pressed in a text field."""
 
     def __init__(
         self,
@@ -53,39 +53,15 @@ class BackendPicker(QObject):
                 self.backend.addItem(view.label, view.key)
         self.backend.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.backend.setMinimumContentsLength(9)
-        self.backend.view().setMinimumWidth(_widest([view.label for view in lists.views.values()], self.backend))
-        self.model = QComboBox(parent)
-        self.model.setEditable(True)
-        self.model.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        self.model.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.model.setMinimumContentsLength(9)
-        self.model.setMaxVisibleItems(16)
-        completer = self.model.completer()
-        completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
-        completer.setFilterMode(Qt.MatchFlag.MatchContains)
-        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        self.refresh = QToolButton(parent)
-        self.refresh.setText("↻")
-        self.refresh.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.backend.view().setMinimumWidth(list_width((view.label for view in lists.views.values()), self.backend))
+        self.model = ModelField(lists, parent)
+        self.refresh = self.model.refresh
         self.url = QLineEdit(parent)
         self.url.setMinimumWidth(84)
-        for widget, name, help in (
-            (self.backend, self.tr("Brain"), self.tr("The language model that thinks.")),
-            (self.model, self.tr("Model"), ""),
-            (self.refresh, self.tr("Refresh the list of models"), ""),
-            (self.url, self.tr("Server"), ""),
-        ):
-            widget.setAccessibleName(f"{name}, {about}" if about else name)
-            widget.setToolTip(help)
-        self.backend_label, self.model_label, self.url_label = QLabel(parent), QLabel(parent), QLabel(parent)
-        for label, text, widget in (
-            (self.backend_label, self.tr("&Brain"), self.backend),
-            (self.model_label, self.tr("M&odel"), self.model),
-            (self.url_label, self.tr("Ser&ver"), self.url),
-        ):
-            label.setText(text if labelled else "")
-            label.setBuddy(widget)
-            label.setVisible(labelled)
+        self._name_fields(about)
+        self.backend_label = self._label(self.tr("&Provider"), self.backend, parent)
+        self.model_label = self._label(self.tr("M&odel"), self.model, parent)
+        self.url_label = self._label(self.tr("Ser&ver"), self.url, parent)
         self._connect()
         self._show_whole_url()
 
@@ -100,35 +76,37 @@ class BackendPicker(QObject):
 
     @property
     def whole(self) -> bool:
-        """Whether what the fields say is a brain: a server of the user's own needs an address."""
+        """Whether nothing is missing: a server of the user's own needs an address."""
         return self._whole(self.choice)
 
+    @property
+    def fault(self) -> str:
+        """What is missing, as a sentence; empty when the choice is whole."""
+        return "" if self.whole else self.tr("Enter the server's address first.")
+
     def grid(self) -> QGridLayout:
-        """The parts with their labels, one below the other, for a dialog."""
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(6)
-        grid.setColumnStretch(1, 1)
-        grid.addWidget(self.backend_label, 0, 0)
-        grid.addWidget(self.backend, 0, 1, 1, 2)
-        grid.addWidget(self.model_label, 1, 0)
-        grid.addWidget(self.model, 1, 1)
-        grid.addWidget(self.refresh, 1, 2)
-        grid.addWidget(self.url_label, 2, 0)
-        grid.addWidget(self.url, 2, 1, 1, 2)
-        return grid
+        """The fields with their labels, one below the other, for a dialog."""
+        layout = grid(8, 6, stretch=1)
+        layout.addWidget(self.backend_label, 0, 0)
+        layout.addWidget(self.backend, 0, 1, 1, 2)
+        layout.addWidget(self.model_label, 1, 0)
+        layout.addWidget(self.model, 1, 1)
+        layout.addWidget(self.refresh, 1, 2)
+        layout.addWidget(self.url_label, 2, 0)
+        layout.addWidget(self.url, 2, 1, 1, 2)
+        return layout
 
     def refuse(self, provider: str) -> None:
-        """A brain of this provider was refused: picked again, it first waits for an address, or for Enter."""
+        """A choice of this provider was refused: picked again, it first waits for an address, or for Enter."""
         if provider != self.backend.currentData():
             self._refused.add(provider)
 
     def forgive(self, provider: str) -> None:
-        """A brain of this provider was taken."""
+        """A choice of this provider was accepted."""
         self._refused.discard(provider)
 
     def show_choice(self, choice: BackendChoice) -> None:
-        """Shows a brain, without saying that it was picked; leaves alone what is being typed for the same one."""
+        """Shows a choice without emitting `picked`; leaves alone what is being typed for the same provider."""
         place = self.backend.findData(choice.provider)
         if place < 0:
             return
@@ -137,44 +115,19 @@ class BackendPicker(QObject):
             del self._tried[choice.provider]
         with QSignalBlocker(self.backend):
             self.backend.setCurrentIndex(place)
-        if not (same and _being_typed(self.url)):
+        if not (same and _being_typed(self.url, self.url)):
             self.url.setText(choice.base_url)
             self.url.setCursorPosition(0)
-        if not (same and _being_typed(self.model)):
-            self._show_model(choice.model)
+        if not (same and _being_typed(self.model, self.model.edit)):
+            self.model.show_model(choice.model)
         self._shape()
-        self._fill()
+        self._offer_models()
 
     def ask(self) -> None:
-        """Looks the models up in the background."""
-        self._lists.ask(self.choice)
-        self._tell_trouble()
+        """Fetches the list of models in the background, unless it is known."""
+        self.model.fetch(self.choice)
 
-    # -- inner parts
-
-    def _connect(self) -> None:
-        self.backend.activated.connect(self._pick_backend)
-        self.model.activated.connect(lambda: self._say(self.choice))
-        self.refresh.clicked.connect(self._refresh)
-        edit = self.model.lineEdit()
-        assert edit is not None
-        for field in (edit, self.url):
-            field.editingFinished.connect(self._pick_fields)
-            field.returnPressed.connect(self._enter)
-        self.url.textChanged.connect(self._show_whole_url)
-        self._lists.changed.connect(self._listed)
-
-    def _show_whole_url(self) -> None:
-        help = self.tr("The address of the server; press Enter to use it.")
-        self.url.setToolTip("\n".join(filter(None, (self.url.text().strip(), help))))
-
-    def _located(self, provider: str) -> bool:
-        view = self._lists.views.get(provider)
-        return view is not None and view.url is not None and provider in LOCATED
-
-    def _whole(self, choice: BackendChoice) -> bool:
-        view = self._lists.views.get(choice.provider)
-        return view is not None and (view.url != "" or bool(choice.base_url))
+    # -- what the user does
 
     def _pick_backend(self) -> None:
         provider = self.backend.currentData()
@@ -184,8 +137,7 @@ class BackendPicker(QObject):
         if not known.base_url and self._located(provider):
             known = BackendChoice(provider, known.model, self._lists.views[provider].url or "")
         choice = self._tried.get(provider, known)
-        self.url.setModified(False)
-        self._edit().setModified(False)
+        self._end_typing()
         self.show_choice(choice)
         self._tried[provider] = choice
         self.ask()
@@ -193,32 +145,39 @@ class BackendPicker(QObject):
             self.picked.emit(choice)
         else:
             self.url.setFocus()
-            self.url.selectAll()  # there is no address yet, or one that was refused: it is asked for
+            self.url.selectAll()  # there is no address yet, or one that was refused
 
     def _pick_fields(self) -> None:
         choice = self.choice
         if choice.place != self._place:
-            self._fill()
+            self._offer_models()
             self.ask()
-        if choice == self._tried.get(choice.provider, self._recall(choice.provider)):
-            return
-        self._say(choice)
+        if choice != self._tried.get(choice.provider, self._recall(choice.provider)):
+            self._emit(choice)
 
     def _enter(self) -> None:
-        self._say(self.choice)
+        self._emit(self.choice)
         self.typed.emit()
 
-    def _say(self, choice: BackendChoice) -> None:
+    def _emit(self, choice: BackendChoice) -> None:
         self._tried[choice.provider] = choice
-        self.url.setModified(False)
-        self._edit().setModified(False)
+        self._end_typing()
         if self._whole(choice):
             self.picked.emit(choice)
 
-    def _edit(self) -> QLineEdit:
-        edit = self.model.lineEdit()
-        assert edit is not None
-        return edit
+    def _end_typing(self) -> None:
+        self.url.setModified(False)
+        self.model.edit.setModified(False)
+
+    # -- what is shown
+
+    def _located(self, provider: str) -> bool:
+        view = self._lists.views.get(provider)
+        return view is not None and view.url is not None and provider in LOCATED
+
+    def _whole(self, choice: BackendChoice) -> bool:
+        view = self._lists.views.get(choice.provider)
+        return view is not None and (view.url != "" or bool(choice.base_url))
 
     def _shape(self) -> None:
         provider = self.backend.currentData() or ""
@@ -230,65 +189,49 @@ class BackendPicker(QObject):
         self.refresh.setVisible(modelled and self._lists.can_ask(self.choice))
         view = self._lists.views.get(provider)
         first = view.suggestions[0] if view is not None and view.suggestions else ""
-        self._edit().setPlaceholderText(first or self.tr("default"))
+        self.model.edit.setPlaceholderText(first or self.tr("default"))
         self.url.setPlaceholderText((view.url if view is not None else "") or "http://host:8080/v1")
         self.reshaped.emit()
 
-    def _fill(self) -> None:
-        choice = self.choice
-        self._place = choice.place
-        models = self._lists.offered(choice)
-        if [self.model.itemText(place) for place in range(self.model.count())] != list(models):
-            modified, cursor = self._edit().isModified(), self._edit().cursorPosition()
-            with QSignalBlocker(self.model), QSignalBlocker(self._edit()):
-                self.model.clear()
-                self.model.addItems(list(models))
-            self._show_model(choice.model)
-            self._edit().setModified(modified)
-            self._edit().setCursorPosition(cursor if modified else 0)
-            self.model.view().setMinimumWidth(_widest(models, self.model))
-        self._tell_trouble()
-
-    def _show_model(self, model: str) -> None:
-        with QSignalBlocker(self.model), QSignalBlocker(self._edit()):
-            self.model.setCurrentIndex(self.model.findText(model, Qt.MatchFlag.MatchExactly) if model else -1)
-            self.model.setEditText(model)
-            self._edit().setCursorPosition(0)
-
-    def _refresh(self) -> None:
-        self._lists.ask(self.choice, fresh=True)
-        self._tell_trouble()
+    def _offer_models(self) -> None:
+        self._place = self.choice.place
+        self.model.offer(self.choice)
 
     def _listed(self, provider: str, url: str) -> None:
         if (provider, url) == (self.choice.provider, self.choice.base_url):
-            self._fill()
+            self._offer_models()
 
-    def _tell_trouble(self) -> None:
-        choice = self.choice
-        busy, trouble = self._lists.busy(choice), self._lists.trouble(choice)
-        number = self.model.count()
-        words = self.tr("The model's name; empty for the default one.")
-        if trouble:
-            state = self.tr("The list of models could not be fetched: {0}").format(trouble)
-        elif busy:
-            state = self.tr("The list of models is being fetched.")
-        elif not number:
-            state = self.tr("No models are known yet: type a name.")
-        else:
-            state = self.tr("1 model is offered.") if number == 1 else self.tr("{0} models are offered.").format(number)
-        self.model.setToolTip(f"{words}\n{state}")
-        self.model.setAccessibleDescription(state)
-        self.refresh.setText("…" if busy else "⚠" if trouble else "↻")
-        refresh = self.tr("Fetches the list of models anew.")
-        self.refresh.setToolTip(f"{state}\n{refresh}" if trouble else refresh)
+    def _show_whole_url(self) -> None:
+        help = self.tr("The address of the server; press Enter to use it.")
+        self.url.setToolTip("\n".join(filter(None, (self.url.text().strip(), help))))
+
+    # -- building
+
+    def _name_fields(self, about: str) -> None:
+        self.backend.setToolTip(self.tr("Who runs the language model that works out the answers."))
+        for widget, name in (
+            (self.backend, self.tr("Provider")),
+            (self.model, self.tr("Model")),
+            (self.refresh, self.tr("Refresh the list of models")),
+            (self.url, self.tr("Server")),
+        ):
+            widget.setAccessibleName(f"{name}, {about}" if about else name)
+
+    def _label(self, text: str, widget: QWidget, parent: QWidget) -> QLabel:
+        label = label_of(widget, text if self._labelled else "", parent)
+        label.setVisible(self._labelled)
+        return label
+
+    def _connect(self) -> None:
+        self.backend.activated.connect(self._pick_backend)
+        self.model.activated.connect(lambda: self._emit(self.choice))
+        self.refresh.clicked.connect(lambda: self.model.fetch(self.choice, fresh=True))
+        for field in (self.model.edit, self.url):
+            field.editingFinished.connect(self._pick_fields)
+            field.returnPressed.connect(self._enter)
+        self.url.textChanged.connect(self._show_whole_url)
+        self._lists.changed.connect(self._listed)
 
 
-def _widest(texts: Sequence[str], combo: QComboBox) -> int:
-    """How wide a list must be for these texts, within reason."""
-    widest = max((combo.fontMetrics().horizontalAdvance(text) for text in texts), default=0)
-    return min(WIDEST_LIST_PX, widest + 48)
-
-
-def _being_typed(field: QComboBox | QLineEdit) -> bool:
-    edit = field.lineEdit() if isinstance(field, QComboBox) else field
-    return edit is not None and edit.isModified() and (field.hasFocus() or edit.hasFocus())
+def _being_typed(field: QWidget, edit: QLineEdit) -> bool:
+    return edit.isModified() and (field.hasFocus() or edit.hasFocus())

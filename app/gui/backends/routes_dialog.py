@@ -1,31 +1,32 @@
-"""The user's table from kinds of questions to brains, which the router goes by. Says it; does nothing."""
+"""The router's table: which back-end answers which kind of question."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.gui.backends.model_lists import ModelLists
 from app.gui.backends.picker import BackendPicker
 from app.gui.state.choice import KINDS, backend_choice
+from app.gui.widgets.form import StatusLine, grid, label_of
 from app.gui.widgets.panel import Panel, Quiet
 from app.session.control import ROUTER, BackendChoice
 from app.settings.declarations import Settings
 
 LONGEST_ADDRESS = "http://192.168.100.100:41773/v1"
-"""What can be read whole in the table."""
+"""What can be read in full in the table."""
 
 
 class RoutesDialog(Panel):
-    """`changed` tells a dict from kinds to `BackendChoice`s, one for each kind."""
+    """`changed` emits a dict from kinds to `BackendChoice`s, one for each kind."""
 
     changed = Signal(object)
 
     def __init__(self, lists: ModelLists, settings: Settings, parent: QWidget) -> None:
         super().__init__(parent)
-        self.entitle(self.tr("Brains by kind of question"))
+        self.entitle(self.tr("Router's table"))
         self.setMinimumWidth(790)
         words = {
             "everyday": (self.tr("Everyday talk"), self.tr("small talk, plans, the household")),
@@ -34,14 +35,12 @@ class RoutesDialog(Panel):
             "humanities": (self.tr("Humanities"), self.tr("history, law, languages")),
             "creative": (self.tr("Creative"), self.tr("stories, rhymes, ideas")),
         }
-        lead = self.tr("Each question goes to the brain for its kind, while the talk's brain is “{0}”.")
+        lead = self.tr("While “{0}” is chosen, each question goes to the model for its kind.")
         self.column.addWidget(Quiet(lead.format(lists.label(ROUTER)), self))
         self.pickers: dict[str, BackendPicker] = {}
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(10)
-        grid.setVerticalSpacing(8)
-        grid.setColumnStretch(2, 3)
-        grid.setColumnStretch(4, 2)
+        table = grid(10, 8, stretch=2)
+        table.setColumnStretch(2, 3)
+        table.setColumnStretch(4, 2)
         for row, kind in enumerate(KINDS):
             name, help = words[kind]
             picker = BackendPicker(
@@ -50,14 +49,12 @@ class RoutesDialog(Panel):
             picker.backend.setMinimumContentsLength(17)
             picker.url.setMinimumWidth(picker.url.fontMetrics().horizontalAdvance(LONGEST_ADDRESS) + 20)
             self.pickers[kind] = picker
-            label = QLabel(name, self)
+            label = label_of(picker.backend, name, self)
             label.setToolTip(help)
-            label.setBuddy(picker.backend)
             for place, widget in enumerate((label, picker.backend, picker.model, picker.refresh, picker.url)):
-                grid.addWidget(widget, row, place)
-        self.column.addLayout(grid)
-        self.answer = Quiet(self.tr("Say first where the server is."), self)
-        self.answer.setVisible(False)
+                table.addWidget(widget, row, place)
+        self.column.addLayout(table)
+        self.answer = StatusLine("", self)
         self.column.addWidget(self.answer)
         self.column.addStretch(1)
         self.use_button = self.button(self.tr("&Use this table"))
@@ -67,18 +64,18 @@ class RoutesDialog(Panel):
         self.close_button.clicked.connect(self.close)
 
     def open_with(self, table: Mapping[str, BackendChoice], otherwise: BackendChoice) -> None:
-        """Appears with the table of now; `otherwise` stands where it has nothing."""
+        """Opens with the present table; `otherwise` is shown for kinds that it lacks."""
         for kind, picker in self.pickers.items():
             picker.show_choice(table.get(kind, otherwise))
             picker.ask()
-        self.answer.setVisible(False)
+        self.answer.say("")
         self.appear()
         self.pickers[KINDS[0]].backend.setFocus()
 
     def _use(self) -> None:
-        lacking = next((picker for picker in self.pickers.values() if not picker.whole), None)
-        self.answer.setVisible(lacking is not None)
+        lacking = next((picker for picker in self.pickers.values() if picker.fault), None)
         if lacking is not None:
+            self.answer.say(lacking.fault)
             lacking.url.setFocus()
             return
         self.changed.emit({kind: picker.choice for kind, picker in self.pickers.items()})

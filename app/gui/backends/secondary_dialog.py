@@ -1,4 +1,4 @@
-"""Asks for a brain: the one that answers at the side, or that of a conversation's double. Says which; does nothing."""
+"""Two dialogs that ask for one back-end: the comparison model, and the model of a conversation's duplicate."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from PySide6.QtWidgets import QWidget
 from app.gui.backends.model_lists import ModelLists
 from app.gui.backends.picker import BackendPicker
 from app.gui.state.choice import backend_choice
+from app.gui.widgets.form import StatusLine
 from app.gui.widgets.panel import Panel, Quiet
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 
 
 class _BackendQuestion(Panel):
-    """`chosen` tells a `BackendChoice`."""
+    """Asks for a back-end; `chosen` emits a `BackendChoice`."""
 
     chosen = Signal(object)
 
@@ -22,41 +23,38 @@ class _BackendQuestion(Panel):
         super().__init__(parent)
         self.picker = BackendPicker(self, lists, lambda provider: backend_choice(settings, provider))
         self.words = Quiet(parent=self)
-        self.show_button = self.button("")
+        self.answer = StatusLine("", self)
+        self.choose_button = self.button("")
         self.close_button = self.button(self.tr("Cancel"))
         self.column.addWidget(self.words)
-        picker = self.picker
-        self.column.addLayout(picker.grid())
-        self.answer = Quiet(self.tr("Say first where the server is."), self)
-        self.answer.setVisible(False)
+        self.column.addLayout(self.picker.grid())
         self.column.addWidget(self.answer)
         self.column.addStretch(1)
-        self.foot(self.show_button, self.close_button)
-        picker.reshaped.connect(self.fit)
-        self.show_button.clicked.connect(self._choose)
+        self.foot(self.choose_button, self.close_button)
+        self.picker.reshaped.connect(self.fit)
+        self.choose_button.clicked.connect(self._choose)
         self.close_button.clicked.connect(self.close)
 
     def ask(self, title: str, words: str, action: str) -> None:
-        """What it asks; `action`: what its button does."""
+        """Sets the dialog's title, its explanation, and the text of its button."""
         self.entitle(title)
         self.words.setText(words)
-        self.show_button.setText(action)
-        self.show_button.setAccessibleName(action.replace("&", ""))
+        self.choose_button.setText(action)
+        self.choose_button.setAccessibleName(action.replace("&", ""))
 
     def open_with(self, choice: BackendChoice) -> None:
-        """Appears with a brain proposed."""
+        """Opens with a back-end proposed."""
         self.picker.show_choice(choice)
         self.picker.ask()
-        self.answer.setVisible(False)
+        self.answer.say("")
         self.appear()
         self.fit()
         self.picker.backend.setFocus()
 
     def _choose(self) -> None:
-        whole = self.picker.whole
-        self.answer.setVisible(not whole)
+        self.answer.say(self.picker.fault)
         self.fit()
-        if not whole:
+        if not self.picker.whole:
             self.picker.url.setFocus()
             return
         self.close()
@@ -64,24 +62,21 @@ class _BackendQuestion(Panel):
 
 
 class SecondaryDialog(_BackendQuestion):
-    """Which brain is to answer, too."""
+    """Asks for the comparison model."""
 
     def __init__(self, lists: ModelLists, settings: Settings, parent: QWidget) -> None:
         super().__init__(lists, settings, parent)
         words = self.tr(
-            "A second brain answers everything, too. What it says is shown, and not spoken, until you hand the voice "
-            "over to it. Both are paid for."
+            "The comparison model answers every question, too. Its answers are shown, but not spoken until you "
+            "switch to it. Both models are paid for."
         )
-        self.ask(self.tr("Side by side"), words, self.tr("&Show it at the side"))
+        self.ask(self.tr("Compare"), words, self.tr("&Compare"))
 
 
 class DuplicateDialog(_BackendQuestion):
-    """Which brain is to go on in the double of a conversation."""
+    """Asks for the model that continues a conversation's duplicate."""
 
     def __init__(self, lists: ModelLists, settings: Settings, parent: QWidget) -> None:
         super().__init__(lists, settings, parent)
-        words = self.tr(
-            "The conversation is there twice then, with the same words so far. In the new one this brain goes on; the "
-            "other stays as it is."
-        )
-        self.ask(self.tr("Duplicate with another brain"), words, self.tr("&Duplicate it"))
+        words = self.tr("Copies the conversation. The copy goes on with this model; the original stays as it is.")
+        self.ask(self.tr("Duplicate with another model"), words, self.tr("&Duplicate"))

@@ -1,4 +1,4 @@
-"""Which tools the brain may use: a switch each, and the folders that it may read. All off by default."""
+"""Which tools the model may use: a switch for each, and the folders that it may read. All are off by default."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
     QListWidget,
-    QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
+from app.gui.widgets.form import push_button, row
 from app.gui.widgets.panel import NARROWEST_PX, Quiet
 from app.session.control import ToolChoice
 
 FOLDERS_SEEN = 3
 MCP = "mcp:"
-"""What the name of a server begins with in a `ToolChoice`."""
+"""The prefix of a tool server's name in a `ToolChoice`."""
 LONGEST_NAME = 24
 GAP_PX = 18
 WIDTH_PX = NARROWEST_PX - 32 + GAP_PX
-"""What a row of switches may take in a dialog at its narrowest."""
+"""The width of a row of switches in the narrowest dialog."""
 
 
 def with_servers_moved(choice: ToolChoice, moved: Mapping[str, str]) -> ToolChoice:
-    """A choice after servers were changed, from a name to the same or another, or taken out: to an empty one."""
+    """A choice after tool servers were renamed, from a name to another, or removed, from a name to an empty one."""
     names = []
     for name in choice.names:
         server = name.removeprefix(MCP)
@@ -42,14 +42,14 @@ def with_servers_moved(choice: ToolChoice, moved: Mapping[str, str]) -> ToolChoi
 
 
 class ToolsBox(QWidget):
-    """Shows and tells a `ToolChoice`. Tools that it has no switch for are kept as they are.
+    """Edits a `ToolChoice`. Tools without a switch are kept as they are.
 
     A server that is chosen but not listed has a switch, too, so that it can be switched off.
     """
 
     reshaped = Signal()
     servers_wanted = Signal()
-    """The user wants to see the servers of tools, or to change them."""
+    """The user wants to see or change the tool servers."""
 
     def __init__(self, mcp_servers: Sequence[str] = (), parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,53 +62,22 @@ class ToolsBox(QWidget):
             ("files", self.tr("F&iles"), self.tr("Reads files in the folders that you allow; it changes none.")),
         ]
         self.switches: dict[str, QCheckBox] = {}
+        for key, text, help in known:
+            switch = self.switches[key] = QCheckBox(text, self)
+            switch.setAccessibleName(self.tr("Tool: {0}").format(text.replace("&", "")))
+            switch.setToolTip(help)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
-        row = QHBoxLayout()
-        row.setSpacing(GAP_PX)
-        for key, text, help in known:
-            switch = QCheckBox(text, self)
-            switch.setAccessibleName(self.tr("Tool: {0}").format(text.replace("&", "")))
-            switch.setToolTip(help)
-            self.switches[key] = switch
-            row.addWidget(switch)
-        row.addStretch(1)
-        column.addLayout(row)
+        column.addLayout(row(*self.switches.values(), None, spacing=GAP_PX))
         self._server_part = QVBoxLayout()
         self._server_part.setSpacing(6)
         column.addLayout(self._server_part)
         self._server_rows: list[QWidget] = []
-        self.servers_button = QPushButton(self.tr("Ser&vers of tools…"), self)
-        self.servers_button.setAccessibleName(self.tr("Servers of tools"))
-        self.servers_button.setToolTip(self.tr("Add, test and remove servers that bring tools of their own (MCP)."))
-        row = QHBoxLayout()
-        row.addWidget(self.servers_button)
-        row.addStretch(1)
-        column.addLayout(row)
-        self.folders = QListWidget(self)
-        self.folders.setAccessibleName(self.tr("Folders that may be read"))
-        self.folders.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.folders.setFixedHeight(self.fontMetrics().height() * FOLDERS_SEEN + 14)
-        self.folders.setTabKeyNavigation(False)
-        self.add_button = QPushButton(self.tr("Add fol&der…"), self)
-        self.add_button.setAccessibleName(self.tr("Add a folder"))
-        self.remove_button = QPushButton(self.tr("&Remove"), self)
-        self.remove_button.setAccessibleName(self.tr("Remove the folder"))
-        for button in (self.add_button, self.remove_button, self.servers_button):
-            button.setAutoDefault(False)
-        self._folder_part = QWidget(self)
-        part = QVBoxLayout(self._folder_part)
-        part.setContentsMargins(0, 0, 0, 0)
-        part.addWidget(Quiet(self.tr("It may read what is in these folders:"), self))
-        across = QHBoxLayout()
-        across.addWidget(self.folders, 1)
-        buttons = QVBoxLayout()
-        buttons.addWidget(self.add_button)
-        buttons.addWidget(self.remove_button)
-        buttons.addStretch(1)
-        across.addLayout(buttons)
-        part.addLayout(across)
+        self.servers_button = push_button(self.tr("Tool ser&vers…"), self.tr("Tool servers"), self)
+        self.servers_button.setToolTip(self.tr("Add, test and remove servers that offer tools (MCP)."))
+        column.addLayout(row(self.servers_button, None))
+        self._folder_part = self._make_folders()
         column.addWidget(self._folder_part)
         self.switches["files"].toggled.connect(self._files_switched)
         self.folders.itemSelectionChanged.connect(self._show_removable)
@@ -119,13 +88,13 @@ class ToolsBox(QWidget):
 
     @property
     def choice(self) -> ToolChoice:
-        """What is switched on."""
+        """The tools that are switched on."""
         names = [name for name, switch in self.switches.items() if switch.isChecked()]
         folders = [self.folders.item(place).text() for place in range(self.folders.count())]
         return ToolChoice((*names, *self._unknown), tuple(folders))
 
     def show_choice(self, choice: ToolChoice) -> None:
-        """Shows which tools are on."""
+        """Switches these tools on."""
         self._lay_out_servers([name.removeprefix(MCP) for name in choice.names if name.startswith(MCP)])
         self._unknown = tuple(name for name in choice.names if name not in self.switches)
         for name, switch in self.switches.items():
@@ -136,7 +105,7 @@ class ToolsBox(QWidget):
         self._show_removable()
 
     def show_servers(self, names: Sequence[str], moved: Mapping[str, str] | None = None) -> None:
-        """Offers these servers from now on; what is switched on stays on, under its new name if it was `moved`."""
+        """Offers these servers; those that are switched on stay on, under their new name if they were `moved`."""
         choice = with_servers_moved(self.choice, moved or {})
         self._servers = tuple(names)
         self.show_choice(choice)
@@ -157,17 +126,17 @@ class ToolsBox(QWidget):
             switch = self._server_switch(name)
             self.switches[f"{MCP}{name}"] = switch
             needed = switch.sizeHint().width() + GAP_PX
-            row = self._server_rows[-1].layout() if self._server_rows else None
-            if row is None or row.count() == 3 or needed > left:
+            layout = self._server_rows[-1].layout() if self._server_rows else None
+            if layout is None or layout.count() == 3 or needed > left:
                 line = QWidget(self)
-                row = QHBoxLayout(line)
-                row.setContentsMargins(0, 0, 0, 0)
-                row.setSpacing(GAP_PX)
-                row.setAlignment(Qt.AlignmentFlag.AlignLeft)
+                layout = QHBoxLayout(line)
+                layout.setContentsMargins(0, 0, 0, 0)
+                layout.setSpacing(GAP_PX)
+                layout.setAlignment(Qt.AlignmentFlag.AlignLeft)
                 self._server_part.addWidget(line)
                 self._server_rows.append(line)
                 left = WIDTH_PX
-            row.addWidget(switch)
+            layout.addWidget(switch)
             left -= needed
         order = [*self.switches.values(), self.servers_button]
         for one, other in itertools.pairwise(order):
@@ -180,17 +149,37 @@ class ToolsBox(QWidget):
         switch = QCheckBox(text.format(short.replace("&", "&&")), self)
         switch.setAccessibleName(self.tr("Tool: {0}").format(text.format(name)))
         help = (
-            self.tr("A server of tools.")
+            self.tr("A tool server.")
             if listed
-            else self.tr("The list of servers does not have it, or not as it can be used: switch it off, or add it.")
+            else self.tr("It is not in the list of tool servers, or can't be used: switch it off, or add it.")
         )
         switch.setToolTip(f"{name}\n{help}" if short != name else help)
         return switch
 
     def add_folder(self, path: str) -> None:
-        """Allows one more folder."""
+        """Allows a folder to be read."""
         if path and path not in self.choice.folders:
             self.folders.addItem(path)
+
+    def _make_folders(self) -> QWidget:
+        self.folders = QListWidget(self)
+        self.folders.setAccessibleName(self.tr("Folders that may be read"))
+        self.folders.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.folders.setFixedHeight(self.fontMetrics().height() * FOLDERS_SEEN + 14)
+        self.folders.setTabKeyNavigation(False)
+        self.add_button = push_button(self.tr("Add fol&der…"), self.tr("Add a folder"), self)
+        self.remove_button = push_button(self.tr("&Remove"), self.tr("Remove the folder"), self)
+        buttons = QVBoxLayout()
+        buttons.addWidget(self.add_button)
+        buttons.addWidget(self.remove_button)
+        buttons.addStretch(1)
+        across = row(self.folders, buttons, stretch=0)
+        part = QWidget(self)
+        column = QVBoxLayout(part)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(Quiet(self.tr("It may read what is in these folders:"), self))
+        column.addLayout(across)
+        return part
 
     def _files_switched(self, on: bool) -> None:
         self._folder_part.setVisible(on)

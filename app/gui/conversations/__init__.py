@@ -1,1 +1,16 @@
-"""The list of kept conversations."""
+"""The pane with the list of kept conversations, and the controllers between it, the history and the open conversation.
+
+Read in this order:
+
+- `row_texts.py`: the words of a row: title, date, model
+- `list_model.py`, `row_delegate.py`, `list_view.py`: the list as a Qt model, its painting, and its keys and clicks;
+  `snippet.py` shortens the text in which a search has found something
+- `pane.py`: the list with its heading, search field, menus and undo bar
+- `import_export.py`: exporting to and importing from files
+- `history_controller.py`: lists, renames, removes, restores and duplicates conversations
+- `conversation_controller.py`: which conversation is open, and writing it down while a session runs
+- `list_controller.py`: connects these two
+
+Views of conversations go from the history through `HistoryController` to the pane; what the user wants goes back as
+signals with a conversation's key.
+"""

@@ -1,7 +1,4 @@
-"""Conversations out to files and in from files: asks where, in which format, and has it done.
-
-The dialogs are the desktop's own and stand over the window; nothing waits for them.
-"""
+"""Exports conversations to files and imports them, with the desktop's own file dialogs, which block nothing."""
 
 from __future__ import annotations
 
@@ -18,24 +15,24 @@ LONGEST_FILE_NAME = 60
 
 
 class HistoryFiles(QObject):
-    """`told` and `failed` carry a sentence; `asking`: the dialog that is open."""
+    """`told` and `failed` emit a sentence; `asking` is the open dialog."""
 
     brought_in = Signal(object)
-    """The `ConversationView` of what a file held."""
+    """The `ConversationView` of an imported file."""
     told = Signal(str)
     failed = Signal(str)
 
     def __init__(self, service: HistoryService, background: BackgroundTasks, window: QWidget) -> None:
         super().__init__(window)
         self._service = service
-        self._errands = background
+        self._background = background
         self._window = window
         self._asked = 0
         self._folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
         self.asking: QFileDialog | None = None
 
     def ask_export(self, view: ConversationView) -> None:
-        """Asks where to a conversation is to be written, and in which format."""
+        """Asks for the file and format of an export."""
         forms: dict[str, tuple[ExportFormat, str]] = {
             self.tr("Markdown (*.md)"): ("markdown", ".md"),
             self.tr("JSON, which can be imported (*.json)"): ("json", ".json"),
@@ -68,30 +65,30 @@ class HistoryFiles(QObject):
         self._folder = str(path.parent)
         if path.suffix.lower() != suffix:
             path = path.with_name(path.name + suffix)
-            if path.exists():  # which nobody was asked about
+            if path.exists():  # the dialog has not asked about this name
                 sentence = self.tr("“{0}” is there already. Export under another name, or choose that file itself.")
                 self.failed.emit(sentence.format(path.name))
                 return
         self._asked += 1
         name = f"export {self._asked}"
-        self._errands.run(name, lambda: self._service.export(key, path, form), self.told.emit, self.failed.emit)
+        self._background.run(name, lambda: self._service.export(key, path, form), self.told.emit, self.failed.emit)
 
     def ask_import(self) -> None:
-        """Asks which file is to be brought in."""
+        """Asks for the file of an import."""
         dialog = self._dialog(self.tr("Import a conversation"), [self.tr("Exported conversations (*.json)")])
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.fileSelected.connect(lambda path: self.bring_in(Path(path)))
         dialog.open()
 
     def bring_in(self, path: Path) -> None:
-        """Takes a conversation in from a file."""
+        """Imports a conversation from a file."""
         self._folder = str(path.parent)
         self._asked += 1
         name = f"import {self._asked}"
-        self._errands.run(name, lambda: self._service.bring_in(path), self.brought_in.emit, self.failed.emit)
+        self._background.run(name, lambda: self._service.bring_in(path), self.brought_in.emit, self.failed.emit)
 
     def close(self) -> None:
-        """Asks no longer."""
+        """Closes an open dialog."""
         if self.asking is not None:
             self.asking.close()
 
@@ -111,7 +108,7 @@ class HistoryFiles(QObject):
         return dialog
 
     def _file_name(self, view: ConversationView) -> str:
-        """A name that any file system takes, without a dot, behind which a suffix would be looked for."""
+        """A name that is valid on any file system, without a dot, which would look like a suffix."""
         kept = "".join(char if char.isalnum() or char in "-_'" else " " for char in view.title)
         name = " ".join(kept.split())[:LONGEST_FILE_NAME].strip() or self.tr("Conversation")
         return f"{name}_" if is_device(name) else name

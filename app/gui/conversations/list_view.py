@@ -1,7 +1,4 @@
-"""The list of conversations as it is used: what clicks and keys mean in it, and where it is scrolled to.
-
-Tells what is wanted, by the conversation's key. Moving the highlight opens nothing.
-"""
+"""The view of the list of conversations: its clicks and keys, and its scroll position."""
 
 from __future__ import annotations
 
@@ -16,7 +13,9 @@ _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class ConversationRows(QListView):
-    """`opened` at a click or Enter; `menu_wanted` with a place on the screen; `left_above` at Up on the first row."""
+    """Signals carry a conversation's key. `opened` at a click or Enter; `menu_wanted` with a position on the screen;
+    `left_above` at Up on the first row.
+    """
 
     opened = Signal(str)
     remove_wanted = Signal(str)
@@ -28,7 +27,7 @@ class ConversationRows(QListView):
         super().__init__(parent)
         self.list = model
         self.empty_text = ""
-        """What stands in the middle while there is no row."""
+        """Shown in the middle while there is no row."""
         self.items = ConversationItems(model, self)
         self.setModel(model)
         self.setItemDelegate(self.items)
@@ -44,11 +43,11 @@ class ConversationRows(QListView):
 
     @property
     def highlighted(self) -> str:
-        """The conversation that keys are about; empty for none."""
+        """The key of the highlighted conversation; empty for none."""
         return self.list.key(self.currentIndex())
 
     def highlight(self, key: str) -> None:
-        """Moves the highlight, and brings it into view."""
+        """Highlights a conversation, and scrolls to it."""
         place = self.list.place(key)
         if place >= 0:
             index = self.list.index(place)
@@ -56,15 +55,15 @@ class ConversationRows(QListView):
             self.scrollTo(index)
 
     def rename(self, key: str) -> None:
-        """Lets the user type a title."""
+        """Opens the field for a title."""
         self.highlight(key)
         if self.highlighted == key:
             self.setFocus()
             self.edit(self.currentIndex())
 
     def in_view(self) -> list[tuple[str, int]]:
-        """The conversations in view, and how far below the upper edge each begins; the highlighted one comes first.
-        None while not scrolled.
+        """The conversations in view with their distances from the top, the highlighted one first; none at the top of the
+        list.
         """
         found: list[tuple[str, int]] = []
         if self.verticalScrollBar().value() == 0:
@@ -81,7 +80,7 @@ class ConversationRows(QListView):
         return sorted(found, key=lambda one: one[0] != self.highlighted)
 
     def hold(self, seen: list[tuple[str, int]]) -> None:
-        """Scrolls so that the first of these that is still there is where it was; to the top without any."""
+        """Scrolls the first of these that is still listed to where it was; to the top if there is none."""
         self.executeDelayedItemsLayout()
         bar = self.verticalScrollBar()
         for key, top in seen:
@@ -91,7 +90,7 @@ class ConversationRows(QListView):
         bar.setValue(0)
 
     def say_empty(self, text: str) -> None:
-        """What is said while there is nothing to list."""
+        """Sets the text shown while the list is empty."""
         self.empty_text = text
         self.setAccessibleDescription(text)
         self.viewport().update()
@@ -103,14 +102,14 @@ class ConversationRows(QListView):
     # -- Qt's own
 
     def moveCursor(self, action: QListView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
-        """Where a key leads: with Home below the heading, on which Qt would end and not move."""
+        """Moves Home to the first conversation, since the heading above it can't be selected."""
         index = super().moveCursor(action, modifiers)
         return index if self.list.key(index) else self.list.index(index.row() + 1)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter opens, F2 renames, Delete removes, Ctrl+Z undoes that, the menu key opens the menu."""
         if self.state() == QListView.State.EditingState and not self.hasFocus():
-            return  # the field has had it
+            return  # the field has handled it
         key, code, shift = self.highlighted, event.key(), Qt.KeyboardModifier.ShiftModifier
         if code in _ENTER and key:
             self.opened.emit(key)
@@ -121,7 +120,7 @@ class ConversationRows(QListView):
         elif event.matches(QKeySequence.StandardKey.Undo):
             self.undo_wanted.emit()
         elif code == Qt.Key.Key_Menu or (code == Qt.Key.Key_F10 and event.modifiers() == shift):
-            self._want_menu()
+            self._open_menu()
         else:
             before = self.currentIndex()
             super().keyPressEvent(event)
@@ -131,20 +130,18 @@ class ConversationRows(QListView):
         event.accept()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """The menu of the row under the mouse, or of the highlighted one."""
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
-            self._want_menu()
+            self._open_menu()
         elif key := self.list.key(self.indexAt(event.pos())):
             self.menu_wanted.emit(key, event.globalPos())
 
-    def _want_menu(self) -> None:
+    def _open_menu(self) -> None:
         if key := self.highlighted:
             self.scrollTo(self.currentIndex())
             room = self.visualRect(self.currentIndex())
             self.menu_wanted.emit(key, self.viewport().mapToGlobal(room.center()))
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the system's colours and font."""
         super().changeEvent(event)
         kinds = QEvent.Type
         if event.type() in (kinds.PaletteChange, kinds.FontChange, kinds.StyleChange) and hasattr(self, "items"):
@@ -152,7 +149,6 @@ class ConversationRows(QListView):
             self.scheduleDelayedItemsLayout()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the rows, or what is said in place of them."""
         super().paintEvent(event)
         if self.empty_text and not self.list.rowCount():
             painter = QPainter(self.viewport())

@@ -1,6 +1,6 @@
-"""The pane of kept conversations: a heading, a search field, the list, and what can be undone at its foot.
+"""The pane of kept conversations: a heading, a search field, the list, and the undo bar.
 
-Shows what it is given and says what the user wants, by keys of conversations. Keeps, reads and removes nothing itself.
+It stores nothing itself: it shows what it is given, and emits what the user wants.
 """
 
 from __future__ import annotations
@@ -8,18 +8,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app.gui.conversations.list_model import ConversationList
 from app.gui.conversations.list_view import ConversationRows
 from app.gui.widgets.elided import Elided
+from app.gui.widgets.form import row
 from app.gui.widgets.undo_bar import AskBar, NoteBox, UndoBar
 from app.history.base import ConversationView
 
 SEARCH_MS = 150
-"""How long after the last letter a search begins."""
+"""The delay of a search after the last letter, in ms."""
 
 DAY_CHECK_MS = 60_000
 NARROWEST_PX = 180
@@ -27,14 +28,14 @@ WIDEST_PX = 400
 
 
 class ConversationsPane(QWidget):
-    """All signals carry a conversation's key, but for those that say otherwise."""
+    """Signals with one string carry a conversation's key, unless it says otherwise."""
 
     opened = Signal(str)
     new_wanted = Signal()
     searched = Signal(str)
-    """The words that are looked for; empty for all."""
+    """The words to search for; empty for all conversations."""
     renamed = Signal(str, str)
-    """A key and its title; an empty one asks for the title made from its words."""
+    """A key and a title; empty for the one made from the first words."""
     remove_wanted = Signal(str)
     remove_all_wanted = Signal()
     undo_wanted = Signal()
@@ -56,62 +57,62 @@ class ConversationsPane(QWidget):
         self._make_menus()
         self._connect()
 
-    # -- what it is told
+    # -- what is shown
 
     def show_conversations(self, views: Sequence[ConversationView], words: str = "") -> None:
-        """Shows these, found by `words` unless empty. What was highlighted and in view stays so."""
-        searched_anew, self._words = words != self._words, words
-        seen = [] if searched_anew else self.rows.in_view()
+        """Shows these conversations, found by `words` unless empty. The highlight and the scroll position stay."""
+        new_search, self._words = words != self._words, words
+        seen = [] if new_search else self.rows.in_view()
         highlighted = self.rows.highlighted
         self.list.show(views, self._now(), self.locale())
         if highlighted and self.rows.highlighted != highlighted:
             self.rows.highlight(highlighted)
         self.rows.hold(seen)
-        self._tell_empty()
+        self._show_empty_text()
 
     def show_trouble(self, sentence: str) -> None:
-        """Says why conversations can't be kept or listed; empty while all is well."""
+        """Shows why conversations can't be kept or listed; nothing if empty."""
         self.trouble.say(sentence)
-        self._tell_empty()
+        self._show_empty_text()
 
     def show_removed(self, titles: Sequence[str]) -> None:
-        """Says what can be brought back; nothing can without titles."""
+        """Offers to restore removed conversations with these titles; none hides the bar."""
         self.undo.show_removed(titles)
 
     def set_current(self, key: str) -> None:
-        """Marks the conversation that the window shows; empty for none that is kept."""
+        """Marks the open conversation; empty for none that is kept."""
         self.list.mark(current=key)
 
     def set_live(self, key: str) -> None:
-        """Marks the conversation in which a talk runs; empty for none."""
+        """Marks the conversation in which a session runs; empty for none."""
         self.list.mark(live=key)
 
     def highlight(self, key: str) -> None:
-        """Moves the highlight to a conversation, if it is listed."""
+        """Highlights a conversation, if it is listed."""
         self.rows.highlight(key)
 
     def clear_search(self) -> None:
-        """Looks for nothing any more."""
+        """Ends the search."""
         self.search.clear()
         self._search()
 
     def focus_search(self) -> None:
-        """Lets the user type what to look for."""
+        """Moves the focus to the search field."""
         self.search.setFocus()
         self.search.selectAll()
 
     @property
     def words(self) -> str:
-        """What is looked for."""
+        """The words of the search."""
         return " ".join(self.search.text().split())
 
-    def _tell_empty(self) -> None:
+    def _show_empty_text(self) -> None:
         if self._words:
             self.rows.say_empty(self.tr("Nothing found for “{0}”.").format(self._words))
         elif self._words is None or self.trouble.sentence:
             self.rows.say_empty("")  # whether there are any is not known
         else:
-            self.rows.say_empty(self.tr("What you talk about is kept here."))
+            self.rows.say_empty(self.tr("Your conversations are kept here."))
 
     # -- what the user does
 
@@ -120,7 +121,7 @@ class ConversationsPane(QWidget):
         self.searched.emit(self.words)
 
     def _chosen(self) -> str:
-        """What a command without a row of its own is about: the highlighted conversation, or the open one."""
+        """The conversation that a command of the menu is for: the highlighted one, or else the open one."""
         return self.rows.highlighted or (self.list.current if self.list.place(self.list.current) >= 0 else "")
 
     def _open_menu(self, key: str, place: QPoint) -> None:
@@ -151,10 +152,10 @@ class ConversationsPane(QWidget):
         font.setBold(True)
         self.heading.setFont(font)
         self.new_button = QToolButton(self)
-        self.new_button.setText(self.tr("&New"))
+        self.new_button.setText(self.tr("&New conversation"))
         self.new_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.new_button.setAccessibleName(self.tr("New conversation"))
-        self.new_button.setToolTip(self.tr("Begin a new conversation"))
+        self.new_button.setToolTip(self.tr("Start a new conversation"))
         self.more = QToolButton(self)
         self.more.setText("…")
         self.more.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -169,16 +170,13 @@ class ConversationsPane(QWidget):
         self.rows.setAccessibleName(self.tr("Conversations"))
         self.ask = AskBar(self.tr("Delete all"), self.tr("Keep them"), self)
         self.undo = UndoBar(self)
-        row = QHBoxLayout()
-        row.setSpacing(4)
-        row.addWidget(self.heading, 1)
-        row.addWidget(self.new_button)
-        row.addWidget(self.more)
+        self.new_button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        top = row(self.heading, self.more, spacing=4, stretch=0)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
-        column.addLayout(row)
-        for widget in (self.search, self.trouble, self.rows, self.ask, self.undo):
+        column.addLayout(top)
+        for widget in (self.new_button, self.search, self.trouble, self.rows, self.ask, self.undo):
             column.addWidget(widget, 1 if widget is self.rows else 0)
         self.search.installEventFilter(self)
 
@@ -188,7 +186,7 @@ class ConversationsPane(QWidget):
         for name, words, keys, signal in (
             ("open", self.tr("&Open"), "", self.opened),
             ("rename", self.tr("&Rename"), "F2", None),
-            ("duplicate", self.tr("&Duplicate with another brain…"), "", self.duplicate_wanted),
+            ("duplicate", self.tr("&Duplicate with another model…"), "", self.duplicate_wanted),
             ("export", self.tr("&Export…"), "", self.export_wanted),
             ("", "", "", None),
             ("remove", self.tr("De&lete"), "Del", self.remove_wanted),
@@ -198,7 +196,7 @@ class ConversationsPane(QWidget):
                 continue
             action = QAction(words, self.menu)
             action.setObjectName(name)
-            # Only told here: the list itself hears its keys, and nothing else is to.
+            # Only shown here: the list handles its keys itself.
             action.setShortcut(QKeySequence(keys))
             action.setShortcutVisibleInContextMenu(True)
             action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
@@ -232,8 +230,8 @@ class ConversationsPane(QWidget):
 
     # -- Qt's own
 
-    def eventFilter(self, watched: QWidget, event: QEvent) -> bool:
-        """Keys of the search field: Escape clears it, Down and Enter go to the list."""
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """In the search field, Escape clears it, Down and Enter go to the list."""
         if watched is self.search and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             if event.key() == Qt.Key.Key_Escape and self.search.text():
                 self.clear_search()
@@ -246,7 +244,6 @@ class ConversationsPane(QWidget):
         return super().eventFilter(watched, event)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the language's way of writing dates."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.LocaleChange and self._words is not None:
             views = [row.view for row in self.list.rows if row.view is not None]

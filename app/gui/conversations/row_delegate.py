@@ -1,9 +1,8 @@
-"""How kept conversations look in their list, and the field in which a title is typed. Knows nothing of what they do."""
+"""Paints the rows of the list of conversations, and edits a title."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import accumulate
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import (
@@ -20,6 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QLineEdit, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.gui.conversations.list_model import ConversationList
+from app.gui.conversations.snippet import shortened
 from app.gui.widgets.palette import Look, blend
 from app.history.base import LONGEST_TITLE, ConversationView
 
@@ -30,8 +30,8 @@ _Index = QModelIndex | QPersistentModelIndex
 
 
 @dataclass(frozen=True, slots=True)
-class _Type:
-    """Fonts and sizes, made once for a font."""
+class _Fonts:
+    """The fonts and sizes that go with the list's font."""
 
     title: QFont
     open_title: QFont
@@ -43,8 +43,8 @@ class _Type:
     heading_row: QSize
 
     @classmethod
-    def of(cls, font: QFont) -> _Type:
-        """The type that goes with a font."""
+    def of(cls, font: QFont) -> _Fonts:
+        """Derives them from a font."""
         bold, small, heading = QFont(font), QFont(font), QFont(font)
         bold.setWeight(QFont.Weight.Bold)
         for made in (small, heading):
@@ -64,29 +64,27 @@ class _Type:
 
 
 class ConversationItems(QStyledItemDelegate):
-    """Two lines a conversation; in a search the second one is where the words were found."""
+    """Two lines for each conversation; in a search the second one shows where the words were found."""
 
     def __init__(self, model: ConversationList, view: QListView) -> None:
         super().__init__(view)
         self._model = model
         self._view = view
-        self._type: _Type | None = None
+        self._fonts: _Fonts | None = None
         self._look: Look | None = None
 
     def forget(self) -> None:
-        """The font or the colours have changed."""
-        self._type = self._look = None
+        """Drops fonts and colours, which have changed."""
+        self._fonts = self._look = None
 
     @property
-    def type(self) -> _Type:
-        """The fonts of now."""
-        if self._type is None:
-            self._type = _Type.of(self._view.font())
-        return self._type
+    def fonts(self) -> _Fonts:
+        if self._fonts is None:
+            self._fonts = _Fonts.of(self._view.font())
+        return self._fonts
 
     @property
     def look(self) -> Look:
-        """The colours of now."""
         if self._look is None:
             self._look = Look.of(self._view.palette())
         return self._look
@@ -94,18 +92,19 @@ class ConversationItems(QStyledItemDelegate):
     # -- painting
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
-        """One height for all conversations, one for all headings."""
-        return self.type.row if self._model.rows[index.row()].view is not None else self.type.heading_row
+        """One height for conversations, one for headings."""
+        return self.fonts.row if self._model.rows[index.row()].view is not None else self.fonts.heading_row
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
-        """Paints one row."""
         row = self._model.rows[index.row()]
         painter.save()
         if row.view is None:
-            painter.setFont(self.type.heading)
+            painter.setFont(self.fonts.heading)
             painter.setPen(self.look.dim)
             room = option.rect.adjusted(EDGE + PAD_X, 0, -EDGE - PAD_X, -3)
-            painter.drawText(room, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, self._model.heading(row))
+            painter.drawText(
+                room, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, self._model.texts.heading(row.name)
+            )
         else:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_box(painter, option, row.view, index)
@@ -138,12 +137,12 @@ class ConversationItems(QStyledItemDelegate):
             painter.drawRoundedRect(box.adjusted(0.75, 0.75, -0.75, -0.75), 5, 5)
 
     def _paint_words(self, painter: QPainter, option: QStyleOptionViewItem, view: ConversationView) -> None:
-        look, made = self.look, self.type
+        look, fonts = self.look, self.fonts
         room = option.rect.adjusted(EDGE + PAD_X, PAD_Y + 1, -EDGE - PAD_X, 0)
         title_room, small_room = QRect(room), QRect(room)
-        title_room.setHeight(made.title_height)
-        small_room.setTop(room.top() + made.title_height + 1)
-        small_room.setHeight(made.small_height)
+        title_room.setHeight(fonts.title_height)
+        small_room.setTop(room.top() + fonts.title_height + 1)
+        small_room.setHeight(fonts.small_height)
         if view.key == self._model.live:
             dot = QRect(room.right() - DOT_PX + 1, title_room.center().y() - DOT_PX // 2 + 1, DOT_PX, DOT_PX)
             painter.setPen(Qt.PenStyle.NoPen)
@@ -151,24 +150,24 @@ class ConversationItems(QStyledItemDelegate):
             painter.drawEllipse(QStyle.visualRect(option.direction, room, dot))
             title_room.setWidth(room.width() - DOT_PX - 6)
             title_room = QStyle.visualRect(option.direction, room, title_room)
-        font = made.open_title if view.key == self._model.current else made.title
+        font = fonts.open_title if view.key == self._model.current else fonts.title
         painter.setFont(font)
         painter.setPen(look.text if view.title else look.dim)
         elide, flags = Qt.TextElideMode.ElideRight, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         flags = QStyle.visualAlignment(option.direction, flags)
-        words = QFontMetrics(font).elidedText(self._model.title(view), elide, title_room.width())
+        words = QFontMetrics(font).elidedText(self._model.texts.title(view), elide, title_room.width())
         painter.drawText(title_room, flags | Qt.TextFlag.TextSingleLine, words)
         if view.snippet:
             self._paint_snippet(painter, option, small_room, view.snippet)
             return
-        painter.setFont(made.small)
+        painter.setFont(fonts.small)
         painter.setPen(look.dim)
-        words = QFontMetrics(made.small).elidedText(self._model.detail(view), elide, small_room.width())
+        words = QFontMetrics(fonts.small).elidedText(self._model.texts.detail(view), elide, small_room.width())
         painter.drawText(small_room, flags | Qt.TextFlag.TextSingleLine, words)
 
     def _paint_snippet(self, painter: QPainter, option: QStyleOptionViewItem, room: QRect, snippet: str) -> None:
-        text, matches = shortened(snippet, QFontMetrics(self.type.small), room.width())
-        layout = QTextLayout(text, self.type.small)
+        text, matches = shortened(snippet, QFontMetrics(self.fonts.small), room.width())
+        layout = QTextLayout(text, self.fonts.small)
         way = QTextOption(QStyle.visualAlignment(option.direction, Qt.AlignmentFlag.AlignLeft))
         way.setWrapMode(QTextOption.WrapMode.NoWrap)
         way.setTextDirection(option.direction)
@@ -189,14 +188,13 @@ class ConversationItems(QStyledItemDelegate):
     def _match_format(self) -> QTextCharFormat:
         look, made = self.look, QTextCharFormat()
         made.setForeground(look.text)
-        # No bolder type: the text is cut to a width that must not change.
+        # Not bold: the text is cut to a width that must not change.
         made.setBackground(blend(look.base, look.warn, 0.4 if look.dark else 0.45))
         return made
 
     # -- typing a title
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: _Index) -> QWidget:
-        """A field for the title."""
         field = QLineEdit(parent)
         field.setMaxLength(LONGEST_TITLE)
         field.setPlaceholderText(self.tr("From its first words"))
@@ -205,7 +203,7 @@ class ConversationItems(QStyledItemDelegate):
         return field
 
     def setEditorData(self, editor: QWidget, index: _Index) -> None:
-        """Fills the field once: the list may be told of news while somebody types."""
+        """Fills the field once: the list may change while the user types."""
         assert isinstance(editor, QLineEdit)
         if not editor.property("filled"):
             editor.setProperty("filled", True)
@@ -213,46 +211,11 @@ class ConversationItems(QStyledItemDelegate):
             editor.selectAll()
 
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: _Index) -> None:
-        """Keeps what was typed."""
         assert isinstance(editor, QLineEdit)
         model.setData(index, editor.text())
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: _Index) -> None:
-        """Puts the field over the title."""
+        """Places the field over the title."""
         height = min(editor.sizeHint().height(), option.rect.height())
-        top = option.rect.top() + max(0, PAD_Y + self.type.title_height + 2 - height)  # the second line stays free
+        top = option.rect.top() + max(0, PAD_Y + self.fonts.title_height + 2 - height)  # the second line stays free
         editor.setGeometry(option.rect.left() + EDGE + 2, top, option.rect.width() - 2 * EDGE - 4, height)
-
-
-def shortened(snippet: str, metrics: QFontMetrics, width: int) -> tuple[str, list[tuple[int, int]]]:
-    """A snippet's text in one line of `width` pixels, with its first match in view, and where the matches are: first
-    place and length, in UTF-16 units as Qt counts.
-    """
-    pieces = snippet.translate(_ONE_LINE).replace("\x03", "\x02").split("\x02")
-    text = "".join(pieces)
-    ends = list(accumulate(len(piece) for piece in pieces))
-    matches = [(ends[place - 1], ends[place]) for place in range(1, len(pieces), 2)]
-    cut = 0
-    if matches and metrics.horizontalAdvance(text[: matches[0][1]]) > width * 2 // 3:
-        first, last = matches[0]
-        # As many whole words before the match as leave it in the left part, or none.
-        while cut < first and metrics.horizontalAdvance("…" + text[cut:last]) > max(width // 2, 1):
-            space = text.find(" ", cut, first)
-            cut = first if space < 0 else space + 1
-    lead = "…" if cut else ""
-    whole = lead + text[cut:]
-    line = metrics.elidedText(whole, Qt.TextElideMode.ElideRight, width)
-    kept = len(whole) if line == whole else len(line) - 1
-    places = []
-    for first, last in matches:
-        first, last = first - cut + len(lead), min(last - cut + len(lead), kept)
-        if len(lead) <= first < last:
-            places.append((_qt_length(line[:first]), _qt_length(line[first:last])))
-    return line, places
-
-
-_ONE_LINE = str.maketrans("\n\r\t\u2028\u2029", "     ")
-
-
-def _qt_length(text: str) -> int:
-    return len(text) + sum(char > "\uffff" for char in text)

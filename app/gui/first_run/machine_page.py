@@ -1,63 +1,55 @@
-"""The first run's first page: what this machine has, row by row, and what fits it."""
+"""The first run's first page “This machine”: what it has, row by row, and what fits it."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QWidget
 
+from app.gui.first_run.cards import Boxed
 from app.gui.first_run.graphics_strip import GraphicsStrip
-from app.gui.first_run.parts import Boxed, Page
+from app.gui.first_run.page import Page
 from app.gui.first_run.signs import Mark
 from app.gui.models.graphics_controller import GraphicsController
 from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.widgets.form import bold, grid, progress_bar, push_button, row, set_share, wrapped
 from app.gui.widgets.panel import Quiet
 from app.services.machine_views import MachineService, MachineView
 
-ERRAND = "look at the machine"
+CHECK = "check the machine"
 
 
 class MachinePage(Page):
-    """`found` tells a `MachineView`. Looks in the background: nothing has to wait for it."""
+    """Checks the machine in the background; `found` emits a `MachineView`."""
 
     found = Signal(object)
     failed = Signal()
-    """It could not be looked at; the page itself says why."""
+    """It could not be checked; the page says why."""
 
     def __init__(
         self,
         machine: MachineService,
+        graphics: GraphicsController | None,
         background: BackgroundTasks,
         parent: QWidget,
-        *,
-        graphics: GraphicsController | None = None,
     ) -> None:
-        self.title = self.tr("This machine")
-        self.words = self.tr("What is here, and what fits it. The embedded voice is ready in any case.")
-        super().__init__(parent)
+        super().__init__(
+            self.tr("This machine"),
+            self.tr("What this machine has, and what fits it. The embedded voice works on any machine."),
+            parent,
+        )
         self._machine = machine
-        self._errands = background
-        self._asked = False
+        self._background = background
+        self._had_focus = False
         self.view: MachineView | None = None
-        self.bar = QProgressBar(self)
-        self.bar.setAccessibleName(self.tr("Looking at this machine"))
-        self.bar.setRange(0, 1000)
-        self.bar.setTextVisible(False)
-        self.bar.setFixedHeight(self.fontMetrics().height() // 2 + 2)
+        self._row_widgets: list[QWidget] = []
+        self.bar = progress_bar(self.tr("Check of this machine"), self, slim=True)
         self.progress = Quiet(parent=self)
-        self.progress.setAccessibleName(self.tr("What is being looked at"))
-        self.rows = QGridLayout()
-        self.rows.setHorizontalSpacing(10)
-        self.rows.setVerticalSpacing(9)
-        self.rows.setColumnStretch(2, 1)
+        self.progress.setAccessibleName(self.tr("What is being checked"))
+        self.rows = grid(10, 9, stretch=2)
         self.box = Boxed(self, live=True)
-        self.advice = QLabel(self.box)
-        self.advice.setWordWrap(True)
-        self.advice.setTextFormat(Qt.TextFormat.PlainText)
-        self.advice.setAccessibleName(self.tr("What fits this machine"))
+        self.advice = wrapped(self.box, self.tr("What fits this machine"))
         self.box.column.addWidget(self.advice)
-        self.again = QPushButton(self.tr("&Look again"), self)
-        self.again.setAccessibleName(self.tr("Look again"))
-        self.again.setAutoDefault(False)
+        self.again = push_button(self.tr("Check a&gain"), self.tr("Check again"), self)
         self.column.addWidget(self.bar)
         self.column.addWidget(self.progress)
         self.graphics = GraphicsStrip(graphics, self)
@@ -65,29 +57,26 @@ class MachinePage(Page):
         self.column.addSpacing(4)
         self.column.addWidget(self.graphics)
         self.column.addWidget(self.box)
-        row = QHBoxLayout()
-        row.addWidget(self.again)
-        row.addStretch(1)
-        self.column.addLayout(row)
+        self.column.addLayout(row(self.again, None))
         self.column.addStretch(1)
-        self.again.clicked.connect(self.look)
-        self._show(looking=False)
+        self.again.clicked.connect(self.check)
+        self._show(busy=False)
 
-    def look(self) -> None:
-        """Looks at the machine, anew if it has before."""
-        self._asked = self.again.hasFocus()
+    def check(self) -> None:
+        """Checks the machine, again if it was checked before."""
+        self._had_focus = self.again.hasFocus()
         self.bar.setValue(0)
-        self.progress.setText(self.tr("Looking at this machine …"))
-        self._errands.run(ERRAND, lambda: self._machine.look(self._report), self._found, self._failed)
-        self._show(looking=True)
+        self.progress.setText(self.tr("Checking this machine …"))
+        self._background.run(CHECK, lambda: self._machine.look(self._report), self._found, self._failed)
+        self._show(busy=True)
 
     def stop(self) -> None:
-        """Ends a look that is under way."""
-        self._errands.cancel(ERRAND)
+        """Cancels a check that is under way."""
+        self._background.cancel(CHECK)
 
     def _report(self, words: str, share: float) -> None:
         self.progress.setText(words)
-        self.bar.setValue(round(min(1.0, max(0.0, share)) * 1000))
+        set_share(self.bar, share)
 
     def _found(self, view: MachineView) -> None:
         self.view = view
@@ -100,39 +89,35 @@ class MachinePage(Page):
             "ollama": self.tr("Ollama"),
             "keys": self.tr("Keys"),
         }
-        while self.rows.count():
-            self.rows.takeAt(0).widget().deleteLater()
-        top = Qt.AlignmentFlag.AlignTop
-        for row, finding in enumerate(view.findings):
-            mark = Mark(finding.state, self)
-            topic, words = QLabel(names[finding.topic], self), QLabel(finding.sentence, self)
-            font = topic.font()
-            font.setBold(True)
-            topic.setFont(font)
-            words.setWordWrap(True)
-            words.setTextFormat(Qt.TextFormat.PlainText)
-            words.setAccessibleName(f"{names[finding.topic]}, {mark.accessibleName()}: {finding.sentence}")
-            for column, widget in enumerate((mark, topic, words)):
-                self.rows.addWidget(widget, row, column, top)
+        for widget in self._row_widgets:
+            self.rows.removeWidget(widget)
+            widget.deleteLater()
+        self._row_widgets = []
+        for line, finding in enumerate(view.findings):
+            mark, topic = Mark(finding.state, self), names[finding.topic]
+            name = f"{topic}, {mark.accessibleName()}: {finding.sentence}"
+            for column, widget in enumerate((mark, bold(topic, self), wrapped(self, name, finding.sentence))):
+                self.rows.addWidget(widget, line, column, Qt.AlignmentFlag.AlignTop)
+                self._row_widgets.append(widget)
         self.advice.setText(view.advice)
         self.graphics.show_offer(view.graphics)
-        self._show(looking=False)
+        self._show(busy=False)
         self.found.emit(view)
 
     def _failed(self, sentence: str) -> None:
-        self._show(looking=False)
+        self._show(busy=False)
         self.progress.setText(sentence)
         self.progress.setVisible(True)
         if self.view is None:
             self.failed.emit()
 
-    def _show(self, *, looking: bool) -> None:
-        """The button waits while a look is under way, and then has the keyboard again if it had."""
-        self.bar.setVisible(looking)
-        self.progress.setVisible(looking)
+    def _show(self, *, busy: bool) -> None:
+        """Disables the button during a check, and gives it the focus back after it."""
+        self.bar.setVisible(busy)
+        self.progress.setVisible(busy)
         self.box.setVisible(bool(self.advice.text()))
-        self.again.setVisible(self.view is not None or not looking)
-        self.again.setEnabled(not looking)
-        if self._asked and not looking and self.isVisible():
-            self._asked = False
+        self.again.setVisible(self.view is not None or not busy)
+        self.again.setEnabled(not busy)
+        if self._had_focus and not busy and self.isVisible():
+            self._had_focus = False
             self.again.setFocus()

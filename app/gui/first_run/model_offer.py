@@ -1,64 +1,53 @@
-"""The first run's offer of a better language model: the best that this machine runs in time, with its size."""
+"""The first run's offer of a better language model: the best that is fast enough on this machine, with its size."""
 
 from __future__ import annotations
 
 import asyncio
 
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.gui.models.models_controller import ModelsController
 from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.widgets.form import progress_bar, push_button, row, set_share
 from app.gui.widgets.panel import Quiet
 from app.services.model_views import ModelView
 from app.settings.declarations import Settings
 
-LOOK = "first run: the best model"
+BEST = "first run: the best model"
 
 
 class ModelOffer(QWidget):
-    """Hidden until something better than the smallest model is known to run here. The download goes on without it."""
+    """Hidden until something better than the smallest model is known to run here. A download goes on without it."""
 
     def __init__(
-        self, manager: ModelsController, settings: Settings, background: BackgroundTasks, parent: QWidget
+        self, controller: ModelsController, settings: Settings, background: BackgroundTasks, parent: QWidget
     ) -> None:
         super().__init__(parent)
-        self._manager = manager
+        self._controller = controller
         self._settings = settings
-        self._errands = background
+        self._background = background
         self._view: ModelView | None = None
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 4, 0, 0)
         self.words = Quiet(parent=self)
         self.words.setAccessibleName(self.tr("A better model"))
-        self.bar = QProgressBar(self)
-        self.bar.setAccessibleName(self.tr("Download of the model"))
-        self.bar.setRange(0, 1000)
-        self.bar.setTextVisible(False)
-        self.get_button = QPushButton(self.tr("&Get it"), self)
-        self.get_button.setAccessibleName(self.tr("Get the better model"))
-        self.stop_button = QPushButton(self.tr("Sto&p"), self)
-        self.stop_button.setAccessibleName(self.tr("Stop the download of the model"))
-        row = QHBoxLayout()
-        row.addWidget(self.bar, 1)
-        row.addStretch(1)
-        for button in (self.get_button, self.stop_button):
-            button.setAutoDefault(False)
-            row.addWidget(button)
+        self.bar = progress_bar(self.tr("Download of the better model"), self, slim=True)
+        self.get_button = push_button(self.tr("Do&wnload"), self.tr("Download the better model"), self)
+        self.stop_button = push_button(self.tr("Sto&p"), self.tr("Stop the download of the better model"), self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 4, 0, 0)
         column.addWidget(self.words)
-        column.addLayout(row)
+        column.addLayout(row(self.bar, None, self.get_button, self.stop_button))
         self.get_button.clicked.connect(self._get)
-        self.stop_button.clicked.connect(manager.stop)
-        manager.progressed.connect(self._progressed)
-        manager.arrived.connect(lambda key: self._show() if self._view is not None and key == self._view.key else None)
-        manager.failed.connect(self._failed)
+        self.stop_button.clicked.connect(controller.stop)
+        controller.progressed.connect(lambda _, share: set_share(self.bar, share))
+        controller.arrived.connect(self._arrived)
+        controller.failed.connect(self._failed)
         self.hide()
 
-    def look(self) -> None:
-        """Finds out which model is the best here; that may take some seconds, since the smallest is timed once."""
-        if self._view is None and not self._manager.busy:
-            work = self._manager.service.best
-            language = self._settings.language
-            self._errands.run(LOOK, lambda: asyncio.to_thread(work, language), self._found, lambda sentence: None)
+    def find_best(self) -> None:
+        """Finds the best model; may take some seconds, since the smallest one is timed first."""
+        if self._view is None and not self._controller.busy:
+            best, language = self._controller.service.best, self._settings.language
+            self._background.run(BEST, lambda: asyncio.to_thread(best, language), self._found, lambda sentence: None)
 
     def _found(self, view: ModelView | None) -> None:
         self._view = view
@@ -66,11 +55,12 @@ class ModelOffer(QWidget):
 
     def _get(self) -> None:
         if self._view is not None:
-            self._manager.get(self._view.key)
+            self._controller.get(self._view.key)
             self._show()
 
-    def _progressed(self, words: str, share: float) -> None:
-        self.bar.setValue(round(max(0.0, share) * 1000))
+    def _arrived(self, key: str) -> None:
+        if self._view is not None and key == self._view.key:
+            self._show()
 
     def _failed(self, sentence: str) -> None:
         self._show()
@@ -81,17 +71,15 @@ class ModelOffer(QWidget):
         self.setVisible(view is not None)
         if view is None:
             return
-        size, busy = f"{view.bytes / 1e9:.1f}", self._manager.busy
-        here = view.usable or not any(v.key == view.key and not v.usable for v in self._manager.service.models())
+        size, busy = f"{view.bytes / 1e9:.1f}", self._controller.busy
+        here = view.usable or not any(v.key == view.key and not v.usable for v in self._controller.service.models())
         if here:
-            words = self.tr("{0} is here, and the built-in brain uses it.").format(view.label)
+            words = self.tr("{0} is on this machine, and is used by “Built in”.").format(view.label)
         elif busy:
-            words = self.tr("{0} is coming ({1} GB). Until it is here, the small one answers.").format(view.label, size)
+            words = self.tr("{0} is being downloaded ({1} GB). Until then the small model answers.")
         else:
-            words = self.tr("This machine also runs {0} in time ({1} GB to download), which knows far more.").format(
-                view.label, size
-            )
-        self.words.setText(words)
+            words = self.tr("This machine is fast enough for {0} ({1} GB to download), which knows far more.")
+        self.words.setText(words.format(view.label, size))
         self.bar.setVisible(busy)
         self.stop_button.setVisible(busy)
         self.get_button.setVisible(not busy and not here)

@@ -1,4 +1,4 @@
-"""The signs of the first run: the row of steps, and the mark that says how well something is."""
+"""The row of steps, and the mark in front of a finding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.services.machine_views import State
 
 
 class Steps(QWidget):
-    """The names of the steps in a row, with a dot each: done, here, or still to come."""
+    """The steps in a row, each with a dot: done, present, or still to come."""
 
     def __init__(self, names: Sequence[str], parent: QWidget) -> None:
         super().__init__(parent)
@@ -23,23 +23,20 @@ class Steps(QWidget):
         self.show_step(0)
 
     def show_step(self, here: int) -> None:
-        """Marks the step that is shown."""
+        """Marks the present step."""
         self.here = here
         self.setAccessibleName(self.tr("Step {0} of {1}: {2}").format(here + 1, len(self._names), self._names[here]))
         self.update()
 
     def sizeHint(self) -> QSize:
-        """One line."""
         high = self.fontMetrics().height()
         wide = sum(self.fontMetrics().horizontalAdvance(name) for name in self._names)
         return QSize(wide + len(self._names) * (high + 30), high + 8)
 
     def minimumSizeHint(self) -> QSize:
-        """Never without its words."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints dots, names and the lines between them."""
         look = Look.of(self.palette())
         ink = self.palette().color(QPalette.ColorRole.WindowText)
         ground = self.palette().color(QPalette.ColorRole.Window)
@@ -59,7 +56,7 @@ class Steps(QWidget):
             if done:
                 _tick(painter, dot.adjusted(3, 3, -3, -3), look.accent)
             else:
-                painter.setPen(_over(look.accent) if here else blend(ink, ground, 0.3))
+                painter.setPen(_text_colour(look.accent) if here else blend(ink, ground, 0.3))
                 painter.drawText(dot, Qt.AlignmentFlag.AlignCenter, str(place + 1))
             painter.setPen(ink if here else blend(ink, ground, 0.3))
             words = QRectF(x + high + 6, 0, wide, self.height())
@@ -73,7 +70,7 @@ class Steps(QWidget):
 
 
 class Mark(QWidget):
-    """How well something is: a tick, a dash or a cross, also by its shape and its name."""
+    """A tick, a dash or a cross, with a name for screen readers."""
 
     def __init__(self, state: State, parent: QWidget) -> None:
         super().__init__(parent)
@@ -85,7 +82,6 @@ class Mark(QWidget):
         self.setFixedSize(side, side)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints a disc with the sign in it."""
         look = Look.of(self.palette())
         ground = self.palette().color(QPalette.ColorRole.Window)
         ink = self.palette().color(QPalette.ColorRole.WindowText)
@@ -110,7 +106,8 @@ class Mark(QWidget):
         painter.end()
 
 
-def _over(colour: QColor) -> QColor:
+def _text_colour(colour: QColor) -> QColor:
+    """Black or white, whichever is readable on a colour."""
     return QColor("black" if colour.lightnessF() > 0.55 else "white")
 
 

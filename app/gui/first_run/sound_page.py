@@ -1,24 +1,26 @@
-"""The first run's page for sound: which microphone and loudspeaker, and whether they work."""
+"""The first run's page “Sound”: which microphone and loudspeaker, and whether they work."""
 
 from __future__ import annotations
 
 import asyncio
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
 
-from app.gui.first_run.parts import Boxed, Page
+from app.gui.first_run.cards import Boxed
+from app.gui.first_run.page import Page
 from app.gui.sound.controller import LIST_SECONDS, DeviceLister
 from app.gui.sound.device_picker import DevicePicker
 from app.gui.sound.tests import SoundTests
 from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.widgets.form import grid, label_of, wrapped
 from app.services.protocols import SoundService
 
 LIST = "first run: list the devices"
 
 
 class SoundPage(Page):
-    """`picked` tells both devices by name, empty for the system's default; `testing` that one is tried out."""
+    """`picked` emits both devices by name, empty for the system's default; `testing` whether one is being tested."""
 
     picked = Signal(str, str)
     testing = Signal(bool)
@@ -26,44 +28,32 @@ class SoundPage(Page):
     def __init__(
         self, service: SoundService | None, list_devices: DeviceLister, background: BackgroundTasks, parent: QWidget
     ) -> None:
-        self.title = self.tr("Sound")
-        self.words = self.tr("Say something, and see that you are understood.")
-        super().__init__(parent)
+        super().__init__(self.tr("Sound"), self.tr("Say something, and see whether you are understood."), parent)
         self._list_devices = list_devices
-        self._errands = background
-        self._lacks: tuple[bool, bool] | None = None
-        """Whether there is no microphone, and no loudspeaker; None until that is known."""
-        self._kept = ["", ""]
-        self.microphone = DevicePicker(lambda: self._kept[0], self)
-        self.loudspeaker = DevicePicker(lambda: self._kept[1], self)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(24)
-        grid.setVerticalSpacing(6)
-        for place, (text, name, picker) in enumerate(
-            (
-                (self.tr("&Microphone"), self.tr("Microphone"), self.microphone),
-                (self.tr("L&oudspeaker"), self.tr("Loudspeaker"), self.loudspeaker),
-            )
+        self._background = background
+        self._absent: tuple[bool, bool] | None = None
+        """Whether there is no microphone, and no loudspeaker; None until the devices were listed."""
+        self._devices = ["", ""]
+        self.microphone = DevicePicker(lambda: self._devices[0], self)
+        self.loudspeaker = DevicePicker(lambda: self._devices[1], self)
+        pickers = grid(24, 6, stretch=0)
+        pickers.setColumnStretch(1, 1)
+        for place, (text, picker) in enumerate(
+            ((self.tr("&Microphone"), self.microphone), (self.tr("L&oudspeaker"), self.loudspeaker))
         ):
-            label = QLabel(text, self)
-            label.setBuddy(picker)
-            picker.setAccessibleName(name)
-            grid.addWidget(label, 0, place)
-            grid.addWidget(picker, 1, place)
-            grid.setColumnStretch(place, 1)
+            picker.setAccessibleName(text.replace("&", ""))
+            pickers.addWidget(label_of(picker, text, self), 0, place)
+            pickers.addWidget(picker, 1, place)
             picker.activated.connect(self._pick)
-        self.column.addLayout(grid)
-        self.lacking = QLabel(self)
-        self.lacking.setWordWrap(True)
-        self.lacking.setTextFormat(Qt.TextFormat.PlainText)
-        self.lacking.setAccessibleName(self.tr("What is missing"))
+        self.column.addLayout(pickers)
+        self.lacking = wrapped(self, self.tr("What is missing"))
         box = self._box = Boxed(self)
         box.column.addWidget(self.lacking)
         self.column.addWidget(box)
         self.tests: SoundTests | None = None
         if service is not None:
             self.tests = SoundTests(service, background, self)
-            # The pickers name them.
+            # The pickers above show their names.
             self.tests.microphone_name.hide()
             self.tests.loudspeaker_name.hide()
             self.tests.began.connect(lambda: self.testing.emit(True))
@@ -71,7 +61,7 @@ class SoundPage(Page):
             self.column.addSpacing(6)
             self.column.addWidget(self.tests)
         self.column.addStretch(1)
-        self._tell_lacking()
+        self._show_lacking()
 
     @property
     def devices(self) -> tuple[str, str]:
@@ -84,43 +74,42 @@ class SoundPage(Page):
         return self.microphone.currentText()
 
     def begin(self, microphone: str, loudspeaker: str) -> None:
-        """Has the devices in force chosen, and forgets what was found before."""
+        """Chooses the devices in force, and forgets earlier test results."""
         if self.tests is not None:
             self.tests.clear()
-        self._kept = [microphone, loudspeaker]
+        self._devices = [microphone, loudspeaker]
         self.microphone.refresh()
         self.loudspeaker.refresh()
         self._show_devices()
 
     def set_devices(self, microphones: list[str], loudspeakers: list[str]) -> None:
-        """Offers the devices that there are now."""
-        self._lacks = (not microphones, not loudspeakers)
+        """Offers these devices."""
+        self._absent = (not microphones, not loudspeakers)
         self.microphone.offer(microphones)
         self.loudspeaker.offer(loudspeakers)
         self._show_devices()
-        self._tell_lacking()
+        self._show_lacking()
 
     def arrive(self) -> QWidget:
-        """See `Page.arrive`."""
-        self._errands.run(LIST, self._look, lambda found: self.set_devices(*found), lambda _: None)
+        self._background.run(LIST, self._list, lambda found: self.set_devices(*found), lambda _: None)
         return self.tests.say_button if self.tests is not None else self.microphone
 
     def depart(self) -> None:
         """Closes the microphone."""
-        self._errands.cancel(LIST)
+        self._background.cancel(LIST)
         if self.tests is not None:
             self.tests.leave()
 
     def show_level(self, user_dbfs: float, assistant_dbfs: float, at: float, clipped: bool) -> None:
-        """Shows the levels of the talk's sound, in dBFS, at session time `at`."""
+        """Shows the levels of the session's sound, in dBFS, at session time `at`."""
         if self.tests is not None:
             self.tests.show_level(user_dbfs, assistant_dbfs, at, clipped)
 
-    async def _look(self) -> tuple[list[str], list[str]]:
+    async def _list(self) -> tuple[list[str], list[str]]:
         return await asyncio.wait_for(asyncio.to_thread(self._list_devices), LIST_SECONDS)
 
     def _pick(self) -> None:
-        self._kept = list(self.devices)
+        self._devices = list(self.devices)
         self._show_devices()
         self.picked.emit(*self.devices)
 
@@ -128,8 +117,8 @@ class SoundPage(Page):
         if self.tests is not None:
             self.tests.show_devices(*self.devices)
 
-    def _tell_lacking(self) -> None:
-        no_microphone, no_loudspeaker = self._lacks or (False, False)
+    def _show_lacking(self) -> None:
+        no_microphone, no_loudspeaker = self._absent or (False, False)
         words = ""
         if no_microphone and no_loudspeaker:
             words = self.tr(

@@ -1,27 +1,25 @@
-"""The first run's page for the front-end: cards to choose from, those that don't fit with the reason.
-
-Knows what fits only by the records that it is shown; downloads nothing.
-"""
+"""The first run's page “The voice”: a card for each front-end; those that don't fit say why."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.gui.first_run.parts import ChoiceCard, Page
+from app.gui.first_run.cards import ChoiceCard
+from app.gui.first_run.page import ChoicePage
+from app.gui.widgets.form import label_of, row
 from app.gui.widgets.pick_list import PickList
 from app.services.machine_views import FrontEndFit, MachineView
 
 ALWAYS = "cascade"
-"""The front-end that runs anywhere, and has nothing to download."""
+"""The front-end that runs on any machine, and has nothing to download."""
 
 
 class VoiceCard(ChoiceCard):
-    """One front-end. `fits`: what is known of it, a row for each precision; `precision` the one that is picked."""
+    """One front-end, with its precision where it has several. `picked` when the user picks another precision."""
 
     picked = Signal()
 
@@ -32,30 +30,25 @@ class VoiceCard(ChoiceCard):
         self._failed = False
         self.precision = PickList(self)
         self.precision.setAccessibleName(self.tr("Precision of {0}").format(title))
-        self._label = QLabel(self.tr("Precision"), self)
-        self._label.setBuddy(self.precision)
-        row = QHBoxLayout()
-        row.addWidget(self._label)
-        row.addWidget(self.precision)
-        row.addStretch(1)
-        self.body.addLayout(row)
+        self._label = label_of(self.precision, self.tr("Precision"), self)
+        self.body.addLayout(row(self._label, self.precision, None))
         self.precision.activated.connect(self._pick)
         self.button.toggled.connect(lambda _: self._show())
         self._show()
 
     @property
     def fit(self) -> FrontEndFit | None:
-        """What is known of it in the precision that is picked."""
-        wanted = self.precision.currentData() or ""
-        return next((fit for fit in self._fits if fit.precision == wanted), None)
+        """Whether it fits in the picked precision; None before that is known."""
+        precision = self.precision.currentData() or ""
+        return next((fit for fit in self._fits if fit.precision == precision), None)
 
     def show_failed(self) -> None:
-        """It will not be known whether it fits, unless the user looks again."""
+        """The machine could not be checked."""
         self._failed = True
         self._show()
 
     def show_fits(self, fits: Sequence[FrontEndFit], precision: str = "") -> None:
-        """Offers these, with `precision` picked if it fits, else the best one that does."""
+        """Offers these precisions, with `precision` picked if it fits, else the best one that does."""
         self._fits, self._failed = tuple(fits), False
         possible = [fit.precision for fit in fits if fit.fits]
         chosen = precision if precision in possible else next(iter(possible), "")
@@ -84,47 +77,44 @@ class VoiceCard(ChoiceCard):
         fit = self.fit or next(iter(self._fits), None)
         words = ""
         if self.key != ALWAYS:
-            words = fit.sentence if fit is not None else self.tr("Still looking at this machine …")
+            words = fit.sentence if fit is not None else self.tr("Still checking this machine …")
             if fit is None and self._failed:
-                words = self.tr("This machine could not be looked at. Go back and look again.")
+                words = self.tr("This machine could not be checked. Go back and check again.")
         several = possible and self.button.isChecked() and self.precision.count() > 1
         self._label.setVisible(several)
         self.precision.setVisible(several)
         self.explain(words, possible)
 
 
-class VoicePage(Page):
+class VoicePage(ChoicePage):
     """`changed` when the user chooses another front-end or precision."""
 
     changed = Signal()
 
     def __init__(self, frontends: Sequence[tuple[str, str]], parent: QWidget) -> None:
-        self.title = self.tr("The voice")
-        self.words = self.tr("What hears you and speaks. You can change it at any time above the talk.")
-        super().__init__(parent)
+        super().__init__(
+            self.tr("The voice"),
+            self.tr("What listens and speaks. You can change it at any time above the conversation."),
+            parent,
+        )
         known = {
             ALWAYS: (
                 self.tr("Embedded voice"),
-                self.tr("Reads the brain's answer aloud, on any machine. It is here already."),
+                self.tr("Reads the model's answer aloud, on any machine. It is here already."),
             ),
             "kame": (
                 self.tr("KAME"),
-                self.tr("Speaks at once, while the brain still thinks, and takes up its thoughts as they come."),
+                self.tr("Speaks at once, and takes up the model's answer while it is still being worked out."),
             ),
-            "moshi": (self.tr("Moshi"), self.tr("Talks by itself, without a brain: quick, and knows little.")),
+            "moshi": (self.tr("Moshi"), self.tr("Talks by itself, without a language model: quick, but knows little.")),
         }
-        self._group = QButtonGroup(self)
         self.cards: dict[str, VoiceCard] = {}
-        self.touched = self._kept = False
         self._precision = ""
         for key, label in frontends:
             title, words = known.get(key, (label, ""))
             card = self.cards[key] = VoiceCard(key, title, words, self)
-            self._group.addButton(card.button)
-            self.column.addWidget(card)
-            card.button.clicked.connect(self._touch)
-            card.button.clicked.connect(partial(self._choose_card, card))
-            card.picked.connect(self._touch)
+            self.add_card(card)
+            card.picked.connect(self.touch)
         self.column.addStretch(1)
         self._choose(ALWAYS)
 
@@ -141,33 +131,32 @@ class VoicePage(Page):
 
     @property
     def name(self) -> str:
-        """What is chosen, for people."""
+        """The front-end's name for people."""
         title = self.cards[self.key].button.text()
         return self.tr("{0} in {1}").format(title, self.precision) if self.precision else title
 
     def begin(self, key: str, precision: str, *, keep: bool = False) -> None:
-        """Has what is in force chosen, to be kept if `keep`; forgets what the user did here before."""
-        self.touched, self._kept, self._precision = False, keep, precision
+        """Chooses the front-end in force, to be kept if `keep`; forgets what the user did here before."""
+        self.touched, self.keeps, self._precision = False, keep, precision
         for card in self.cards.values():
             card.show_fits(())
             card.recommend(False)
         self._choose(key)
 
     def show_no_machine(self) -> None:
-        """The machine could not be looked at."""
+        """The machine could not be checked."""
         for card in self.cards.values():
             card.show_failed()
 
     def show_machine(self, view: MachineView) -> None:
-        """Shows what fits; chooses what fits best, unless something else was chosen or is to be kept."""
+        """Shows what fits; chooses what fits best, unless the user has chosen or the present choice is kept."""
         chosen, precision = self.key, self.precision or self._precision
-        if not self.touched and not self._kept:
+        if not self.touched and not self.keeps:
             chosen, precision = view.frontend, view.precision
         for key, card in self.cards.items():
             card.show_fits(view.fits_of(key), precision if key == chosen else "")
             card.recommend(key == view.frontend)
-        card = self.cards.get(chosen)
-        if card is None or not (card.button.isEnabled() or self._kept):
+        if chosen not in self.cards or not (self.cards[chosen].button.isEnabled() or self.keeps):
             chosen = ALWAYS
         self._choose(chosen)
         self.changed.emit()
@@ -176,13 +165,10 @@ class VoicePage(Page):
         (self.cards.get(key) or next(iter(self.cards.values()))).button.setChecked(True)
 
     def arrive(self) -> QWidget | None:
-        """See `Page.arrive`."""
         button = self.cards[self.key].button
         return button if button.isEnabled() else None
 
-    def _choose_card(self, card: VoiceCard) -> None:
-        self.chosen.emit(card)
-
-    def _touch(self) -> None:
-        self.touched = True
+    def touch(self) -> None:
+        """Also emits `changed`."""
+        super().touch()
         self.changed.emit()

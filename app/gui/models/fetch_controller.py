@@ -1,4 +1,4 @@
-"""Has something fetched for the window: one thing at a time, on a thread, that can be stopped."""
+"""Downloads one thing at a time on a thread, and can be stopped."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.session.errors import UserError
 
 STEP = 0.002
-"""Progress is told when so much more of the whole has come."""
+"""The least progress that is reported, as a share of the whole."""
 
 Report = Callable[[str, float], None]
 _log = logging.getLogger(__name__)
 
 
 class FetchController(QObject):
-    """`progressed` tells words and a share done, `failed` a sentence. A share of -1 isn't known."""
+    """`progressed` emits words and the share done, -1 if it is not known; `failed` a sentence."""
 
     progressed = Signal(str, float)
     failed = Signal(str)
-    _told = Signal(str, float)
+    _reported = Signal(str, float)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -33,21 +33,21 @@ class FetchController(QObject):
         self._last = -2.0
         self.busy = False
         """Whether something is being fetched."""
-        # The thread reports: a signal brings its words to this one.
-        self._told.connect(self._tell)
+        # The thread reports: a signal moves the report to this one.
+        self._reported.connect(self._throttle)
 
     def stop(self) -> None:
-        """Stops it; what has come stays."""
+        """Stops the download; what has been downloaded is kept."""
         self._cancelled.set()
 
     async def close(self) -> None:
-        """Stops it and waits for its thread."""
+        """Stops the download, and waits for its thread."""
         self.stop()
         if self._task is not None:
             await asyncio.wait([self._task], timeout=5)
 
-    def _begin(self, work: Callable[[Report, threading.Event], None], done: Callable[[], None]) -> None:
-        """Does `work` on a thread, then calls `done`, or tells what has failed."""
+    def _start(self, work: Callable[[Report, threading.Event], None], done: Callable[[], None]) -> None:
+        """Runs `work` on a thread, then calls `done`, or emits `failed`. Does nothing during another download."""
         if self.busy:
             return
         self._cancelled, self._last, self.busy = threading.Event(), -2.0, True
@@ -72,10 +72,10 @@ class FetchController(QObject):
 
     def _report(self, words: str, share: float) -> None:
         with contextlib.suppress(RuntimeError):  # the window is gone
-            self._told.emit(words, share)
+            self._reported.emit(words, share)
 
     @Slot(str, float)
-    def _tell(self, words: str, share: float) -> None:
+    def _throttle(self, words: str, share: float) -> None:
         if share < 0 or share < self._last or share - self._last >= STEP or share >= 1.0:
             self._last = share
             self.progressed.emit(words, share)

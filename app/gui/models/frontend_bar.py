@@ -1,15 +1,13 @@
-"""The row for front-ends with weights of their own: their download, precision, dials and memory.
-
-Says what the user wants; does nothing. Hidden while another front-end is chosen.
-"""
+"""The bar for front-ends with weights: their download, precision, delays and memory."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSpinBox, QVBoxLayout, QWidget
 
 from app.conversation import events as e
 from app.conversation.frame import FRAME_MS, FRAME_SECONDS, as_frames
+from app.gui.widgets.form import label_of, progress_bar, push_button, set_share, wrapped
 from app.gui.widgets.pick_list import PickList
 from app.settings.declarations import Settings, choices_of
 
@@ -17,7 +15,7 @@ LONGEST_MS = 5 * 1000
 
 
 class FrontEndBar(QWidget):
-    """See the module's docstring. `weighty`: the front-ends that it is for, with their labels."""
+    """Emits what the user changes. The window hides it while another front-end is used."""
 
     precision_picked = Signal(str)
     dials_turned = Signal(int, int)
@@ -37,37 +35,34 @@ class FrontEndBar(QWidget):
         self.precision.setCurrentIndex(max(0, self.precision.findData(settings.precision)))
         self.delay = self._dial(
             self.tr("Answer delay"),
-            self.tr("It keeps silent for so long after you have spoken."),
+            self.tr("How long it waits after you have spoken."),
             settings.answer_delay_ms,
         )
         self.lead = self._dial(
-            self.tr("Oracle lead"), self.tr("It hears you so much later than the brain does."), settings.oracle_lead_ms
+            self.tr("Oracle lead"),
+            self.tr("How much later than the language model it gets what you say."),
+            settings.oracle_lead_ms,
         )
         self.memory = QProgressBar(self)
-        self.memory.setAccessibleName(self.tr("Memory of the talk"))
+        self.memory.setAccessibleName(self.tr("Memory of the conversation"))
         self.memory.setToolTip(
             self.tr(
-                "What the model remembers of the talk. When it is nearly full, it begins anew "
-                "at a pause, and is told the newest part."
+                "How much of the conversation the voice remembers. When it is nearly full, it starts again at a pause "
+                "with the newest part."
             )
         )
         self.memory.setFixedWidth(max(120, self.memory.fontMetrics().horizontalAdvance("00:00 of 00:00") + 24))
-        self.note = QLabel(self)
-        self.note.setWordWrap(True)
-        self.getting = QProgressBar(self)
-        self.getting.setAccessibleName(self.tr("Download of the weights"))
-        self.getting.setRange(0, 1000)
-        self.get_button = QPushButton(self.tr("Download"), self)
-        self.get_button.setAccessibleName(self.tr("Download the weights"))
-        self.stop_button = QPushButton(self.tr("Stop"), self)
-        self.stop_button.setAccessibleName(self.tr("Stop the download"))
+        self.note = wrapped(self)
+        self.getting = progress_bar(self.tr("Download of the weights"), self)
+        self.get_button = push_button(self.tr("Download"), self.tr("Download the weights"), self)
+        self.stop_button = push_button(self.tr("Stop"), self.tr("Stop the download"), self)
         self._lay_out()
         self._connect()
         self.forget_memory()
         self.show_weights(None, "")
 
     def show_weights(self, here: bool | None, words: str) -> None:
-        """Whether the weights are here; None: it isn't known, or isn't the question. `words` go beside it."""
+        """Shows whether the weights are here, None if that is not known, and `words` about them."""
         self.note.setText(words)
         self.note.setVisible(bool(words))
         self.get_button.setVisible(here is False)
@@ -75,22 +70,22 @@ class FrontEndBar(QWidget):
         self.stop_button.setVisible(False)
 
     def show_progress(self, words: str, share: float) -> None:
-        """A download goes on; `share` of it is done, from 0 to 1."""
+        """Shows a download of which `share` is done, from 0 to 1."""
         self.note.setText(words)
         self.note.setVisible(True)
-        self.getting.setValue(round(share * 1000))
+        set_share(self.getting, share)
         for widget in (self.getting, self.stop_button):
             widget.setVisible(True)
         self.get_button.setVisible(False)
 
     def forget_memory(self) -> None:
-        """A new talk: nothing is remembered yet."""
+        """Empties the memory, for a new session."""
         self.memory.setRange(0, 1)
         self.memory.setValue(0)
         self.memory.setFormat(self.tr("empty"))
 
     def apply(self, event: e.Event) -> None:
-        """Takes one event in."""
+        """Shows what an event says of memory and delays."""
         match event:
             case e.ContextMeasured(frames=frames, capacity=capacity):
                 self.memory.setRange(0, max(1, capacity))
@@ -100,7 +95,7 @@ class FrontEndBar(QWidget):
                 self.show_dials(delay, lead)
 
     def show_dials(self, delay: int, lead: int) -> None:
-        """Shows the dials in force, in frames, without saying that they were turned."""
+        """Shows the delay and the lead, in frames, without emitting `dials_turned`."""
         for box, frames in ((self.delay, delay), (self.lead, lead)):
             with QSignalBlocker(box):
                 box.setValue(frames * FRAME_MS)
@@ -129,9 +124,7 @@ class FrontEndBar(QWidget):
             (self.tr("Oracle l&ead"), self.lead),
             (self.tr("Memory"), self.memory),
         ):
-            label = QLabel(text, self)
-            label.setBuddy(widget)
-            upper.addWidget(label)
+            upper.addWidget(label_of(widget, text, self))
             upper.addWidget(widget)
         upper.addStretch(1)
         lower.addWidget(self.note, 1)

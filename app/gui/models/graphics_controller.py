@@ -1,4 +1,4 @@
-"""Has what a graphics card needs installed for the window, and the app restarted to use it."""
+"""Installs what a graphics card needs, and restarts the app to use it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from app.session.errors import UserError
 
 
 class GraphicsController(FetchController):
-    """`done` tells that it is installed, `arrived_unseen` and `failed_unseen` tell of it where `watched` is False.
+    """`done` after the installation; while `watched` is False, also `arrived_unseen` or `failed_unseen`.
 
-    `restarting`: the app is to be closed now, and starts by itself again.
+    `restarting`: the app must close now; it starts again by itself.
     """
 
     done = Signal()
@@ -24,15 +24,15 @@ class GraphicsController(FetchController):
         super().__init__(parent)
         self._service = service
         self.watched = False
-        """Whether the user sees how it goes."""
-        self.failed.connect(self._tell_unseen)
+        """Whether the user sees the progress."""
+        self.failed.connect(self._on_failed)
 
     def install(self) -> None:
-        """Begins to fetch and install it, or goes on with that."""
-        self._begin(self._service.install, self._installed)
+        """Starts the installation, or continues it."""
+        self._start(self._service.install, self._installed)
 
     def restart(self) -> None:
-        """Starts the app anew."""
+        """Restarts the app."""
         try:
             self._service.restart()
         except UserError as error:
@@ -40,7 +40,7 @@ class GraphicsController(FetchController):
         else:
             self.restarting.emit()
 
-    def _tell_unseen(self, sentence: str) -> None:
+    def _on_failed(self, sentence: str) -> None:
         if not self.watched:
             self.failed_unseen.emit(sentence)
 

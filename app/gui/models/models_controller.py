@@ -1,4 +1,4 @@
-"""Has models fetched, checked and removed for the window, one at a time, on a thread."""
+"""Downloads models, one at a time."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from app.services.model_views import ModelLibrary, VoiceView
 
 
 class ModelsController(FetchController):
-    """`arrived` names a model that was fetched, and its measured speed is known."""
+    """`started` and `arrived` emit the key of a model; once it has arrived, its speed is measured."""
 
     arrived = Signal(str)
-    began = Signal(str)
+    started = Signal(str)
 
     def __init__(self, service: ModelLibrary, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -21,7 +21,7 @@ class ModelsController(FetchController):
 
     @property
     def fetching(self) -> str:
-        """The key of the model that comes; empty while none does."""
+        """The key of the model that is being downloaded; empty for none."""
         return self._key if self.busy else ""
 
     def voices(self) -> list[VoiceView]:
@@ -33,9 +33,9 @@ class ModelsController(FetchController):
         return found
 
     def get(self, key: str) -> None:
-        """Begins to fetch a model, or goes on with it; nothing while another one comes."""
+        """Starts to download a model, or continues it; does nothing during another download."""
         if self.busy:
             return
         self._key = key
-        self._begin(lambda report, cancelled: self.service.get(key, report, cancelled), lambda: self.arrived.emit(key))
-        self.began.emit(key)
+        self._start(lambda report, cancelled: self.service.get(key, report, cancelled), lambda: self.arrived.emit(key))
+        self.started.emit(key)

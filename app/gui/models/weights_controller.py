@@ -1,4 +1,4 @@
-"""Has weights downloaded for the window."""
+"""Downloads the weights of front-ends."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.session.control import WeightsStore
 
 
 class WeightsController(FetchController):
-    """`done` tells that a front-end's weights are here."""
+    """`done` emits a front-end whose weights are here."""
 
     done = Signal(str)
 
@@ -18,11 +18,11 @@ class WeightsController(FetchController):
         self._store = store
 
     def missing(self, frontend: str) -> str:
-        """What is missing of a front-end's weights, in words; empty when they are here or not needed."""
+        """What is missing of a front-end's weights, as a sentence; empty if they are here or not needed."""
         return self._store.missing(frontend)
 
     def get(self, frontend: str) -> None:
-        """Begins to download a front-end's weights, or goes on with it."""
-        self._begin(
+        """Starts to download a front-end's weights, or continues it."""
+        self._start(
             lambda report, cancelled: self._store.get(frontend, report, cancelled), lambda: self.done.emit(frontend)
         )

@@ -1,4 +1,4 @@
-"""Editors of settings that are switched, picked or counted; and which editor each kind of setting has."""
+"""Editors for switches, lists and numbers; and which editor each kind of setting has."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtCore import QSignalBlocker, QSize, QTimer
 from PySide6.QtGui import QFocusEvent, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QSpinBox, QStyle, QStyleOptionComboBox, QWidget
 
-from app.gui.backends.style_dialog import DollarBox
+from app.gui.backends.dollar_box import DollarBox
 from app.gui.settings.editor import Editor
 from app.gui.settings.text_editors import Folder, Folders, Keys, Line, Lines
 from app.gui.shell.translation import said
@@ -18,42 +18,40 @@ from app.settings.declarations import Setting
 
 
 class Switch(Editor):
-    """On or off; carries the setting's name itself."""
+    """A check box, with the setting's name as its text."""
 
     letters = 0, 0
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
         self.box = QCheckBox(said(declared.label), self)
-        self._adopt(self.box)
-        self.box.clicked.connect(lambda: self._want(self.box.isChecked()))
+        self._set_control(self.box)
+        self.box.clicked.connect(lambda: self._submit(self.box.isChecked()))
         self.revert()
 
     def revert(self) -> None:
-        """Shows what is kept."""
         self.box.setChecked(self.value)
 
     def in_words(self, value: Any) -> str:
-        """On or off."""
         return self.tr("on") if value else self.tr("off")
 
 
 class Choice(Editor):
-    """One of several, by the words of the declaration or by those that `offer` brings."""
+    """A list of values, with the words of the declaration or those given to `offer`."""
 
     widest = 42
-    """How wide it may be, in average letters: a device's name always gets as much."""
+    """Its greatest width, in average letters; lists of devices always get it."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
         if declared.kind == "device":
             self.letters = self.widest, 14
         self.list = PickList(self)
-        # Long names must not push the dialog wider.
+        # Long names must not widen the dialog.
         self.list.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.list.setMinimumContentsLength(8)
-        self._adopt(self.list)
-        self.list.activated.connect(lambda: self._want(self.list.currentData()))
+        self._set_control(self.list)
+        self.list.activated.connect(lambda: self._submit(self.list.currentData()))
         self.list.closed.connect(self._offer_later)
         self._offered: Sequence[tuple[str, str]] = [(key, said(word)) for key, word in declared.words.items()]
         if declared.kind == "device":
@@ -61,7 +59,7 @@ class Choice(Editor):
         self._fill()
 
     def sizeHint(self) -> QSize:
-        """Wide enough for the longest words that are offered, up to `widest`."""
+        """Wide enough for the longest words, up to `widest`."""
         size = super().sizeHint()
         metrics, option = self.fontMetrics(), QStyleOptionComboBox()
         self.list.initStyleOption(option)
@@ -71,13 +69,12 @@ class Choice(Editor):
         return size
 
     def offer(self, choices: Sequence[tuple[str, str]]) -> None:
-        """Offers these values with their words, once the list isn't open; what is kept stays offered, too."""
+        """Offers these values with their words, once the list is closed; the present value stays offered, too."""
         self._offered = list(choices)
         if not self.list.view().isVisible():
             self._fill()
 
     def revert(self) -> None:
-        """Shows what is kept."""
         self._fill()
 
     @property
@@ -86,12 +83,11 @@ class Choice(Editor):
         return [self.list.itemText(place) for place in range(self.list.count())]
 
     def in_words(self, value: Any) -> str:
-        """As it is offered."""
         declared = said(self.declared.words.get(value, value))
         return next((words for key, words in self._offered if key == value), declared)
 
     def _offer_later(self) -> None:
-        # What was picked in the list that closes comes first.
+        # After what was picked in the closing list has been handled.
         QTimer.singleShot(0, self, self._fill)
 
     def _fill(self) -> None:
@@ -111,7 +107,7 @@ class Choice(Editor):
 
 
 class _Box:
-    """Leaves the wheel to what is behind; words that stand for a number are typed over, and not added to."""
+    """Ignores the mouse wheel; on focus, selects words that stand for a number, so that typing replaces them."""
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
@@ -131,7 +127,7 @@ class _Part(_Box, DollarBox):
 
 
 class Number(Editor):
-    """A number in its range; the one below it may stand for something else, in words."""
+    """A number in its range; the one below the range may stand for something else, in words."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
@@ -153,37 +149,33 @@ class Number(Editor):
         elif declared.unit:
             box.setSuffix(f" {said(declared.unit)}")
         box.setKeyboardTracking(False)
-        self._adopt(box)
-        # A talk must not begin anew at each step on the way.
+        self._set_control(box)
+        # The session must not restart at each step on the way.
         (box.editingFinished if declared.effect == "anew" else box.valueChanged).connect(self._changed)
         self.revert()
 
     @property
     def dirty(self) -> bool:
-        """Whether something is typed that isn't kept yet."""
-        return self.box.text() != self._kept_text
+        return self.box.text() != self._taken_text
 
     def commit(self) -> None:
-        """Takes over what is typed."""
         self.box.interpretText()
         self._changed()
 
     def revert(self) -> None:
-        """Shows what is kept."""
         with QSignalBlocker(self.box):
             self.box.setValue(self._number(self.value))
-        self._kept_text = self.box.text()
+        self._taken_text = self.box.text()
 
     def in_words(self, value: Any) -> str:
-        """As it is shown."""
         number = self._number(value)
         if self.declared.special is not None and number <= self.box.minimum():
             return self.box.specialValueText()
         return f"{self.box.prefix()}{self.box.textFromValue(number)}{self.box.suffix()}"
 
     def _changed(self) -> None:
-        self._kept_text = self.box.text()
-        self._want(self._shown)
+        self._taken_text = self.box.text()
+        self._submit(self._shown)
 
     def _typed(self, number: float) -> float:
         return float(number) if self._parts else int(number)

@@ -1,4 +1,4 @@
-"""What all editors of settings have in common. Knows one value at a time, and nothing of the settings around it."""
+"""The base of all editors of settings."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from app.settings.declarations import Setting
 
 
 class Editor(QWidget):
-    """`value` is what is kept, which `keep` sets; what the user wants instead is `wanted`, and kept from then on."""
+    """Edits one value. `value` is the present one; `submitted` emits another that the user has entered."""
 
-    wanted = Signal(object)
-    refused = Signal(str)
-    """Why what was typed can't be kept, as a sentence; empty when it can."""
+    submitted = Signal(object)
+    rejected = Signal(str)
+    """Why the input is invalid, as a sentence; empty when it is valid."""
     wide = False
-    """It wants a line of its own below the label."""
+    """Whether it needs a line of its own below the label."""
     letters = 28, 14
-    """How wide it is beside its label, in average letters: as a rule, and at least."""
+    """Its preferred and its least width next to the label, in average letters."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -30,15 +30,13 @@ class Editor(QWidget):
             self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """As wide as its kind is as a rule."""
         return self._in_letters(super().sizeHint(), self.letters[0])
 
     def minimumSizeHint(self) -> QSize:
-        """Where text is large or the dialog narrow."""
         return self._in_letters(super().minimumSizeHint(), self.letters[1])
 
     def keep(self, value: Any) -> None:
-        """Shows what is kept now; words that are being typed stay."""
+        """Sets the value; input that is being typed stays."""
         being_typed = self.dirty
         self.value = value
         if not being_typed:
@@ -46,17 +44,17 @@ class Editor(QWidget):
 
     @property
     def dirty(self) -> bool:
-        """Whether something is typed that isn't kept yet."""
+        """Whether there is input that is not the value yet."""
         return False
 
     def commit(self) -> None:
-        """Takes over what is typed."""
+        """Takes the input as the value."""
 
     def revert(self) -> None:
-        """Shows what is kept."""
+        """Shows the value, and drops any input."""
 
     def in_words(self, value: Any) -> str:
-        """A value as the user knows it."""
+        """A value in words."""
         return str(value) or self.tr("empty")
 
     def _in_letters(self, size: QSize, letters: int) -> QSize:
@@ -64,8 +62,8 @@ class Editor(QWidget):
             size.setWidth(self.fontMetrics().averageCharWidth() * letters)
         return size
 
-    def _adopt(self, control: QWidget, *more: QWidget) -> None:
-        """Is `control` for the keyboard and for screen readers, with `more` beside it."""
+    def _set_control(self, control: QWidget, *more: QWidget) -> None:
+        """Makes `control` the widget for the focus and for screen readers, with `more` to its right."""
         control.setAccessibleName(said(self.declared.label))
         self.setFocusProxy(control)
         row = QHBoxLayout(self)
@@ -74,7 +72,7 @@ class Editor(QWidget):
         for widget in more:
             row.addWidget(widget)
 
-    def _want(self, value: Any) -> None:
+    def _submit(self, value: Any) -> None:
         if value != self.value:
             self.value = value
-            self.wanted.emit(value)
+            self.submitted.emit(value)

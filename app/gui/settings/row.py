@@ -1,4 +1,4 @@
-"""One setting in the dialog of settings: its name, its editor, what it means, and the way back to the default."""
+"""One setting in the dialog: its name, editor, explanation, and the button that resets it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QApplication, QGridLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QGridLayout, QToolButton, QWidget
 
 from app.gui.settings.choice_editors import EDITORS, Choice, Switch
 from app.gui.settings.text_editors import Lines
 from app.gui.shell.translation import said
+from app.gui.widgets.form import label_of, wrapped
 from app.gui.widgets.palette import Look
 from app.gui.widgets.panel import Quiet
 from app.settings.declarations import Setting, Settings
 
 
 class SettingRow(QWidget):
-    """`changed` tells the new value, once it is whole."""
+    """`changed` emits the new value, once the input is complete."""
 
     changed = Signal(object)
 
@@ -26,21 +27,17 @@ class SettingRow(QWidget):
         self.declared = declared
         self.editor = EDITORS[declared.kind](declared, self)
         label = said(declared.label)
-        self.label = QLabel(label, self)
-        self.label.setBuddy(self.editor)
+        self.label = label_of(self.editor, label, self)
         self.label.setWordWrap(True)
         self.label.setVisible(not isinstance(self.editor, Switch))
         effects = {
             "now": "",
-            "anew": self.tr("A talk that runs begins anew."),
-            "talk": self.tr("From the next talk on."),
-            "start": self.tr("From the next start of KAME on."),
+            "anew": self.tr("Restarts a running conversation."),
+            "talk": self.tr("Takes effect with the next conversation."),
+            "start": self.tr("Takes effect at the next start of KAME."),
         }
-        self.effect = effects[declared.effect]
-        self.words = Quiet(" ".join(filter(None, (said(declared.help), self.effect))), self)
-        self.refusal = QLabel(self)
-        self.refusal.setWordWrap(True)
-        self.refusal.setAccessibleName(self.tr("Why it can't be: {0}").format(label))
+        self.words = Quiet(" ".join(filter(None, (said(declared.help), effects[declared.effect]))), self)
+        self.refusal = wrapped(self, self.tr("Why the input is invalid: {0}").format(label))
         self.reset = QToolButton(self)
         self.reset.setText(self.tr("Reset"))
         self.reset.setAutoRaise(True)
@@ -55,58 +52,58 @@ class SettingRow(QWidget):
         control.setAccessibleDescription(self.words.text())
         self._lay_out()
         self._fit()
-        self.refuse("")
-        self.editor.wanted.connect(self._wanted)
-        self.editor.refused.connect(self.refuse)
+        self.show_error("")
+        self.editor.submitted.connect(self._on_submitted)
+        self.editor.rejected.connect(self.show_error)
         self.reset.clicked.connect(self._reset)
         self._show_reset()
 
     @property
     def value(self) -> Any:
-        """What is kept."""
+        """The present value."""
         return self.editor.value
 
     @property
     def is_default(self) -> bool:
-        """Whether what is kept is the default."""
+        """Whether the value is the default."""
         return self.editor.value == self.declared.default
 
     def keep(self, value: Any) -> None:
-        """Shows what is kept now."""
+        """Sets the value."""
         self.editor.keep(value)
         self._show_reset()
 
-    def want(self, value: Any) -> None:
-        """Changes it as if the user had; what is being typed is lost."""
+    def set_value(self, value: Any) -> None:
+        """Changes the value as the user would; drops any input."""
         self.editor.revert()
         changes = value != self.editor.value
         self.keep(value)
-        self.refuse("")
+        self.show_error("")
         if changes:
             self.changed.emit(value)
 
     def holds(self, words: list[str]) -> bool:
-        """Whether each of `words`, in small letters, is somewhere in what is known of it."""
+        """Whether each of `words`, in lower case, occurs in its name, key, group, explanation or choices."""
         declared = self.declared
         texts = [declared.name, said(declared.label), said(Settings.groups[declared.group]), self.words.text()]
         texts += declared.choices
         if isinstance(self.editor, Choice):
             texts += self.editor.texts
-        hay = "\n".join(texts).casefold()
-        return all(word in hay for word in words)
+        text = "\n".join(texts).casefold()
+        return all(word in text for word in words)
 
-    def refuse(self, sentence: str) -> None:
-        """Says why what was typed can't be kept; empty: it can."""
+    def show_error(self, sentence: str) -> None:
+        """Shows why the input is invalid; nothing if empty."""
         self.refusal.setText(sentence)
         self.refusal.setVisible(bool(sentence))
 
-    def _wanted(self, value: Any) -> None:
+    def _on_submitted(self, value: Any) -> None:
         self._show_reset()
         self.changed.emit(value)
 
     def _reset(self) -> None:
-        self.editor.setFocus()  # the button goes, and what has the keyboard with it
-        self.want(self.declared.default)
+        self.editor.setFocus()  # the button is hidden, and would lose the focus
+        self.set_value(self.declared.default)
 
     def _show_reset(self) -> None:
         self.reset.setVisible(not self.is_default)
@@ -130,7 +127,6 @@ class SettingRow(QWidget):
         grid.addWidget(self.words, 3, 0, 1, 3)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the fonts and the colours."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._fit()

@@ -1,4 +1,4 @@
-"""Editors of settings that are typed: text, folders, and keys. Typed words are kept when they are whole."""
+"""Editors for text, folders and keys."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from app.gui.hotkeys.hotkey import HotkeyRefused, read_hotkey
 from app.gui.hotkeys.key_field import KeyField
 from app.gui.settings.editor import Editor
 from app.gui.shell.translation import said
+from app.gui.widgets.form import push_button
 from app.settings.declarations import Setting
 
 
 class Line(Editor):
-    """A line of text, kept at Enter or when it is left."""
+    """A line of text, taken at Enter or when the focus leaves it."""
 
     letters = 40, 14
 
@@ -38,23 +39,21 @@ class Line(Editor):
 
     @property
     def dirty(self) -> bool:
-        """Whether something is typed that isn't kept yet."""
         return self.line.text() != self.value
 
     def commit(self) -> None:
-        """Takes over what is typed, without spaces around it."""
+        """Takes the text, without spaces around it."""
         text = self.line.text().strip()
         if text != self.line.text():
             self.line.setText(text)
-        self._want(text)
+        self._submit(text)
 
     def revert(self) -> None:
-        """Shows what is kept."""
         self.line.setText(self.value)
         self.line.setCursorPosition(0)
 
     def _shape(self) -> None:
-        self._adopt(self.line)
+        self._set_control(self.line)
 
 
 class Folder(Line):
@@ -64,10 +63,10 @@ class Folder(Line):
 
     def _shape(self) -> None:
         self.chooser = _chooser(self.tr("Choose…"), self.tr("Choose a folder: {0}"), self)
-        self._adopt(self.line, self.chooser)
-        self.chooser.clicked.connect(lambda: _choose_folder(self, self.value, self._want_folder))
+        self._set_control(self.line, self.chooser)
+        self.chooser.clicked.connect(lambda: _choose_folder(self, self.value, self._take_folder))
 
-    def _want_folder(self, folder: str) -> None:
+    def _take_folder(self, folder: str) -> None:
         self.line.setText(folder)
         self.commit()
 
@@ -76,13 +75,13 @@ class _Text(QPlainTextEdit):
     left = Signal()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """What is typed is kept now, unless only a menu has opened."""
+        """Takes the text, unless only a menu has opened."""
         super().focusOutEvent(event)
         if event.reason() != Qt.FocusReason.PopupFocusReason:
             self.left.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter is a line break here, so it takes Ctrl to be done."""
+        """Ctrl+Enter takes the text, since Enter is a line break."""
         done = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if done and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.left.emit()
@@ -91,7 +90,7 @@ class _Text(QPlainTextEdit):
 
 
 class Lines(Editor):
-    """Several lines of text, kept when they are left, or at Ctrl+Enter."""
+    """Several lines of text, taken when the focus leaves them, or at Ctrl+Enter."""
 
     wide = True
     rows = 4
@@ -106,38 +105,34 @@ class Lines(Editor):
 
     @property
     def dirty(self) -> bool:
-        """Whether something is typed that isn't kept yet."""
         return self.text.toPlainText() != self.value
 
     def commit(self) -> None:
-        """Takes over what is typed."""
-        self._want(self.text.toPlainText())
+        self._submit(self.text.toPlainText())
 
     def revert(self) -> None:
-        """Shows what is kept."""
         if self.text.toPlainText() != self.value:
             self.text.setPlainText(self.value)
 
     def in_words(self, value: Any) -> str:
-        """On one line."""
         return super().in_words(" · ".join(value.splitlines()))
 
     def _shape(self) -> None:
-        self._adopt(self.text)
+        self._set_control(self.text)
 
 
 class Folders(Lines):
-    """Folders, one a line; more can be chosen."""
+    """Folders, one a line, typed or chosen."""
 
     def _shape(self) -> None:
         self.chooser = _chooser(self.tr("Add…"), self.tr("Add a folder: {0}"), self)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        beside = QWidget(self)
-        column = QVBoxLayout(beside)
+        side = QWidget(self)
+        column = QVBoxLayout(side)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.chooser)
         column.addStretch(1)
-        self._adopt(self.text, beside)
+        self._set_control(self.text, side)
         self.chooser.clicked.connect(lambda: _choose_folder(self, "", self._add))
 
     def _add(self, folder: str) -> None:
@@ -147,18 +142,18 @@ class Folders(Lines):
 
 
 class Keys(Editor):
-    """Keys that work while another window has the keyboard."""
+    """A hotkey that works while another window has the focus."""
 
     letters = 40, 30
 
     typing = Signal(bool)
-    """Keys that are pressed now are typed here: meanwhile no hotkey should take them."""
+    """Whether the field has the focus; meanwhile the hotkeys should do nothing."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
         self.field = KeyField(said(declared.label), self)
         self.taken: tuple[str, ...] = ()
-        """Keys that do something else already."""
+        """Keys that are used for something else."""
         self.setFocusProxy(self.field)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -168,38 +163,33 @@ class Keys(Editor):
         self.revert()
 
     def revert(self) -> None:
-        """Shows what is kept."""
         self.field.show_keys(self.value)
-        self.refused.emit("")
+        self.rejected.emit("")
 
     def in_words(self, value: Any) -> str:
-        """As the keyboard has them."""
         keys = QKeySequence(value, QKeySequence.SequenceFormat.PortableText)
         return keys.toString(QKeySequence.SequenceFormat.NativeText) or self.tr("none")
 
     def _pressed(self, keys: str) -> None:
-        refusal = ""
+        fault = ""
         try:
             read_hotkey(keys)
         except HotkeyRefused as error:
-            refusal = str(error)
+            fault = str(error)
         if keys and keys in self.taken:
-            refusal = self.tr("“{0}” can't both talk and mute. Press other keys.").format(self.in_words(keys))
-        self.field.show_keys(self.value if refusal else keys)
-        self.refused.emit(refusal)
-        if not refusal:
-            self._want(keys)
+            fault = self.tr("“{0}” is used already. Press other keys.").format(self.in_words(keys))
+        self.field.show_keys(self.value if fault else keys)
+        self.rejected.emit(fault)
+        if not fault:
+            self._submit(keys)
 
 
 def _chooser(text: str, name: str, editor: Editor) -> QPushButton:
-    button = QPushButton(text, editor)
-    button.setAutoDefault(False)
-    button.setAccessibleName(name.format(said(editor.declared.label)))
-    return button
+    return push_button(text, name.format(said(editor.declared.label)), editor)
 
 
 def _choose_folder(editor: Editor, start: str, chosen: Callable[[str], None]) -> None:
-    """Lets the user choose a folder, while everything else goes on."""
+    """Asks for a folder without blocking the window."""
     dialog = QFileDialog(editor.window(), said(editor.declared.label), start)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setFileMode(QFileDialog.FileMode.Directory)

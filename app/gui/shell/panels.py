@@ -121,23 +121,26 @@ class Panels(QObject):
         if self._services.machine is None:
             return
         if self.first_run is None:
+            from app.gui.first_run.services import FirstRunServices
             from app.gui.first_run.wizard import FirstRun
 
             window, services = self._window, self._services
             assert services.machine is not None
             self.first_run = FirstRun(
                 window.settings,
-                services.machine,
+                FirstRunServices(
+                    services.machine,
+                    services.list_devices,
+                    backend=services.service,
+                    sound=services.sound_service,
+                    weights=window.weights,
+                    graphics=window.graphics,
+                    models=window.models_controller,
+                ),
                 services.choices,
                 window.lists,
                 window.background,
                 window,
-                list_devices=services.list_devices,
-                weights=window.weights,
-                graphics=window.graphics,
-                service=services.service,
-                sound_service=services.sound_service,
-                models=window.models_controller,
             )
             run, live = self.first_run, self._window.live
             run.frontend_chosen.connect(live.pick_frontend)

@@ -1,4 +1,4 @@
-"""Two brains: one drives, the other is shown calmly, and the voice is handed over in mid-talk."""
+"""The comparison model: shown next to the one that speaks, and handed over to during a session."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.conversation import events as e
+from app.gui.backends.backend_dialog import BackendDialog
+from app.gui.backends.secondary_dialog import SecondaryDialog
 from app.gui.shell.window import MainWindow
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.backends.test_picker import enter
 from tests.gui.fakes import FakeBackendService, FakeFactory
-from tests.gui.helpers import oracle, say, shown, transcript, until
+from tests.gui.helpers import open_dialog, oracle, press, say, shown, transcript, until
 from tests.gui.pictures.window import side_by_side, talk
 from tests.gui.shell.test_window_session import pick
 
@@ -25,14 +27,13 @@ CLAUDE, GPT = ("Anthropic", "claude"), ("OpenAI", "gpt")
 SECONDARY = BackendChoice("openai", "gpt")
 
 
-async def beside(window: MainWindow, factory: FakeFactory) -> None:
-    """Puts a brain at the side, as the user does it."""
+async def compare(window: MainWindow, factory: FakeFactory) -> None:
+    """Starts a comparison model, as the user does it."""
     window.oracle.header.switch.click()
-    dialog = window.dialogs.secondary
-    assert dialog is not None and dialog.isVisible()
+    dialog = open_dialog(window, SecondaryDialog)
     pick(dialog.picker.backend, "openai")
     dialog.picker.model.setEditText("gpt")
-    dialog.show_button.click()
+    press(dialog, "Compare")
     await until(lambda: ("set_secondary", SECONDARY) in factory.session.calls)
     await until(lambda: window.settings.secondary_provider == "openai")
     say(window, factory, e.SessionStarted(0, "c", "w", *CLAUDE, "thinking"), e.SecondaryChanged(1, *GPT))
@@ -44,7 +45,7 @@ async def test_a_second_backend_is_asked_for_shown_and_ended(tmp_path: Path) -> 
         header = window.oracle.header
         assert header.switch.text() == "Compare…"
         assert not header.hand_button.isVisible() and not window.menu.hand_action.isEnabled()
-        await beside(window, factory)
+        await compare(window, factory)
         assert header.who.text() == "claude (Anthropic) answers; gpt (OpenAI) is the comparison."
         assert header.hand_button.isVisible() and window.menu.hand_action.isEnabled()
         assert header.switch.text() == "End comparison"
@@ -53,14 +54,14 @@ async def test_a_second_backend_is_asked_for_shown_and_ended(tmp_path: Path) -> 
         say(window, factory, e.SecondaryChanged(2, "", ""))
         assert header.switch.text() == "Compare…" and not header.who.isVisible()
         header.switch.click()  # the last one is proposed again
-        assert window.dialogs.secondary is not None and window.dialogs.secondary.picker.choice == SECONDARY
+        assert window.dialogs.secondary is not None and open_dialog(window, SecondaryDialog).picker.choice == SECONDARY
 
 
 async def test_the_voice_is_handed_over_by_button_and_by_key(tmp_path: Path) -> None:
     factory, path = FakeFactory(), tmp_path / "settings.json"
     async with shown(factory, Settings(path=path), service=FakeBackendService()) as window:
         await until(window.isActiveWindow)
-        await beside(window, factory)
+        await compare(window, factory)
         window.oracle.header.hand_button.click()
         assert factory.session.calls[-1] == ("hand_over",)
         assert window.setup.backend.currentData() == "embedded"  # it isn't so before the session says so
@@ -87,8 +88,7 @@ async def test_a_second_backend_that_is_refused_is_told() -> None:
     async with shown(factory, service=FakeBackendService()) as window:
         factory.session.refusal = UserError("There is no key for OpenAI.")
         window.oracle.header.switch.click()
-        assert window.dialogs.secondary is not None
-        window.dialogs.secondary.show_button.click()
+        press(open_dialog(window, SecondaryDialog), "Compare")
         await until(lambda: window.messages.sentences() == ["The comparison model: There is no key for OpenAI."])
         assert window.manager.wanted.secondary is None and window.settings.secondary_provider == ""
         assert window.oracle.header.switch.text() == "Compare…"
@@ -102,18 +102,17 @@ async def test_a_refusal_at_the_side_leads_to_the_backend_that_refused_and_back_
         await until(lambda: len(window.messages.rows) == 1)
         factory.session.refusal = UserError("There is no key for OpenAI.")
         window.oracle.header.switch.click()
-        assert window.dialogs.secondary is not None
-        pick(window.dialogs.secondary.picker.backend, "openai")
-        window.dialogs.secondary.show_button.click()
+        pick(open_dialog(window, SecondaryDialog).picker.backend, "openai")
+        press(open_dialog(window, SecondaryDialog), "Compare")
         await until(lambda: len(window.messages.rows) == 2)
         driver, secondary = window.messages.rows
         assert secondary.backend_button.isVisible() and not secondary.retry_button.isVisible()
         assert secondary.backend_button.accessibleName() == "Key and connection of the brain at the side"
         secondary.backend_button.click()
-        dialog = window.dialogs.backend
-        assert dialog is not None and dialog.isVisible() and dialog.key.isVisible()
+        dialog = open_dialog(window, BackendDialog)
+        assert dialog.key.isVisible()
         assert dialog.picker.choice == BackendChoice("openai")
-        assert dialog.use_button.text().replace("&", "") == "Use it at the side"
+        assert dialog.use_button.text().replace("&", "") == "Compare with it"
         factory.session.refusal = None
         dialog.use_button.click()
         await until(lambda: window.settings.secondary_provider == "openai")
@@ -122,7 +121,7 @@ async def test_a_refusal_at_the_side_leads_to_the_backend_that_refused_and_back_
         assert window.messages.rows == [driver], "the other refusal stands"
         driver.backend_button.click()
         assert dialog.picker.choice == BackendChoice("anthropic")
-        assert dialog.use_button.text().replace("&", "") == "Use this brain"
+        assert dialog.use_button.text().replace("&", "") == "Use this model"
         pick(window.setup.backend, "google")
         await until(lambda: window.messages.rows == [])
 
@@ -132,28 +131,26 @@ async def test_the_backend_that_was_asked_for_last_is_proposed_even_if_it_was_re
     async with shown(factory, Settings(path=tmp_path / "settings.json"), service=FakeBackendService()) as window:
         switch = window.oracle.header.switch
         switch.click()
-        dialog = window.dialogs.secondary
-        assert dialog is not None
+        dialog = open_dialog(window, SecondaryDialog)
         await until(dialog.isActiveWindow)
         pick(dialog.picker.backend, "compatible")
         dialog.picker.model.setEditText(theirs.model)
-        enter(dialog.picker.url, theirs.base_url)
         factory.session.refusal = UserError("127.0.0.1:8080 did not answer.")
-        dialog.show_button.click()
+        enter(dialog.picker.url, theirs.base_url)  # as if the button were pressed
         await until(lambda: window.messages.rows)
         assert window.settings.secondary_provider == ""
         pick(dialog.picker.backend, "google")  # looked at, and not asked for
         switch.click()
         assert dialog.isVisible() and dialog.picker.choice == theirs
         factory.session.refusal = None
-        dialog.show_button.click()
+        press(dialog, "Compare")
         await until(lambda: window.settings.secondary_provider == "compatible")
         say(window, factory, e.SecondaryChanged(2, "127.0.0.1:8080", "qwen"))
         window.oracle.header.hand_button.click()
         say(window, factory, e.BackendChanged(3, "127.0.0.1:8080", "qwen", "handed"), e.SecondaryChanged(3, *CLAUDE))
         switch.click()
         say(window, factory, e.SecondaryChanged(4, "", ""))
-        switch.click()  # what was at the side last, now that it was taken
+        switch.click()  # the last one that was accepted
         assert dialog.picker.choice == BackendChoice("embedded")
 
 
@@ -182,10 +179,10 @@ async def test_a_backend_that_fails_in_mid_talk_is_led_to_as_the_user_chose_it(s
         (row,) = window.messages.rows
         assert row.backend_button.isVisible()
         row.backend_button.click()
-        dialog = window.dialogs.backend
-        assert dialog is not None and dialog.picker.choice == chosen
+        dialog = open_dialog(window, BackendDialog)
+        assert dialog.picker.choice == chosen
         factory.session.calls.clear()
-        dialog.use_button.click()  # the same brain, with what was put right meanwhile
+        dialog.use_button.click()  # the same one, with what was corrected meanwhile
         await until(lambda: factory.session.calls == [("set_secondary" if secondary else "set_backend", chosen)])
         await until(lambda: window.messages.rows == [])
 
@@ -214,8 +211,7 @@ async def test_a_backend_of_the_routers_table_is_led_to() -> None:
             window, factory, e.Failure(1, "backend", "No key.", False, "compatible", "qwen", "http://127.0.0.1:8080/v1")
         )
         window.messages.rows[0].backend_button.click()
-        assert window.dialogs.backend is not None
-        assert window.dialogs.backend.picker.choice == BackendChoice("compatible", "qwen", stem["base_url"])
+        assert open_dialog(window, BackendDialog).picker.choice == BackendChoice("compatible", "qwen", stem["base_url"])
 
 
 STEM = BackendChoice("compatible", "qwen", "http://127.0.0.1:8080/v1")
@@ -235,14 +231,14 @@ async def test_a_backend_of_the_routers_table_is_put_right_for_the_router(fallen
             say(window, factory, e.BackendChanged(1, "Embedded", "small", "fallback", "embedded"))
             await until(lambda: window.setup.choice == BackendChoice("embedded"))
         window.messages.rows[0].backend_button.click()
-        dialog = window.dialogs.backend
-        assert dialog is not None and dialog.picker.choice == STEM
+        dialog = open_dialog(window, BackendDialog)
+        assert dialog.picker.choice == STEM
         await until(dialog.isActiveWindow)
         assert dialog.use_button.text().replace("&", "") == dialog.use_button.accessibleName() == "Use the router again"
-        assert dialog.use_button.toolTip() == "The router begins anew, with what you put right."
+        assert dialog.use_button.toolTip() == "Starts the router again, with your correction."
         pick(dialog.picker.backend, "google")
-        assert dialog.use_button.accessibleName() == "Use this brain"
-        assert dialog.use_button.toolTip() == "The talk goes on with it, and not with the router."
+        assert dialog.use_button.accessibleName() == "Use this model"
+        assert dialog.use_button.toolTip() == "The conversation goes on with it instead of the router."
         pick(dialog.picker.backend, "compatible")
         dialog.picker.show_choice(STEM)
         factory.session.calls.clear()
@@ -259,8 +255,8 @@ async def test_a_router_at_the_side_stays_at_the_side() -> None:
         await until(lambda: window.settings.secondary_provider == "router")
         say(window, factory, replace(NO_KEY, secondary=True))
         window.messages.rows[0].backend_button.click()
-        dialog = window.dialogs.backend
-        assert dialog is not None and dialog.use_button.accessibleName() == "Use the router again"
+        dialog = open_dialog(window, BackendDialog)
+        assert dialog.use_button.accessibleName() == "Use the router again"
         factory.session.calls.clear()
         dialog.use_button.click()
         await until(lambda: factory.session.calls == [("set_secondary", router)])
@@ -273,20 +269,20 @@ async def test_a_backend_that_was_wanted_itself_is_used_itself_though_the_table_
         window.dialogs.backend_chosen.emit(STEM)
         await until(lambda: window.messages.rows)
         window.messages.rows[0].backend_button.click()
-        dialog = window.dialogs.backend
-        assert dialog is not None and dialog.use_button.accessibleName() == "Use this brain"
+        dialog = open_dialog(window, BackendDialog)
+        assert dialog.use_button.accessibleName() == "Use this model"
         factory.session.refusal = None
         dialog.use_button.click()
         await until(lambda: window.settings.provider == STEM.provider and window.messages.rows == [])
         say(window, factory, NO_KEY)
         window.messages.rows[0].backend_button.click()
-        assert dialog.use_button.accessibleName() == "Use this brain", "it drives itself"
+        assert dialog.use_button.accessibleName() == "Use this model", "it drives itself"
 
 
 async def test_a_second_backend_that_failed_is_not_there_in_the_next_talk() -> None:
     factory = FakeFactory()
     async with shown(factory, service=FakeBackendService()) as window:
-        await beside(window, factory)
+        await compare(window, factory)
         say(window, factory, e.SecondaryChanged(2, "", ""))
         assert window.manager.wanted.secondary is None
 
@@ -331,15 +327,14 @@ async def test_a_second_backend_needs_its_address() -> None:
     factory = FakeFactory()
     async with shown(factory, service=FakeBackendService()) as window:
         window.oracle.header.switch.click()
-        dialog = window.dialogs.secondary
-        assert dialog is not None and not dialog.answer.isVisible()
+        dialog = open_dialog(window, SecondaryDialog)
+        assert not dialog.answer.isVisible()
         await until(dialog.isActiveWindow)
         pick(dialog.picker.backend, "compatible")
-        dialog.show_button.click()
+        press(dialog, "Compare")
         assert dialog.isVisible() and dialog.answer.isVisible() and factory.session.calls == []
-        assert dialog.answer.text() == "Say first where the server is."
+        assert dialog.answer.text() == "Enter the server's address first."
         enter(dialog.picker.url, "http://127.0.0.1:8080/v1")
-        dialog.show_button.click()
         secondary = BackendChoice("compatible", "", "http://127.0.0.1:8080/v1")
         await until(lambda: factory.session.calls == [("set_secondary", secondary)])
         assert not dialog.isVisible()
@@ -350,5 +345,4 @@ async def test_neither_the_driver_nor_the_router_is_proposed(last: str) -> None:
     settings = Settings(provider="openai", secondary_provider=last)
     async with shown(FakeFactory(), settings, service=FakeBackendService()) as window:
         window.oracle.header.switch.click()
-        assert window.dialogs.secondary is not None
-        assert window.dialogs.secondary.picker.choice == BackendChoice("embedded")
+        assert open_dialog(window, SecondaryDialog).picker.choice == BackendChoice("embedded")

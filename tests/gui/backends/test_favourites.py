@@ -1,4 +1,4 @@
-"""Favourite brains: kept and dropped in their menu, swapped in by a key while a talk runs, kept in the settings."""
+"""Favourite models: added and removed in their menu, chosen by a key during a session, and saved."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtTest import QTest
 
-from app.gui.backends.favourites import MOST, from_text, to_text
+from app.gui.backends.favourites import MAX_FAVOURITES, from_text, to_text
 from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
 from app.session.control import BackendChoice
@@ -39,13 +39,13 @@ async def test_the_backend_of_now_is_kept_and_dropped(tmp_path: Path) -> None:
     async with shown(FakeFactory(), Settings(path=path), choices=CHOICES, service=FakeBackendService()) as window:
         await until(window.isActiveWindow)
         button = window.setup.favourites
-        assert button.text() == "☆" and keep(window) == "Keep Embedded (this machine)"
+        assert button.text() == "☆" and keep(window) == "Add Embedded (this machine)"
         assert button.text() == "★" and [action.text() for action in button.picks] == ["Embedded (this machine)"]
         window.live.pick_backend(GPT)
         await until(lambda: window.manager.wanted.backend == GPT and button.text() == "☆")
-        assert keep(window) == "Keep gpt-5 (OpenAI)"
+        assert keep(window) == "Add gpt-5 (OpenAI)"
         assert from_text(window.settings.favourite_backends, ("embedded", "openai")) == (BUILT_IN, GPT)
-        assert keep(window) == "Drop gpt-5 (OpenAI)" and button.text() == "☆"
+        assert keep(window) == "Remove gpt-5 (OpenAI)" and button.text() == "☆"
         keep(window)
     assert [row["provider"] for row in json.loads(json.loads(path.read_text())["favourite_backends"])] == [
         "embedded",
@@ -91,14 +91,14 @@ async def test_a_backend_that_refuses_leaves_the_one_before() -> None:
 
 async def test_no_more_than_there_are_keys_for_and_nothing_that_is_not_understood() -> None:
     many = [BackendChoice("openai", f"model-{number}") for number in range(12)]
-    assert from_text(to_text(many), ("openai",)) == tuple(many[:MOST])
+    assert from_text(to_text(many), ("openai",)) == tuple(many[:MAX_FAVOURITES])
     assert from_text(to_text((GPT, GEMMA)), ("ollama",)) == (GEMMA,)
     assert from_text('[{"provider": "embedded", "model": "x"}, 4, {}]', ("embedded",)) == ()
     assert from_text("{", ("openai",)) == from_text("{}", ("openai",)) == from_text("", ("openai",)) == ()
     settings = Settings(favourite_backends=to_text(many))
     async with shown(FakeFactory(), settings, choices=CHOICES, service=FakeBackendService()) as window:
         actions = window.setup.favourites.menu().actions()
-        assert len(window.setup.favourites.picks) == MOST and not actions[-1].isEnabled()
+        assert len(window.setup.favourites.picks) == MAX_FAVOURITES and not actions[-1].isEnabled()
 
 
 async def test_swaps_leave_no_actions_behind() -> None:

@@ -1,4 +1,4 @@
-"""Choosing a brain above the talk: providers, models that are looked up, servers, and what is refused."""
+"""Choosing a back-end above the conversation: providers, lists of models, servers, and refusals."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox
 
 from app.conversation import events as e
+from app.gui.backends.backend_dialog import BackendDialog
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeBackendService, FakeFactory
-from tests.gui.helpers import say, shown, until
+from tests.gui.helpers import open_dialog, say, shown, until
 from tests.gui.shell.test_window_session import pick
 
 URL = "http://127.0.0.1:8080/v1"
@@ -80,7 +81,7 @@ def pick_model(combo: QComboBox, model: str) -> None:
     combo.activated.emit(place)
 
 
-async def test_a_list_is_asked_for_once_and_anew_on_the_refresh_button() -> None:
+async def test_a_list_is_asked_for_once_and_again_on_the_refresh_button() -> None:
     service = FakeBackendService(lists={"ollama": ("gemma3:4b",)})
     async with shown(FakeFactory(), Settings(provider="ollama"), service=service) as window:
         setup = window.setup
@@ -143,26 +144,17 @@ async def test_an_address_that_was_refused_can_be_put_right() -> None:
         assert factory.session.calls[-1] == ("set_backend", BackendChoice("compatible", "", URL))
 
 
-async def test_a_backend_that_was_refused_is_tried_again_when_it_is_picked_again() -> None:
+async def test_a_backend_that_was_refused_is_tried_again_when_it_is_picked_again(caplog) -> None:
     factory = FakeFactory()
     async with shown(factory, service=FakeBackendService()) as window:
         factory.session.refusal = UserError("There is no key.")
         pick(window.setup.backend, "openai")
         await until(lambda: window.setup.backend.currentData() == "embedded")
+        assert not [record for record in caplog.records if record.levelno >= logging.WARNING], "it is for the user"
         factory.session.refusal = None
         pick(window.setup.backend, "openai")
         await until(lambda: window.settings.provider == "openai")
         assert len(factory.session.calls) == 2
-
-
-async def test_a_backend_that_fails_later_gives_the_picker_back() -> None:
-    factory = FakeFactory()
-    async with shown(factory, service=FakeBackendService()) as window:
-        pick(window.setup.backend, "openai")
-        await until(lambda: window.settings.provider == "openai")
-        say(window, factory, e.BackendChanged(3, "Embedded", "small", "fallback", "embedded"))
-        assert window.setup.backend.currentData() == "embedded"
-        assert window.manager.wanted.backend == BackendChoice("embedded")
 
 
 async def test_the_picker_shows_the_backend_that_really_took_over() -> None:
@@ -202,11 +194,16 @@ async def test_messages_make_room_for_newer_ones_and_end_with_their_cause() -> N
         await until(lambda: said() == [])
 
 
-async def test_without_a_service_models_can_be_typed_all_the_same() -> None:
-    async with shown(FakeFactory(), Settings(provider="ollama")) as window:
+async def test_without_a_service_models_can_be_typed_and_a_refusal_leads_nowhere() -> None:
+    factory = FakeFactory()
+    async with shown(factory, Settings(provider="ollama")) as window:
         assert window.setup.model.isVisible()
         assert not window.setup.picker.refresh.isVisible() and not window.setup.connection_button.isVisible()
         assert not window.menu.connection_action.isVisible() and not window.menu.routes_action.isVisible()
+        factory.session.refusal = UserError("There is no key.")
+        pick(window.setup.backend, "openai")
+        await until(lambda: window.messages.rows)
+        assert not window.messages.rows[0].backend_button.isVisible()
 
 
 async def test_closing_ends_the_looking_up() -> None:
@@ -234,8 +231,8 @@ async def test_a_refused_backend_can_be_given_its_key_though_the_picker_went_bac
         (row,) = window.messages.rows
         assert row.backend_button.isVisible() and not row.retry_button.isVisible()
         row.backend_button.click()
-        dialog = window.dialogs.backend
-        assert dialog is not None and dialog.isVisible() and dialog.key.isVisible()
+        dialog = open_dialog(window, BackendDialog)
+        assert dialog.key.isVisible()
         assert dialog.picker.choice == BackendChoice("openai")
         dialog.close_button.click()
         window.menu.service.emit()
@@ -248,15 +245,6 @@ async def test_a_refused_backend_can_be_given_its_key_though_the_picker_went_bac
         await until(lambda: window.settings.provider == "embedded")
         window.menu.service.emit()
         assert dialog.picker.choice == BackendChoice("embedded")
-
-
-async def test_without_a_service_a_refusal_leads_nowhere_and_says_so() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
-        factory.session.refusal = UserError("There is no key.")
-        pick(window.setup.backend, "openai")
-        await until(lambda: window.messages.rows)
-        assert not window.messages.rows[0].backend_button.isVisible()
 
 
 async def test_a_refused_server_waits_for_its_address_when_it_is_picked_again() -> None:
@@ -292,12 +280,3 @@ async def test_a_refused_server_is_tried_again_with_enter() -> None:
         QTest.keyClick(window.setup.url, Qt.Key.Key_Return)
         await until(lambda: window.settings.provider == "ollama")
         assert len(factory.session.calls) == 2
-
-
-async def test_a_refusal_for_the_user_is_no_warning(caplog) -> None:
-    factory = FakeFactory()
-    async with shown(factory, service=FakeBackendService()) as window:
-        factory.session.refusal = UserError("There is no key.")
-        pick(window.setup.backend, "openai")
-        await until(lambda: window.messages.rows)
-    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]

@@ -11,7 +11,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QHeaderView, QLineEdit, QWidget
 
 from app.conversation import events as e
-from app.gui.backends.prices_dialog import CACHED, MODEL, READ, WRITTEN, PricesDialog, as_price, price_text
+from app.gui.backends.price_table import CACHED, MODEL, READ, WRITTEN, as_price, price_text
+from app.gui.backends.prices_dialog import PricesDialog
 from app.gui.widgets.palette import Look
 from app.services.protocols import PriceRow
 from app.session.control import BackendChoice
@@ -19,7 +20,7 @@ from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.backends.test_style_dialog import opened
 from tests.gui.fakes import FakeBackendService, FakeFactory, FakePrices
-from tests.gui.helpers import shown, until
+from tests.gui.helpers import open_dialog, press, shown, until
 from tests.gui.shell.test_accessibility import controls, cut_off, tabbed
 
 GPT, MINI, OPUS, QWEN = range(4)
@@ -95,7 +96,7 @@ def test_a_price_is_changed_in_place_and_kept(dialog: PricesDialog, service: Fak
     enter(dialog, QWEN, CACHED, ".05")
     assert texts(dialog, GPT) == ["gpt-4.1", "1.50", "as read", "8.00"] and service.kept == []
     with qtbot.waitSignal(dialog.kept):
-        dialog.save_button.click()
+        press(dialog, "Save")
     assert not dialog.isVisible()
     (rows,) = service.kept
     assert rows[GPT] == PriceRow("gpt-4.1", 1.5, 1.5, 8.0, (2.0, 0.5, 8.0))
@@ -106,11 +107,11 @@ def test_a_price_is_changed_in_place_and_kept(dialog: PricesDialog, service: Fak
 @pytest.mark.parametrize(
     ("column", "typed", "sentence"),
     [
-        (READ, "-1", "“-1” is below zero, which no price is. Enter it without the sign."),
-        (WRITTEN, "cheap", "“cheap” is no price. Enter dollars as a number, like 2.50."),
-        (CACHED, "1e3", "“1e3” is no price. Enter dollars as a number, like 2.50."),
+        (READ, "-1", "“-1” is below zero. Enter the price without the sign."),
+        (WRITTEN, "cheap", "“cheap” is not a price. Enter dollars as a number, like 2.50."),
+        (CACHED, "1e3", "“1e3” is not a price. Enter dollars as a number, like 2.50."),
         (READ, "", "A price of “qwen/qwen3-30b” is missing. Enter it, or remove the row."),
-        (MODEL, "", "A row names no model, so its price can't count. Name one, or remove the row."),
+        (MODEL, "", "A row names no model. Enter one, or remove the row."),
         (MODEL, "GPT-4.1", "“gpt-4.1” is in the table already. Change that row, and remove this one."),
     ],
 )
@@ -124,14 +125,14 @@ def test_what_is_no_price_is_refused_and_nothing_is_lost(
         shade = dialog.table.index(QWEN, column).data(Qt.ItemDataRole.ForegroundRole)
         assert shade == Look.of(QApplication.palette()).bad
     dialog.view.setCurrentIndex(dialog.table.index(GPT, READ))
-    dialog.save_button.click()
+    press(dialog, "Save")
     assert dialog.isVisible() and service.kept == [] and dialog.answer.text() == sentence
     place = dialog.view.currentIndex()
     assert (place.row(), place.column()) == (QWEN, column), "it goes to what is wrong"
     assert dialog.table.lines[QWEN].texts[column] == typed.lower() and texts(dialog, OPUS)[READ] == "11.00"
     enter(dialog, QWEN, column, "3" if column != MODEL else "qwen/qwen3-30b")
     assert not dialog.answer.isVisible()
-    dialog.save_button.click()
+    press(dialog, "Save")
     assert service.kept[0][OPUS].tokens_in == 11.0
 
 
@@ -154,7 +155,7 @@ def test_the_apps_own_names_stay_and_escape_leaves_a_cell_as_it_was(dialog: Pric
 
 
 def test_a_row_is_added_and_removed(dialog: PricesDialog, service: FakePrices) -> None:
-    dialog.add_button.click()
+    press(dialog, "Add a model")
     assert editor(dialog).accessibleName() == "Model"
     QTest.keyClicks(editor(dialog), "Mine/XL")
     QTest.keyClick(editor(dialog), Qt.Key.Key_Tab)
@@ -165,9 +166,9 @@ def test_a_row_is_added_and_removed(dialog: PricesDialog, service: FakePrices) -
     assert texts(dialog, 4) == ["mine/xl", "1.00", "as read", "2.00"]
     dialog.view.setCurrentIndex(dialog.table.index(QWEN, READ))
     assert dialog.remove_button.isEnabled() and not dialog.back_button.isEnabled()
-    dialog.remove_button.click()
-    dialog.add_button.click()  # and nothing is entered
-    dialog.save_button.click()
+    press(dialog, "Remove the model")
+    press(dialog, "Add a model")  # and nothing is entered
+    press(dialog, "Save")
     assert [row.model for row in service.kept[0]] == ["gpt-4.1", "gpt-4.1-mini", "claude-opus-4-1", "mine/xl"]
     assert service.kept[0][3] == PriceRow("mine/xl", 1.0, 1.0, 2.0)
 
@@ -181,15 +182,15 @@ def test_a_row_is_set_back_to_the_apps_price(dialog: PricesDialog, service: Fake
     QTest.keyClick(dialog.view, Qt.Key.Key_Delete)
     assert texts(dialog, OPUS) == ["claude-opus-4-1", "15.00", "1.50", "75.00"]
     assert not dialog.back_button.isEnabled() and not dialog.answer.isVisible()
-    dialog.save_button.click()
+    press(dialog, "Save")
     assert service.kept[0][OPUS] == PriceRow("claude-opus-4-1", 15.0, 1.5, 75.0, (15.0, 1.5, 75.0))
 
 
-def test_cancel_keeps_nothing_and_the_next_time_it_is_read_anew(dialog: PricesDialog, service: FakePrices) -> None:
+def test_cancel_keeps_nothing_and_the_next_time_it_is_read_again(dialog: PricesDialog, service: FakePrices) -> None:
     enter(dialog, GPT, READ, "5")
     dialog.open_with("other")  # it stands there already: what is typed stays
     assert texts(dialog, GPT)[READ] == "5.00" and texts(dialog, 4)[MODEL] == "other"
-    dialog.close_button.click()
+    press(dialog, "Cancel")
     service.rows = (replace(service.rows[GPT], tokens_out=1.0),)
     dialog.open_with()
     assert service.kept == [] and dialog.table.rowCount() == 1 and texts(dialog, GPT)[1:] == ["2.00", "0.50", "1.00"]
@@ -203,7 +204,7 @@ def test_it_can_be_typed_in_at_once_each_time_it_is_opened(dialog: PricesDialog)
         assert editor(dialog).text() == typed
         QTest.keyClick(editor(dialog), Qt.Key.Key_Escape)
         dialog.view.setCurrentIndex(dialog.table.index(OPUS, MODEL))
-        dialog.close_button.click()
+        press(dialog, "Cancel")
         dialog.open_with()
         QApplication.processEvents()
 
@@ -236,7 +237,7 @@ def test_a_model_without_a_price_has_its_row_at_once(dialog: PricesDialog, servi
     assert (dialog.table.rowCount(), place.row(), place.column()) == (5, 4, READ)
     dialog.show_model("gpt-4.1")
     assert dialog.view.currentIndex().row() == GPT and not dialog.answer.isVisible()
-    dialog.save_button.click()
+    press(dialog, "Save")
     assert len(service.kept[0]) == 4, "nothing was entered for it"
 
 
@@ -244,7 +245,7 @@ def test_add_proposes_the_model_of_the_talk(dialog: PricesDialog) -> None:
     dialog.open_with("mine")
     QTest.keyClick(dialog.view, Qt.Key.Key_Delete)
     assert dialog.table.place("mine") < 0
-    dialog.add_button.click()
+    press(dialog, "Add a model")
     assert dialog.table.place("mine") == 4 and editor(dialog).accessibleName() == "mine: Read"
 
 
@@ -254,7 +255,7 @@ def test_a_broken_table_is_told(dialog: PricesDialog, service: FakePrices) -> No
     service.problem = "Your price table can't be used (it is torn), so the app's own is. Mend it."
     dialog.open_with()
     assert dialog.trouble.isVisible() and dialog.trouble.text() == (
-        service.problem + " If you save here, a new one is written, and the old one is kept beside it."
+        service.problem + " If you save here, a new one is written, and a copy of the old one is kept."
     )
     assert service.kept == []
 
@@ -264,10 +265,10 @@ def test_a_table_that_can_not_be_saved_stays_open_with_all_that_was_typed(
 ) -> None:
     service.refusal = UserError("The prices could not be saved (no space), so the ones before count on. Make room.")
     enter(dialog, GPT, READ, "3")
-    dialog.save_button.click()
+    press(dialog, "Save")
     assert dialog.isVisible() and dialog.answer.text() == str(service.refusal) and texts(dialog, GPT)[READ] == "3.00"
     service.refusal = None
-    dialog.save_button.click()
+    press(dialog, "Save")
     assert not dialog.isVisible() and service.kept[0][GPT].tokens_in == 3.0
 
 
@@ -342,19 +343,19 @@ async def test_it_is_opened_beside_the_cap_and_counts_for_the_backend_that_drive
         factory.session.say(e.SessionStarted(0, "cascade", "whisper", "127.0.0.1", "theirs-7b", "thinking"))
         conversation = opened(window)
         assert conversation.cost_words.isVisible()
-        assert "so the cap can't hold it" in conversation.cost_words.text()
+        assert "so the cap has no effect" in conversation.cost_words.text()
         conversation.cap.setValue(0.0)
         assert not conversation.cost_words.isVisible(), "without a cap there is nothing to hold"
         conversation.cap.setValue(1.0)
         assert conversation.cost_words.isVisible()
         conversation.prices_button.click()
-        dialog = window.dialogs.prices
-        assert dialog is not None and dialog.isVisible() and not dialog.isModal()
+        dialog = open_dialog(window, PricesDialog)
+        assert not dialog.isModal()
         assert texts(dialog, 4)[MODEL] == "theirs-7b", "the model that the server chose"
         await until(dialog.isActiveWindow)
         for column, price in ((READ, "1"), (WRITTEN, "2")):
             enter(dialog, 4, column, price)
-        dialog.save_button.click()
+        press(dialog, "Save")
         assert prices.kept[0][4] == PriceRow("theirs-7b", 1.0, 1.0, 2.0)
         assert not conversation.cost_words.isVisible()
         conversation.prices_button.click()
@@ -372,7 +373,7 @@ async def test_the_words_beside_the_cap_follow_the_backend() -> None:
             await until(lambda model=model: window.setup.choice.model == model)
             assert conversation.cost_words.isVisible() is not known
         conversation.prices_button.click()
-        assert window.dialogs.prices is not None and window.dialogs.prices.table.rowCount() == 4
+        assert window.dialogs.prices is not None and open_dialog(window, PricesDialog).table.rowCount() == 4
 
 
 async def test_without_a_table_there_is_nothing_to_open() -> None:

@@ -1,4 +1,4 @@
-"""The table from kinds of questions to brains, and the router that goes by it."""
+"""The router's table, and the router that uses it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from pathlib import Path
 from PySide6.QtWidgets import QStyle, QStyleOptionFrame
 
 from app.conversation import events as e
+from app.gui.backends.routes_dialog import RoutesDialog
 from app.gui.state.choice import KINDS, as_made
 from app.session.control import ROUTER, BackendChoice
 from app.settings.declarations import Settings
 from tests.gui.backends.test_picker import enter
 from tests.gui.fakes import FakeBackendService, FakeFactory
-from tests.gui.helpers import oracle, say, shown, until
+from tests.gui.helpers import open_dialog, oracle, press, say, shown, until
 from tests.gui.shell.test_window_session import pick
 
 STEM = {"provider": "anthropic", "model": "claude-opus-4-1", "base_url": ""}
@@ -23,18 +24,16 @@ async def test_the_router_asks_for_its_table_first(tmp_path: Path) -> None:
     factory, path = FakeFactory(), tmp_path / "settings.json"
     async with shown(factory, Settings(path=path), service=FakeBackendService()) as window:
         pick(window.setup.backend, ROUTER)
-        dialog = window.dialogs.routes
-        assert dialog is not None and dialog.isVisible()
+        dialog = open_dialog(window, RoutesDialog)
         assert window.setup.backend.currentData() == "embedded" and factory.session.calls == []
-        dialog.close_button.click()
+        press(dialog, "Cancel")
         assert factory.session.calls == [] and window.settings.routes == ""
         pick(window.setup.backend, ROUTER)
         await until(dialog.isActiveWindow)
         assert list(dialog.pickers) == list(KINDS)
         pick(dialog.pickers["stem"].backend, "anthropic")
-        enter(dialog.pickers["stem"].model, "claude-opus-4-1")
         pick(dialog.pickers["creative"].backend, "ollama")
-        dialog.use_button.click()
+        enter(dialog.pickers["stem"].model, "claude-opus-4-1")  # as if the button were pressed
         await until(lambda: window.settings.provider == ROUTER)
         assert factory.session.calls == [("set_backend", BackendChoice(ROUTER))]
         assert window.setup.backend.currentData() == ROUTER and window.setup.connection_button.text() == "Table…"
@@ -51,12 +50,11 @@ async def test_a_changed_table_holds_at_once_while_the_router_drives() -> None:
     async with shown(factory, settings, service=FakeBackendService()) as window:
         assert factory.choices[0].backend == BackendChoice(ROUTER)
         window.setup.connection_button.click()
-        dialog = window.dialogs.routes
-        assert dialog is not None
+        dialog = open_dialog(window, RoutesDialog)
         assert dialog.pickers["stem"].choice == BackendChoice("anthropic", "claude-opus-4-1")
         assert dialog.pickers["everyday"].choice == BackendChoice("embedded")
         pick(dialog.pickers["everyday"].backend, "google")
-        dialog.use_button.click()
+        press(dialog, "Use this table")
         await until(lambda: factory.session.calls == [("set_backend", BackendChoice(ROUTER))])
         assert json.loads(settings.routes)["everyday"]["provider"] == "google"
 
@@ -65,8 +63,7 @@ async def test_a_table_is_made_without_the_router_in_force() -> None:
     factory = FakeFactory()
     async with shown(factory, Settings(routes="not JSON"), service=FakeBackendService()) as window:
         window.menu.routes.emit()
-        assert window.dialogs.routes is not None
-        window.dialogs.routes.use_button.click()
+        press(open_dialog(window, RoutesDialog), "Use this table")
         assert factory.session.calls == [] and json.loads(window.settings.routes)["stem"]["provider"] == "embedded"
 
 
@@ -139,17 +136,15 @@ async def test_a_kind_goes_with_what_is_handed_over_and_not_to_a_backend_that_no
 async def test_a_table_with_a_server_without_an_address_is_not_taken() -> None:
     async with shown(FakeFactory(), service=FakeBackendService()) as window:
         window.menu.routes.emit()
-        dialog = window.dialogs.routes
-        assert dialog is not None
+        dialog = open_dialog(window, RoutesDialog)
         await until(dialog.isActiveWindow)
         assert not dialog.answer.isVisible()
         url = dialog.pickers["humanities"].url
         pick(dialog.pickers["humanities"].backend, "compatible")
-        dialog.use_button.click()
+        press(dialog, "Use this table")
         assert dialog.isVisible() and dialog.answer.isVisible() and url.hasFocus()
-        assert dialog.answer.text() == "Say first where the server is." and window.settings.routes == ""
+        assert dialog.answer.text() == "Enter the server's address first." and window.settings.routes == ""
         enter(url, "http://127.0.0.1:8080/v1")
-        dialog.use_button.click()
         assert not dialog.isVisible()
         assert json.loads(window.settings.routes)["humanities"]["base_url"] == "http://127.0.0.1:8080/v1"
 
@@ -160,8 +155,7 @@ async def test_an_address_in_the_table_can_be_read_whole() -> None:
     rows["creative"]["base_url"] = long
     async with shown(FakeFactory(), Settings(routes=json.dumps(rows)), service=FakeBackendService()) as window:
         window.menu.routes.emit()
-        dialog = window.dialogs.routes
-        assert dialog is not None
+        dialog = open_dialog(window, RoutesDialog)
         await until(dialog.isActiveWindow)
         dialog.resize(dialog.minimumSize())
         await until(lambda: dialog.width() == dialog.minimumWidth())

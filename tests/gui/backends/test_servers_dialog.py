@@ -25,7 +25,7 @@ from app.services.user_lists import ToolServers
 from app.session.control import ToolChoice
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeBackendService, FakeFactory, FakeServers
-from tests.gui.helpers import shown, until
+from tests.gui.helpers import open_dialog, press, shown, until
 
 PEER = Path(__file__).parents[2] / "support" / "mcp_peer.py"
 FILES = {"command": "npx", "args": ["-y", "server"], "env": {"KEY": "hush"}, "timeout": 5}
@@ -55,11 +55,10 @@ async def opened(
         factory or FakeFactory(), settings, choices=choices, service=FakeBackendService(tool_servers=service)
     ) as window:
         window.transcript.header.button.click()
-        conversation = window.dialogs.conversation
-        assert conversation is not None
+        conversation = open_dialog(window, StyleDialog)
         conversation.tools.servers_button.click()
-        dialog = window.dialogs.servers
-        assert dialog is not None and dialog.isVisible() and not dialog.isModal()
+        dialog = open_dialog(window, ServersDialog)
+        assert not dialog.isModal()
         await until(lambda: dialog.add_button.isEnabled() or dialog.trouble.text())
         yield window, conversation, dialog
 
@@ -70,30 +69,30 @@ def rows(dialog: ServersDialog) -> list[str]:
 
 def fill(dialog: ServersDialog, name: str, command: str, *arguments: str) -> None:
     """Types a new server."""
-    dialog.add_button.click()
-    QTest.keyClicks(dialog.name, name)
-    QTest.keyClicks(dialog.command, command)
-    dialog.arguments.setPlainText("\n".join(arguments))
+    press(dialog, "Add a server")
+    QTest.keyClicks(dialog.form.name, name)
+    QTest.keyClicks(dialog.form.command, command)
+    dialog.form.arguments.setPlainText("\n".join(arguments))
 
 
 async def test_servers_are_added_changed_and_taken_out_and_the_rest_is_kept(path: Path) -> None:
     given(path, files=FILES, web=WEB, gone={"command": "x"}, odd=3)
     async with opened(ToolServers(path)) as (_, _, dialog):
         assert rows(dialog) == ["files", "web · switched off", "gone", "odd · not used"]
-        assert (dialog.name.text(), dialog.command.text()) == ("files", "npx")
-        assert dialog.arguments.toPlainText() == "-y\nserver" and not dialog.url.isVisible()
-        assert "KEY" in dialog.note.text() and "hush" not in dialog.note.text()
+        assert (dialog.form.name.text(), dialog.form.command.text()) == ("files", "npx")
+        assert dialog.form.arguments.toPlainText() == "-y\nserver" and not dialog.form.url.isVisible()
+        assert "KEY" in dialog.form.note.text() and "hush" not in dialog.form.note.text()
         dialog.servers.setCurrentRow(1)
-        assert dialog.url.text() == "https://example.org/mcp" and not dialog.command.isVisible()
-        assert "“disabled”" in dialog.note.text()
-        QTest.keyClicks(dialog.url, "/v2")
+        assert dialog.form.url.text() == "https://example.org/mcp" and not dialog.form.command.isVisible()
+        assert "“disabled”" in dialog.form.note.text()
+        QTest.keyClicks(dialog.form.url, "/v2")
         dialog.servers.setCurrentRow(3)
-        assert "“odd” is no object" in dialog.note.text()
+        assert "“odd” is no object" in dialog.form.note.text()
         dialog.servers.setCurrentRow(2)
-        dialog.remove_button.click()
+        press(dialog, "Remove the server")
         fill(dialog, "sums", '"C:\\Program Files\\sums.exe"', "--at", "", "  C:\\a b\\ ", 'it\'s "so"')
         assert held(path)["gone"] == {"command": "x"}
-        dialog.save_button.click()
+        press(dialog, "Save")
         await until(lambda: not dialog.isVisible())
     assert json.loads(path.read_text())["theme"] == "dark"
     assert held(path) == {
@@ -109,28 +108,28 @@ async def test_what_cannot_be_saved_is_said_below_the_form_and_nothing_is_lost(p
     async with opened(ToolServers(path)) as (_, _, dialog):
         fill(dialog, "", "x")
         dialog.servers.setCurrentRow(0)
-        dialog.save_button.click()
+        press(dialog, "Save")
         assert dialog.servers.currentRow() == 2 and "no name yet" in dialog.answer.text()
-        QTest.keyClicks(dialog.name, "files")
+        QTest.keyClicks(dialog.form.name, "files")
         assert dialog.answer.text() == ""
-        QTest.keyClick(dialog.name, Qt.Key.Key_Return)
+        QTest.keyClick(dialog.form.name, Qt.Key.Key_Return)
         assert "Two servers are called “files”" in dialog.answer.text()
-        QTest.keyClicks(dialog.name, "2")
-        dialog.command.clear()
-        QTest.keyClick(dialog.command, Qt.Key.Key_Backspace)
-        dialog.command.textEdited.emit("")
-        dialog.save_button.click()
+        QTest.keyClicks(dialog.form.name, "2")
+        dialog.form.command.clear()
+        QTest.keyClick(dialog.form.command, Qt.Key.Key_Backspace)
+        dialog.form.command.textEdited.emit("")
+        press(dialog, "Save")
         assert "“files2” has no command yet" in dialog.answer.text()
-        dialog.address.click()
-        QTest.keyClicks(dialog.url, "ftp://example.org")
-        dialog.test_button.click()
+        dialog.form.address.click()
+        QTest.keyClicks(dialog.form.url, "ftp://example.org")
+        press(dialog, "Test the server")
         assert "http:// or https://" in dialog.answer.text()
-        dialog.save_button.click()
+        press(dialog, "Save")
         assert "http:// or https://" in dialog.answer.text() and dialog.isVisible()
         assert held(path) == {"files": FILES, "odd": 3}
-        dialog.url.clear()
-        QTest.keyClicks(dialog.url, "http://example.org/mcp")
-        dialog.save_button.click()
+        dialog.form.url.clear()
+        QTest.keyClicks(dialog.form.url, "http://example.org/mcp")
+        press(dialog, "Save")
         await until(lambda: not dialog.isVisible())
     assert held(path) == {"files": FILES, "odd": 3, "files2": {"url": "http://example.org/mcp"}}
 
@@ -142,17 +141,17 @@ async def test_a_broken_list_is_told_and_cannot_be_saved_over(path: Path) -> Non
         assert dialog.trouble.isVisible() and not dialog.form.isVisible()
         assert not dialog.add_button.isEnabled() and not dialog.save_button.isEnabled()
         assert "mcp:weather" in conversation.tools.switches
-        dialog.close_button.click()
+        press(dialog, "Cancel")
         assert path.read_text() == '{"mcpServers": {'
         given(path, files=FILES)
         conversation.tools.servers_button.click()
         await until(dialog.save_button.isEnabled)
         assert rows(dialog) == ["files"] and not dialog.trouble.isVisible()
         path.write_text("{")
-        QTest.keyClicks(dialog.name, "2")
-        dialog.save_button.click()
+        QTest.keyClicks(dialog.form.name, "2")
+        press(dialog, "Save")
         await until(lambda: "nothing was saved" in dialog.answer.text())
-        assert dialog.isVisible() and dialog.save_button.isEnabled() and dialog.name.text() == "files2"
+        assert dialog.isVisible() and dialog.save_button.isEnabled() and dialog.form.name.text() == "files2"
     assert path.read_text() == "{"
 
 
@@ -166,7 +165,7 @@ async def test_a_new_server_can_be_chosen_at_once_with_all_else_as_it_was(path: 
         tools.switches["mcp:weather"].click()
         assert list(tools.switches)[3:] == ["mcp:files", "mcp:weather"]  # as the list is now, not as at the start
         fill(dialog, "sums", "sums")
-        dialog.save_button.click()
+        press(dialog, "Save")
         await until(lambda: "mcp:sums" in tools.switches)
         assert tools.choice == ToolChoice(("clock", "mcp:weather")) and tools.switches["mcp:sums"].isVisible()
         tools.switches["mcp:sums"].click()
@@ -186,10 +185,10 @@ async def test_a_renamed_server_stays_chosen_and_a_removed_one_does_not(path: Pa
     ):
         assert conversation.tools.choice.names == ("clock", "mcp:a", "mcp:b")
         conversation.tools.switches["calculator"].click()
-        QTest.keyClicks(dialog.name, "2")
+        QTest.keyClicks(dialog.form.name, "2")
         dialog.servers.setCurrentRow(1)
-        dialog.remove_button.click()
-        dialog.save_button.click()
+        press(dialog, "Remove the server")
+        press(dialog, "Save")
         await until(lambda: ("set_tools", ToolChoice(("clock", "mcp:a2"))) in factory.session.calls)
         assert conversation.tools.choice.names == ("calculator", "clock", "mcp:a2")
         assert list(conversation.tools.switches)[3:] == ["mcp:a2"]
@@ -197,20 +196,20 @@ async def test_a_renamed_server_stays_chosen_and_a_removed_one_does_not(path: Pa
     assert held(path) == {"a2": FILES}
 
 
-async def test_a_server_that_is_changed_in_use_is_chosen_anew(path: Path) -> None:
+async def test_a_server_that_is_changed_in_use_is_chosen_again(path: Path) -> None:
     factory = FakeFactory()
     given(path, a=FILES, b={"command": "x"})
     async with opened(ToolServers(path), "a", "b", factory=factory, settings=Settings(tools="mcp:a")) as (_, _, dialog):
-        QTest.keyClicks(dialog.command, "2")
-        dialog.save_button.click()
+        QTest.keyClicks(dialog.form.command, "2")
+        press(dialog, "Save")
         await until(lambda: ("set_tools", ToolChoice(("mcp:a",))) in factory.session.calls)
         factory.session.calls.clear()
         await until(lambda: not dialog.isVisible())
         dialog.open_afresh()
         await until(dialog.save_button.isEnabled)
         dialog.servers.setCurrentRow(1)
-        QTest.keyClicks(dialog.command, "2")
-        dialog.save_button.click()
+        QTest.keyClicks(dialog.form.command, "2")
+        press(dialog, "Save")
         await until(lambda: held(path)["b"]["command"] == "x2")
         await until(lambda: not dialog.isVisible())
         assert not factory.session.calls, "the other one is not in use"
@@ -234,9 +233,9 @@ async def test_arguments_that_are_no_lines_are_shown_and_left_alone(path: Path) 
     code = {"command": "python", "args": ["-c", "a = 1\nprint(a)", ""]}
     given(path, code=code)
     async with opened(ToolServers(path)) as (_, _, dialog):
-        assert dialog.arguments.isReadOnly() and "line breaks" in dialog.note.text()
-        QTest.keyClicks(dialog.command, "3")
-        dialog.save_button.click()
+        assert dialog.form.arguments.isReadOnly() and "line breaks" in dialog.form.note.text()
+        QTest.keyClicks(dialog.form.command, "3")
+        press(dialog, "Save")
         await until(lambda: not dialog.isVisible())
     assert held(path) == {"code": {**code, "command": "python3"}}
 
@@ -244,15 +243,15 @@ async def test_arguments_that_are_no_lines_are_shown_and_left_alone(path: Path) 
 async def test_a_real_server_is_tried_before_it_is_saved(path: Path) -> None:
     given(path, peer={"command": "nothing-of-the-kind", "env": {"PEER_SECRET": "hush"}})
     async with opened(ToolServers(path)) as (_, _, dialog):
-        dialog.test_button.click()
-        assert "Asking “peer”" in dialog.answer.text() and dialog.stop_button.isVisible()
+        press(dialog, "Test the server")
+        assert "Testing “peer”" in dialog.answer.text() and dialog.stop_button.isVisible()
         await until(lambda: "there is no program “nothing-of-the-kind”" in dialog.answer.text(), 20)
         assert dialog.test_button.isVisible() and not dialog.stop_button.isVisible()
-        dialog.command.clear()
-        QTest.keyClicks(dialog.command, sys.executable)
-        dialog.arguments.setPlainText(str(PEER))
+        dialog.form.command.clear()
+        QTest.keyClicks(dialog.form.command, sys.executable)
+        dialog.form.arguments.setPlainText(str(PEER))
         assert dialog.answer.text() == ""
-        dialog.test_button.click()
+        press(dialog, "Test the server")
         offer = "“peer” works. It offers 6 tools: add, fail, wait, die, näme with spaces, pid."
         await until(lambda: dialog.answer.text() == offer, 20)
         assert held(path)["peer"]["command"] == "nothing-of-the-kind"
@@ -265,9 +264,9 @@ async def test_a_real_server_that_never_gets_ready_is_given_up_when_the_dialog_i
     code = f"import pathlib, sys; pathlib.Path({str(started)!r}).touch(); sys.stdin.buffer.read()"
     given(path, mute={"command": sys.executable, "args": ["-c", code]})
     async with opened(ToolServers(path)) as (_, _, dialog):
-        dialog.test_button.click()
+        press(dialog, "Test the server")
         await until(started.exists, 20)
-        dialog.close_button.click()
+        press(dialog, "Cancel")
         await until(lambda: not any(task.get_name() == "mcp mute" for task in asyncio.all_tasks()))
 
 
@@ -279,7 +278,7 @@ async def test_a_server_under_test_does_not_outlive_the_window(path: Path, tmp_p
     )
     given(path, deaf={"command": sys.executable, "args": ["-c", code]})  # heeds neither silence nor a polite end
     async with opened(ToolServers(path)) as (window, _, dialog):
-        dialog.test_button.click()
+        press(dialog, "Test the server")
         await until(lambda: started.exists() and started.read_text(), 20)
         window.close()
         await window.finish()
@@ -291,19 +290,19 @@ async def test_a_server_under_test_does_not_outlive_the_window(path: Path, tmp_p
 async def test_a_test_is_broken_off(how: str) -> None:
     service = FakeServers()
     async with opened(service) as (window, _, dialog):
-        dialog.test_button.click()
+        press(dialog, "Test the server")
         await until(lambda: dialog.stop_button.isVisible())
         await asyncio.sleep(0)
         match how:
             case "stop":
-                dialog.stop_button.click()
+                press(dialog, "Stop testing")
                 assert dialog.answer.text() == "Stopped." and dialog.test_button.hasFocus()
             case "close":
                 QTest.keyClick(dialog, Qt.Key.Key_Escape)
             case "turn":
                 dialog.servers.setCurrentRow(1)
             case "edit":
-                QTest.keyClicks(dialog.name, "x")
+                QTest.keyClicks(dialog.form.name, "x")
             case "window":
                 window.close()
         await until(lambda: service.cancelled == 1)
@@ -313,5 +312,4 @@ async def test_a_test_is_broken_off(how: str) -> None:
 async def test_without_a_list_there_is_no_button() -> None:
     async with shown(FakeFactory(), service=FakeBackendService()) as window:
         window.transcript.header.button.click()
-        assert window.dialogs.conversation is not None
-        assert not window.dialogs.conversation.tools.servers_button.isVisible()
+        assert not open_dialog(window, StyleDialog).tools.servers_button.isVisible()

@@ -18,16 +18,15 @@ from app.gui.state.choice import WindowChoices, keep_tools, tool_choice
 from app.session.control import Style, ToolChoice
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import shown, until
+from tests.gui.helpers import open_dialog, press, shown, until
 from tests.gui.models.test_models_panel import FakeModels
 from tests.gui.shell.test_window_session import pick
 
 
 def opened(window: MainWindow) -> StyleDialog:
-    """The dialog, by the button beside the heading."""
+    """Opens the dialog with the button in the conversation's header."""
     window.transcript.header.button.click()
-    dialog = window.dialogs.conversation
-    assert dialog is not None and dialog.isVisible()
+    dialog = open_dialog(window, StyleDialog)
     return dialog
 
 
@@ -35,7 +34,7 @@ async def test_it_is_set_live_and_for_this_conversation_alone(tmp_path: Path) ->
     factory, settings = FakeFactory(), Settings(path=tmp_path / "settings.json")
     async with shown(factory, settings, choices=WindowChoices(mcp_servers=("weather",))) as window:
         dialog = opened(window)
-        assert dialog.persona.toPlainText() == "" and "Empty: KAME as it comes" in dialog.persona.placeholderText()
+        assert dialog.persona.toPlainText() == "" and "Empty: KAME as it is" in dialog.persona.placeholderText()
         assert dialog.own_temperature.isChecked() and not dialog.temperature.isEnabled()
         assert not any(switch.isChecked() for switch in dialog.tools.switches.values())
         assert dialog.cap.text() == "no cap"
@@ -47,7 +46,7 @@ async def test_it_is_set_live_and_for_this_conversation_alone(tmp_path: Path) ->
         for name in ("calculator", "mcp:weather"):
             dialog.tools.switches[name].click()
         dialog.cap.setValue(0.5)
-        dialog.use_button.click()
+        press(dialog, "Use for this conversation")
         assert not dialog.isVisible()
         style = Style("You are a pirate.", 1.2, "short")
         tools = ToolChoice(("calculator", "mcp:weather"))
@@ -57,7 +56,7 @@ async def test_it_is_set_live_and_for_this_conversation_alone(tmp_path: Path) ->
         assert words == "own persona · short answers · temperature 1.2 · calculator · weather · at most $0.50"
         dialog = opened(window)
         assert (dialog.style_choice, dialog.tools.choice, dialog.cap.value()) == (style, tools, 0.5)
-        dialog.close_button.click()
+        press(dialog, "Close this dialog")
         assert len(factory.session.calls) == 3
         # Another device begins another session of the same conversation; a new talk is held as new ones are.
         pick(window.setup.answer_mode, "after")
@@ -78,7 +77,7 @@ async def test_a_restart_for_a_voice_keeps_how_the_conversation_is_held() -> Non
     async with shown(factory, choices=choices) as window:
         dialog = opened(window)
         dialog.lengths["long"].click()
-        dialog.use_button.click()
+        press(dialog, "Use for this conversation")
         pick(window.setup.frontend, "kame")
         await until(lambda: len(factory.sessions) == 2)
         assert factory.choices[1].style.length == "long"
@@ -94,7 +93,7 @@ async def test_it_is_kept_for_new_conversations_when_that_is_wished(tmp_path: Pa
         dialog.tools.add_folder("/srv/recipes")
         dialog.tools.add_folder("/srv/with a space")
         dialog.always.click()
-        dialog.use_button.click()
+        press(dialog, "Use for this conversation")
         window.setup.new_button.click()
         await until(lambda: len(factory.sessions) == 2)
     kept = Settings.load(path)
@@ -137,7 +136,7 @@ async def test_what_is_set_while_it_gets_ready_reaches_the_session() -> None:
         dialog = opened(window)
         dialog.lengths["short"].click()
         dialog.tools.switches["clock"].click()
-        dialog.use_button.click()
+        press(dialog, "Use for this conversation")
         factory.gate.set()
         await until(lambda: window.manager.session and len(factory.session.calls) == 2)
         assert factory.session.calls == [("set_style", Style(length="short")), ("set_tools", ToolChoice(("clock",)))]
@@ -150,13 +149,13 @@ async def test_folders_are_asked_for_without_blocking_and_taken_out() -> None:
         assert not tools.folders.isVisible()
         tools.switches["files"].click()
         assert tools.folders.isVisible() and not tools.remove_button.isEnabled()
-        tools.add_button.click()
+        press(tools, "Add a folder")
         (asking,) = tools.findChildren(QFileDialog)
         asking.fileSelected.emit("/srv/recipes")
         asking.reject()
         assert tools.choice.folders == ("/srv/recipes",)
         tools.folders.setCurrentRow(0)
-        tools.remove_button.click()
+        press(tools, "Remove the folder")
         assert tools.choice.folders == () and not tools.remove_button.isEnabled()
 
 
@@ -185,7 +184,7 @@ async def test_both_marks_are_the_decimal_point_of_the_cap(locale: str, typed: s
         dialog.cap.setFocus()
         dialog.cap.selectAll()
         QTest.keyClicks(dialog.cap, typed)
-        dialog.use_button.click()
+        press(dialog, "Use for this conversation")
         await until(lambda: ("set_cap", dollars) in factory.session.calls)
         assert opened(window).cap.value() == dollars
 
@@ -214,7 +213,7 @@ async def test_a_conversations_own_voice_is_chosen_among_those_that_speak_the_la
         assert dialog.style_choice.voice == "gone", "what was chosen stays, unless another one is"
         dialog.voice.setCurrentIndex(1)
         dialog.always.setChecked(True)
-        dialog.use_button.click()
+        press(dialog, "Use for this conversation")
         assert factory.session.calls[0] == ("set_style", Style(voice="mouth"))
         assert (settings.voice, settings.persona_voice) == ("", "mouth")
         assert "own voice" in window.transcript.header.words.text()

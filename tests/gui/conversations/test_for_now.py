@@ -11,39 +11,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
-from app.gui.conversations.conversation_controller import KEEP_AFTER_MS
 from app.history.base import ConversationView, Setup
-from app.session.control import BackendChoice, Style, ToolChoice
+from app.session.control import BackendChoice, Style
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeBackendService, FakeFactory, FakeSoundService
 from tests.gui.helpers import say, shown, typed, until
 
 OLLAMA = BackendChoice("ollama", "gemma", "http://127.0.0.1:11434")
-
-
-async def test_a_backend_that_merely_took_over_is_not_kept() -> None:
-    factory, history = FakeFactory(), FakeHistory()
-    settings = Settings(provider="ollama", ollama_model="gemma")
-    async with shown(factory, settings, history=history) as window:
-        say(window, factory, e.TranscriptFinal(1, 1, "Hello?", 1))
-        say(window, factory, e.BackendChanged(2, "Embedded", "small", "fallback", "embedded"))
-        assert window.setup.choice == BackendChoice(), "the bar shows who answers"
-        assert window.settings.provider == "ollama", "and the user's choice stays"
-        assert window.manager.wanted.backend == BackendChoice()
-
-
-async def test_how_a_conversation_is_held_is_kept_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    factory, history = FakeFactory(), FakeHistory()
-    async with shown(factory, history=history) as window:
-        say(window, factory, e.TranscriptFinal(1, 1, "Hello?", 1))
-        style = Style("A pirate.", 1.5, "short")
-        window.dialogs.conversation_set.emit(style, ToolChoice(("clock",)), 2.0, False)
-        await until(lambda: any(call[0] == "keep_setup" for call in history.calls), KEEP_AFTER_MS / 1000 + 2)
-        [(_, key, setup)] = [call for call in history.calls if call[0] == "keep_setup"]
-        assert key == window.talks.key
-        assert (setup.style, setup.tools, setup.cap) == (style, ToolChoice(("clock",)), 2.0)
-        assert window.settings.persona == "", "for this one alone"
 
 
 async def test_the_next_new_conversation_has_the_users_backend_again() -> None:
@@ -203,7 +178,7 @@ async def test_after_a_fallback_the_next_new_talk_has_the_users_backend_again() 
         factory, Settings(provider="ollama", ollama_model="gemma"), service=FakeBackendService()
     ) as window:
         say(window, factory, e.BackendChanged(2, "Embedded", "small", "fallback", "embedded"))
-        window.live.change("frontend", "kame")  # begins anew, with the brain that answers
+        window.live.change("frontend", "kame")  # restarts with the model that answers
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
         assert factory.choices[1].backend == BackendChoice() and window.settings.provider == "ollama"
         window.menu.new_talk.emit()

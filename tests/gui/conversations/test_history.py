@@ -1,4 +1,4 @@
-"""The pane with a keeper behind it: what is listed, removed and brought back, and what goes out to files and in."""
+"""The pane with its history: listing, removing, restoring, exporting and importing conversations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REFUSED = UserError("The file with your conversations can't be written.")
 
 
 class Kept:
-    """The pane, its room, and the keeper, with what the room has said."""
+    """The pane, its controller and the history, with the signals that the controller has emitted."""
 
     def __init__(self, service: FakeHistory) -> None:
         self.service = service
@@ -41,12 +41,12 @@ class Kept:
         self.pane.setFixedSize(260, 500)
         QVBoxLayout(self.window).addWidget(self.pane)
         self.background = BackgroundTasks(self.window)
-        self.room = HistoryController(self.pane, promised, self.background, self.window)
-        self.opened = heard(self.room.opened)
-        self.told = heard(self.room.told)
-        self.failed = heard(self.room.failed)
-        self.removed = heard(self.room.removed)
-        self.duplicated = heard(self.room.duplicated)
+        self.controller = HistoryController(self.pane, promised, self.background, self.window)
+        self.opened = heard(self.controller.opened)
+        self.told = heard(self.controller.told)
+        self.failed = heard(self.controller.failed)
+        self.removed = heard(self.controller.removed)
+        self.duplicated = heard(self.controller.duplicated)
 
     @property
     def keys(self) -> list[str]:
@@ -58,7 +58,7 @@ class Kept:
         await until(lambda: not self.background._tasks)
 
     def asked(self, name: str) -> list[tuple[object, ...]]:
-        """What the keeper was told under this name."""
+        """The calls of this name that the history got, with their arguments."""
         return [call[1:] for call in self.service.calls if call[0] == name]
 
 
@@ -70,11 +70,11 @@ async def kept(service: FakeHistory) -> AsyncIterator[Kept]:
         all.window.show()
         all.window.activateWindow()
         await until(all.window.isActiveWindow)
-        all.room.refresh()
+        all.controller.refresh()
         await all.settle()
         yield all
     finally:
-        await all.room.finish()
+        await all.controller.finish()
         await all.background.close()
         all.window.close()
         all.window.deleteLater()
@@ -124,11 +124,11 @@ async def test_many_wishes_to_refresh_come_to_one_more_list() -> None:
     async with kept(some(2, NOW)) as all:
         all.service.gates["conversations"] = gate = asyncio.Event()
         before = len(all.asked("conversations"))
-        all.room.refresh()
+        all.controller.refresh()
         await until(lambda: len(all.asked("conversations")) == before + 1)
         all.service.views["new"] = ConversationView("new", "A new one", changed=NOW)
         for _ in range(20):
-            all.room.refresh()
+            all.controller.refresh()
         gate.set()
         await all.settle()
         assert len(all.asked("conversations")) == before + 2 and all.keys == ["new", "c0", "c1"]
@@ -136,20 +136,20 @@ async def test_many_wishes_to_refresh_come_to_one_more_list() -> None:
 
 async def test_what_a_search_does_not_show_is_known_still() -> None:
     async with kept(some(3, NOW)) as all:
-        listed = heard(all.room.listed)
+        listed = heard(all.controller.listed)
         all.pane.searched.emit("soup")
         await all.settle()
         assert [tuple(view.key for view in views) for (views,) in listed] == [("c1",)]
-        assert all.room.setup("c0") == all.service.views["c0"].setup and all.room.setup("other") is None
-        all.room.ask_export("c2")
-        assert all.room.files.asking.isVisible()
-        all.room.files.asking.reject()
-        all.room.remove(("c0", "c0", "other"))
-        all.room.remove(("c0",))
+        assert all.controller.setup("c0") == all.service.views["c0"].setup and all.controller.setup("other") is None
+        all.controller.ask_export("c2")
+        assert all.controller.files.asking.isVisible()
+        all.controller.files.asking.reject()
+        all.controller.remove(("c0", "c0", "other"))
+        all.controller.remove(("c0",))
         assert all.pane.undo.sentence == "“Heights of the Elbrus” removed."
         await all.settle()
-        assert all.asked("remove") == [(("c0",),)] and all.room.setup("c0") is None
-        all.room.ask_export("c0")
+        assert all.asked("remove") == [(("c0",),)] and all.controller.setup("c0") is None
+        all.controller.ask_export("c0")
         assert all.failed == [("Nothing has been said in this conversation that could be exported.",)]
 
 
@@ -160,10 +160,10 @@ async def test_trouble_stands_in_the_pane_until_it_is_over() -> None:
         assert all.pane.trouble.sentence == service.trouble and all.keys == ["c0"]
         service.trouble = ""
         service.refusals["conversations"] = REFUSED
-        all.room.refresh()
+        all.controller.refresh()
         await all.settle()
         assert all.pane.trouble.sentence == str(REFUSED) and all.failed == []
-        all.room.refresh()
+        all.controller.refresh()
         await all.settle()
         assert all.pane.trouble.sentence == "" and not all.pane.trouble.isVisible()
 
@@ -200,10 +200,10 @@ async def test_a_title_that_can_not_be_kept_is_taken_back_and_said() -> None:
 async def test_a_list_from_before_a_change_is_not_shown_after_it() -> None:
     async with kept(some(2, NOW)) as all:
         all.service.gates["conversations"] = gate = asyncio.Event()
-        all.room.refresh()
+        all.controller.refresh()
         await asyncio.sleep(0.01)
         stale = all.background._tasks["list conversations"]
-        all.room.rename("c0", "Mine")
+        all.controller.rename("c0", "Mine")
         gate.set()
         await all.settle()
         assert stale.cancelled() and rows(all.pane)[1] == "Mine"
@@ -233,7 +233,7 @@ async def test_delete_and_undo() -> None:
 
 async def test_what_is_not_brought_back_in_time_is_erased() -> None:
     async with kept(some(3, NOW)) as all:
-        all.room.remove(("c0", "c1"))
+        all.controller.remove(("c0", "c1"))
         await all.settle()
         assert set(all.service.removed) == {"c0", "c1"} and all.pane.undo.timer.isActive()
         all.pane.undo.timer.timeout.emit()
@@ -246,12 +246,12 @@ async def test_what_is_not_brought_back_in_time_is_erased() -> None:
 
 async def test_a_removal_during_an_erasure_can_still_be_undone() -> None:
     async with kept(some(3, NOW)) as all:
-        all.room.remove(("c0",))
+        all.controller.remove(("c0",))
         await all.settle()
         all.service.gates["purge"] = gate = asyncio.Event()
         all.pane.undo.timer.timeout.emit()
         await until(lambda: all.asked("purge"))
-        all.room.remove(("c1",))
+        all.controller.remove(("c1",))
         await asyncio.sleep(0.02)
         assert len(all.asked("remove")) == 1 and all.keys == ["c2"], "it waits for its turn"
         gate.set()
@@ -265,8 +265,8 @@ async def test_a_removal_during_an_erasure_can_still_be_undone() -> None:
 async def test_a_list_that_was_asked_for_meanwhile_shows_nothing_of_the_removed() -> None:
     async with kept(some(3, NOW)) as all:
         all.service.gates["remove"] = gate = asyncio.Event()
-        all.room.remove(("c0",))
-        all.room.refresh()
+        all.controller.remove(("c0",))
+        all.controller.refresh()
         await asyncio.sleep(0.02)
         assert all.keys == ["c1", "c2"]
         gate.set()
@@ -277,7 +277,7 @@ async def test_a_list_that_was_asked_for_meanwhile_shows_nothing_of_the_removed(
 async def test_what_can_not_be_removed_comes_back() -> None:
     async with kept(some(3, NOW)) as all:
         all.service.refusals["remove"] = REFUSED
-        all.room.remove(("c0",))
+        all.controller.remove(("c0",))
         assert all.keys == ["c1", "c2"]
         await all.settle()
         assert all.keys == ["c0", "c1", "c2"] and all.failed == [(str(REFUSED),)] and not all.pane.undo.isVisible()
@@ -299,33 +299,33 @@ async def test_delete_all_means_all_also_in_a_search_and_can_be_undone() -> None
 async def test_what_was_asked_for_is_done_before_the_window_is_gone() -> None:
     async with kept(some(3, NOW)) as all:
         all.service.gates["rename"] = gate = asyncio.Event()
-        all.room.rename("c0", "Mine")
-        all.room.remove(("c1",))
-        ending = asyncio.create_task(all.room.finish(5.0))
+        all.controller.rename("c0", "Mine")
+        all.controller.remove(("c1",))
+        ending = asyncio.create_task(all.controller.finish(5.0))
         await asyncio.sleep(0.02)
         assert not ending.done()
         gate.set()
         await ending
         assert all.service.views["c0"].title == "Mine" and set(all.service.removed) == {"c1"}
         all.service.gates["remove"] = gate = asyncio.Event()
-        all.room.remove(("c2",))
-        await all.room.finish(0.05)
+        all.controller.remove(("c2",))
+        await all.controller.finish(0.05)
         assert "c2" in all.service.views, "but it is not waited for without end"
         gate.set()
 
 
-# -- another brain
+# -- another model
 
 
 async def test_a_duplicate_is_listed_highlighted_and_told() -> None:
     async with kept(some(3, NOW)) as all:
         setup = Setup(BackendChoice("openai", "gpt-4.1-mini"))
-        all.room.duplicate("c1", setup)
+        all.controller.duplicate("c1", setup)
         await all.settle()
         assert [view.key for (view,) in all.duplicated] == ["c1 again"] and all.duplicated[0][0].setup == setup
         assert all.keys[0] == "c1 again" and all.pane.rows.highlighted == "c1 again"
         all.service.refusals["duplicate"] = REFUSED
-        all.room.duplicate("c1", setup)
+        all.controller.duplicate("c1", setup)
         await all.settle()
         assert len(all.duplicated) == 1 and all.failed == [(str(REFUSED),)]
 
@@ -335,7 +335,7 @@ async def test_a_duplicate_is_listed_highlighted_and_told() -> None:
 
 async def saved(all: Kept, name: str, filter: str, folder: Path) -> None:
     """Types a name into the dialog that asks, chooses a format, and presses its button."""
-    dialog = all.room.files.asking
+    dialog = all.controller.files.asking
     assert dialog is not None and dialog.isVisible()
     dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
     dialog.setDirectory(str(folder))
@@ -375,25 +375,25 @@ async def test_the_filter_decides_in_which_format_it_is_written(
         assert all.failed == [] and all.asked("export") == [("c0", tmp_path / written, form)]
         assert (tmp_path / written).is_file()
         assert all.told == [(f"“Heights of the Elbrus” was written to {tmp_path / written}.",)]
-        assert all.room.files.asking is None
+        assert all.controller.files.asking is None
 
 
 async def test_sound_is_offered_only_where_it_was_kept_and_a_name_fits_any_file_system() -> None:
     async with kept(some(2, NOW)) as all:
         all.service.views["c1"] = replace(all.service.views["c1"], title="a/b: v1.2 <what?>\n" + "x" * 100)
-        all.room.refresh()
+        all.controller.refresh()
         await all.settle()
         for key, sound in (("c0", True), ("c1", False)):
-            all.room.ask_export(key)
-            assert any("*.wav" in known for known in all.room.files.asking.nameFilters()) is sound
-        name = Path(all.room.files.asking.selectedFiles()[0]).name
+            all.controller.ask_export(key)
+            assert any("*.wav" in known for known in all.controller.files.asking.nameFilters()) is sound
+        name = Path(all.controller.files.asking.selectedFiles()[0]).name
         assert name == "a b v1 2 what " + "x" * 46 + ".md"
         all.service.views["c1"] = replace(all.service.views["c1"], title="Con")
-        all.room.refresh()
+        all.controller.refresh()
         await all.settle()
-        all.room.ask_export("c1")
-        assert Path(all.room.files.asking.selectedFiles()[0]).name == "Con_.md"
-        all.room.files.asking.reject()
+        all.controller.ask_export("c1")
+        assert Path(all.controller.files.asking.selectedFiles()[0]).name == "Con_.md"
+        all.controller.files.asking.reject()
         await all.settle()
         assert all.asked("export") == [] and all.told == all.failed == []
 
@@ -401,7 +401,7 @@ async def test_sound_is_offered_only_where_it_was_kept_and_a_name_fits_any_file_
 async def test_a_file_that_nobody_was_asked_about_is_not_written_over(tmp_path: Path) -> None:
     (tmp_path / "mine.md.json").write_text("precious", encoding="utf-8")
     async with kept(some(1, NOW)) as all:
-        all.room.ask_export("c0")
+        all.controller.ask_export("c0")
         await saved(all, "mine.md", "*.json", tmp_path)
         assert (tmp_path / "mine.md.json").read_text(encoding="utf-8") == "precious" and all.asked("export") == []
         assert all.failed == [
@@ -412,7 +412,7 @@ async def test_a_file_that_nobody_was_asked_about_is_not_written_over(tmp_path: 
 async def test_what_can_not_be_written_is_said(tmp_path: Path) -> None:
     async with kept(some(1, NOW)) as all:
         all.service.refusals["export"] = UserError("The folder can't be written to.")
-        all.room.ask_export("c0")
+        all.controller.ask_export("c0")
         await saved(all, "mine", "*.md", tmp_path)
         assert all.failed == [("The folder can't be written to.",)] and all.told == []
 
@@ -428,11 +428,11 @@ async def test_a_file_is_brought_in_and_shown(tmp_path: Path) -> None:
         assert all.keys == ["from kept.json", "c0", "c1", "c2"] and all.pane.search.text() == ""
         assert all.pane.rows.highlighted == "from kept.json"
         assert all.told == [("“From the other machine” is among your conversations now.",)]
-        all.room.remove(("from kept.json",))
+        all.controller.remove(("from kept.json",))
         all.pane.undo.timer.timeout.emit()
         await all.settle()
         assert "from kept.json" not in all.keys
-        all.room.files.bring_in(path)
+        all.controller.files.bring_in(path)
         await all.settle()
         assert all.keys[0] == "from kept.json", "what was erased can be brought in once more"
 
@@ -440,7 +440,7 @@ async def test_a_file_is_brought_in_and_shown(tmp_path: Path) -> None:
 async def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
     (tmp_path / "other.json").write_text("[]", encoding="utf-8")
     async with kept(some(1, NOW)) as all:
-        all.room.ask_import()
+        all.controller.ask_import()
         await saved(all, "other.json", "*.json", tmp_path)
         assert all.failed == [("“other.json” holds no conversation. Choose a file that this app has exported.",)]
         assert all.keys == ["c0"] and all.told == []
@@ -449,9 +449,9 @@ async def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
 async def test_a_fault_of_the_program_is_said_and_the_pane_goes_on() -> None:
     async with kept(some(2, NOW)) as all:
         all.service.refusals["rename"] = ZeroDivisionError("x")
-        all.room.rename("c0", "Mine")
+        all.controller.rename("c0", "Mine")
         await all.settle()
         assert len(all.failed) == 1 and "ZeroDivisionError" in all.failed[0][0]
-        all.room.rename("c0", "Mine")
+        all.controller.rename("c0", "Mine")
         await all.settle()
         assert all.service.views["c0"].title == "Mine" and rows(all.pane)[1] == "Mine"

@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QVBoxLayout, QWidget
 
 from app.gui.conversations.pane import SEARCH_MS, ConversationsPane
-from app.gui.conversations.row_delegate import shortened
+from app.gui.conversations.snippet import shortened
 from app.gui.widgets.palette import Look
 from app.gui.widgets.undo_bar import UNDO_MS
 from app.history.base import ConversationView, Setup
@@ -74,7 +74,7 @@ def rows(pane: ConversationsPane) -> list[str]:
 
 def details(pane: ConversationsPane) -> list[str]:
     """The dim lines."""
-    return [pane.list.detail(row.view) for row in pane.list.rows if row.view is not None]
+    return [pane.list.texts.detail(row.view) for row in pane.list.rows if row.view is not None]
 
 
 def middle(pane: ConversationsPane, key: str) -> QPoint:
@@ -170,7 +170,7 @@ def test_at_midnight_today_becomes_yesterday(pane: ConversationsPane, clock: Clo
 def test_what_there_is_none_of_is_said(pane: ConversationsPane) -> None:
     assert pane.rows.empty_text == "", "before the first list nothing is known"
     pane.show_conversations(())
-    assert pane.rows.empty_text == pane.rows.accessibleDescription() == "What you talk about is kept here."
+    assert pane.rows.empty_text == pane.rows.accessibleDescription() == "Your conversations are kept here."
     empty = pane.rows.grab().toImage()
     pane.show_conversations((), "zebra")
     assert pane.rows.empty_text == "Nothing found for “zebra”." and pane.rows.grab().toImage() != empty
@@ -178,7 +178,7 @@ def test_what_there_is_none_of_is_said(pane: ConversationsPane) -> None:
     pane.show_trouble("The disk is full.")
     assert pane.trouble.isVisible() and pane.trouble.label.text() == "The disk is full." and pane.rows.empty_text == ""
     pane.show_trouble("")
-    assert not pane.trouble.isVisible() and pane.rows.empty_text == "What you talk about is kept here."
+    assert not pane.trouble.isVisible() and pane.rows.empty_text == "Your conversations are kept here."
 
 
 def test_a_date_out_of_this_world_is_left_out(pane: ConversationsPane) -> None:
@@ -230,10 +230,10 @@ def test_arrows_move_over_headings_and_enter_opens(pane: ConversationsPane) -> N
 
 
 def test_pages_of_keys_never_end_on_a_heading(pane: ConversationsPane) -> None:
-    pane.setFixedHeight(180)
+    pane.setFixedHeight(210)
     pane.show_conversations([view(f"k{place}", NOW - place * DAY) for place in range(3)] + list(three()[2:]))
     passed = []
-    for height in range(180, 230, 10):
+    for height in range(210, 260, 10):
         pane.setFixedHeight(height)
         for key in (*[Qt.Key.Key_PageDown] * 4, *[Qt.Key.Key_PageUp] * 4):
             press(pane, key)
@@ -305,7 +305,7 @@ def test_a_snippet_shows_its_match(pane: ConversationsPane) -> None:
 
 @pytest.mark.parametrize("width", [60, 120, 170, 400, 900])
 def test_a_snippet_is_cut_about_its_first_match(pane: ConversationsPane, width: int) -> None:
-    metrics = QFontMetrics(pane.rows.items.type.small)
+    metrics = QFontMetrics(pane.rows.items.fonts.small)
     snippet = "😀 Well, there is quite a lot\nto be said before the \x02mount\x03 is named, and the \x02lake\x03, too"
     line, matches = shortened(snippet, metrics, width)
     assert metrics.horizontalAdvance(line) <= width and "\n" not in line and "\x02" not in line
@@ -477,9 +477,9 @@ def test_the_menu_by_keyboard(pane: ConversationsPane, keys: tuple[Qt.Key, ...])
     said = [heard(signal) for signal in signals]
     pane.show_conversations(three())
     pane.rows.highlight("b")
-    for words in ("Open", "Duplicate with another brain…", "Export…", "Delete"):
+    for words in ("Open", "Duplicate with another model…", "Export…", "Delete"):
         press(pane, *keys)
-        assert menu_words(pane.menu) == ["Open", "Rename", "Duplicate with another brain…", "Export…", "Delete"]
+        assert menu_words(pane.menu) == ["Open", "Rename", "Duplicate with another model…", "Export…", "Delete"]
         choose(pane.menu, words)
         assert not pane.menu.isVisible()
     assert said == [[("b",)]] * 4
@@ -541,7 +541,7 @@ def test_changes_leave_the_highlight_and_the_place_in_the_list(pane: Conversatio
     few = [other for place, other in enumerate(views) if place % 3 == 0 or place == 150]
     resets = heard(pane.list.modelReset)
     pane.show_conversations(few)
-    assert len(resets) == 1 and pane.rows.highlighted == "c150", "and also where the list is shown anew"
+    assert len(resets) == 1 and pane.rows.highlighted == "c150", "and also where the list is reset"
     assert pane.rows.visualRect(pane.list.index(pane.list.place("c150"))).top() == before
     bar = pane.rows.verticalScrollBar()
     bar.setValue(bar.maximum() // 4)
@@ -580,8 +580,8 @@ def test_two_thousand_are_painted_for_what_is_in_view_only(pane: ConversationsPa
     pane.show_conversations(list(some(2000, NOW).views.values()))
     QApplication.processEvents()
     asked = []
-    made = pane.list.detail
-    pane.list.detail = lambda one: asked.append(one.key) or made(one)  # type: ignore[method-assign]
+    made = pane.list.texts.detail
+    pane.list.texts.detail = lambda one: asked.append(one.key) or made(one)  # type: ignore[method-assign]
     bar = pane.rows.verticalScrollBar()
     bar.setValue(bar.maximum() // 2)
     pane.rows.viewport().repaint()
@@ -617,7 +617,7 @@ def test_a_row_is_read_out_with_its_title_and_date(pane: ConversationsPane) -> N
     pane.set_live("a")
     spoken = QAccessible.queryAccessibleInterface(pane.rows)
     texts = [spoken.child(place).text(QAccessible.Text.Name) for place in range(spoken.childCount())]
-    assert texts[:2] == ["Today", "Heights of the Elbrus, Today 14:30, Qwen3-30B, open, a talk is under way"]
+    assert texts[:2] == ["Today", "Heights of the Elbrus, Today 14:30, Qwen3-30B, open, running"]
     assert texts[3] == "A soup, Yesterday 15:30, gemma3:4b"
     pane.show_conversations([view("a", NOW, snippet="the \x02mountain\x03")], "mountain")
     place = pane.list.index(1)

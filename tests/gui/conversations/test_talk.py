@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 
 from app.conversation import events as e
 from app.conversation.prompt import ChatMessage
+from app.gui.backends.secondary_dialog import DuplicateDialog
 from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
 from app.history.base import ConversationView, Setup
@@ -20,7 +21,7 @@ from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory, FakeLog
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory
-from tests.gui.helpers import oracle, say, shown, spoken, transcript, typed, until
+from tests.gui.helpers import open_dialog, oracle, say, shown, spoken, transcript, typed, until
 
 GEMMA = Setup(BackendChoice("ollama", "gemma3:4b", "http://127.0.0.1:11434"), Style("You are a guide.", 0.5, "short"))
 PLAIN = Setup(BackendChoice())
@@ -32,7 +33,7 @@ def started(backend: str = "small") -> e.SessionStarted:
 
 
 def kept(history: FakeHistory, key: str, title: str, *talks: list[e.Event], setup: Setup = GEMMA) -> None:
-    """Puts a conversation of earlier days into the keeper."""
+    """Adds an earlier conversation to the history."""
     history.views[key] = ConversationView(key, title, created=10.0, changed=10.0, turns=2, setup=setup)
     for events in talks:
         log = FakeLog()
@@ -41,7 +42,7 @@ def kept(history: FakeHistory, key: str, title: str, *talks: list[e.Event], setu
 
 
 def two_kept() -> FakeHistory:
-    """A keeper with a conversation of two talks, and one of one."""
+    """A history with a conversation of two sessions, and one of a single session."""
     history = FakeHistory(now=100.0)
     kept(
         history,
@@ -146,19 +147,11 @@ async def test_an_old_one_is_shown_whole_and_gone_on_with() -> None:
             ChatMessage("assistant", "4806 metres."),
         )
         assert window.setup.backend.currentData() == "ollama" and window.setup.model.currentText() == "gemma3:4b"
-        assert window.settings.provider == "embedded", "an old brain is not the one of new conversations"
+        assert window.settings.provider == "embedded", "the model of an old conversation is not that of new ones"
         assert window.windowTitle().startswith("Heights")
         say(window, factory, *spoken(1, "And K2?", "8611 metres."))
         assert transcript(window)[-1] == "KAME   small\n8611 metres."
         assert history.logs["elbrus"][-1].events == spoken(1, "And K2?", "8611 metres.")
-
-
-async def test_going_on_uses_its_setup_and_a_new_one_the_users_own() -> None:
-    factory, history = FakeFactory(), two_kept()
-    async with shown(factory, history=history, choices=CHOICES, service=FakeBackendService()) as window:
-        await opened(window, factory, "elbrus")
-        await another(window, factory)
-        assert (factory.choices[-1].style, factory.choices[-1].backend) == (Style(), BackendChoice())
 
 
 async def test_of_quick_clicks_the_newest_wins() -> None:
@@ -277,11 +270,10 @@ async def test_a_double_goes_on_with_another_backend() -> None:
     async with shown(factory, history=history, choices=CHOICES, service=FakeBackendService()) as window:
         await opened(window, factory, "elbrus")
         window.conversations.duplicate_wanted.emit("elbrus")
-        dialog = window.dialogs.duplicate
-        assert dialog is not None and dialog.isVisible()
+        dialog = open_dialog(window, DuplicateDialog)
         picker = dialog.picker
         picker.show_choice(BackendChoice("openai", "gpt-5"))
-        QTest.mouseClick(dialog.show_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(dialog.choose_button, Qt.MouseButton.LeftButton)
         await until(lambda: window.talks.key == "elbrus again")
         await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)
         call = next(call for call in history.calls if call[0] == "duplicate")
@@ -392,7 +384,7 @@ async def test_another_voice_goes_on_in_the_same_conversation() -> None:
         assert transcript(window)[2].startswith("Goes on")
 
 
-async def test_stopped_and_begun_anew_it_is_still_the_same() -> None:
+async def test_stopped_and_started_again_it_is_still_the_same() -> None:
     factory, history = FakeFactory(), FakeHistory(now=100.0)
     async with shown(factory, history=history) as window:
         key = window.talks.key
@@ -429,10 +421,9 @@ async def test_with_a_real_manager_a_talk_is_found_again_in_the_next_window(tmp_
         ]
         say(window, factory, *spoken(1, "And Mars?", "Further."))
         window.conversations.duplicate_wanted.emit(key)
-        dialog = window.dialogs.duplicate
-        assert dialog is not None
+        dialog = open_dialog(window, DuplicateDialog)
         dialog.picker.show_choice(BackendChoice("openai", "gpt-5"))
-        QTest.mouseClick(dialog.show_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(dialog.choose_button, Qt.MouseButton.LeftButton)
         await until(lambda: window.talks.key != key)
         await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)
         assert "And Mars?" in "".join(transcript(window))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from PySide6.QtWidgets import QApplication
 
 from app.gui.first_run.graphics_strip import GraphicsStrip
+from app.gui.first_run.wizard import FirstRun
 from app.gui.shell.window import MainWindow
 from app.services.graphics_views import GraphicsOffer
 from app.services.machine_views import MachineView
@@ -18,7 +19,7 @@ from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
 from tests.gui.first_run.test_wizard import PLAIN, FakeMachine, click
-from tests.gui.helpers import shown, until
+from tests.gui.helpers import open_dialog, shown, until
 from tests.gui.shell.test_accessibility import controls, cut_off
 
 SENTENCE = (
@@ -62,15 +63,14 @@ async def offered(
     """The window with its first run open, the machine looked at."""
     view: MachineView = replace(PLAIN, graphics=offer)
     async with shown(FakeFactory(), Settings(), machine=FakeMachine(view), graphics=service, running=False) as window:
-        first_run = window.panels.first_run
-        assert first_run is not None
+        first_run = open_dialog(window, FirstRun)
         await until(lambda: first_run.machine.view is view and first_run.isActiveWindow())
         yield window, first_run.machine.graphics
 
 
 def visible(strip: GraphicsStrip) -> list[str]:
     """The words of the buttons that can be pressed."""
-    return [button.text().replace("&", "") for button in strip._buttons if button.isVisible()]
+    return [button.text().replace("&", "") for button in strip.buttons if button.isVisible()]
 
 
 async def test_nothing_is_offered_where_nothing_is_to_be_had() -> None:
@@ -81,14 +81,14 @@ async def test_nothing_is_offered_where_nothing_is_to_be_had() -> None:
 async def test_nothing_is_fetched_before_the_user_has_seen_its_size_and_agreed() -> None:
     service = FakeGraphics()
     async with offered(OFFER, service) as (_, strip):
-        assert strip.words.text() == SENTENCE and visible(strip) == ["Get it…"]
+        assert strip.words.text() == SENTENCE and visible(strip) == ["Download…"]
         click(strip.get_button)
         assert strip.words.text() == (
             "4.2 GB have to be downloaded. They take 7.2 GB on the disk, of which 120.0 GB are free."
         )
         assert visible(strip) == ["Not now", "Download"] and QApplication.focusWidget() is strip.agree_button
         click(strip.later_button)
-        assert visible(strip) == ["Get it…"] and service.asked == []
+        assert visible(strip) == ["Download…"] and service.asked == []
 
 
 async def test_it_is_fetched_with_progress_and_the_app_restarted() -> None:
@@ -118,7 +118,7 @@ async def test_it_can_be_stopped_and_gone_on_with() -> None:
         click(strip.agree_button)
         await until(lambda: service.asked)
         click(strip.stop_button)
-        await until(lambda: visible(strip) == ["Get it…"])
+        await until(lambda: visible(strip) == ["Download…"])
         assert strip.words.text().startswith("Stopped. What has come is kept")
         click(strip.get_button)
         click(strip.agree_button)
@@ -130,7 +130,7 @@ async def test_what_fails_is_a_sentence() -> None:
     async with offered(OFFER, service) as (window, strip):
         click(strip.get_button)
         click(strip.agree_button)
-        await until(lambda: visible(strip) == ["Get it…"])
+        await until(lambda: visible(strip) == ["Download…"])
         assert strip.words.text() == service.breaks and strip.note.text() == "KAME goes on with the embedded voice."
         strip.show_offer(replace(OFFER, state="waiting"))
         closed: list[bool] = []
@@ -152,8 +152,7 @@ async def installing_unseen(service: FakeGraphics) -> AsyncIterator[MainWindow]:
         click(strip.get_button)
         click(strip.agree_button)
         await until(lambda: service.asked)
-        assert window.panels.first_run is not None
-        window.panels.first_run.close()
+        open_dialog(window, FirstRun).close()
         yield window
 
 
@@ -185,8 +184,7 @@ async def test_closing_the_window_stops_it() -> None:
 async def test_all_of_it_has_a_name_and_nothing_is_cut_off() -> None:
     service = FakeGraphics()
     async with offered(OFFER, service) as (window, strip):
-        first_run = window.panels.first_run
-        assert first_run is not None
+        first_run = open_dialog(window, FirstRun)
 
         async def complete() -> None:
             await until(lambda: not cut_off(first_run), 2.0)

@@ -1,4 +1,4 @@
-"""The first run: the machine is looked at, voice, brain and devices are chosen and tried, and a talk begins."""
+"""The first run: the machine is checked, voice, model and devices are chosen and tested, and a session starts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QRadioButton, QWidget
 
 from app.gui.backends.model_lists import ModelLists
-from app.gui.first_run.parts import ChoiceCard
+from app.gui.first_run.cards import ChoiceCard
+from app.gui.first_run.services import FirstRunServices
 from app.gui.first_run.signs import Mark, Steps
 from app.gui.first_run.wizard import FirstRun
 from app.gui.models.weights_controller import WeightsController
@@ -68,7 +69,7 @@ CARD = MachineView(
 
 @dataclass
 class FakeMachine:
-    """Tells `view`, after `gate`."""
+    """Returns `view`, after `gate`."""
 
     view: MachineView = PLAIN
     gate: asyncio.Event | None = None
@@ -93,7 +94,7 @@ class FakeMachine:
 
 @dataclass
 class FakeWeights:
-    """Weights that come when `come` is set, break off with `breaks`, or are stopped; `shares` notes where it began."""
+    """Weights that arrive when `come` is set, fail with `breaks`, or are stopped."""
 
     here: set[str] = field(default_factory=lambda: {"cascade"})
     come: threading.Event = field(default_factory=threading.Event)
@@ -117,7 +118,7 @@ class FakeWeights:
 
 
 class Place:
-    """The first run with its desks; `told` is what it says to the window, in order."""
+    """The first run with its services; `told` is what it has emitted, in order."""
 
     def __init__(self, settings: Settings, machine: FakeMachine, devices: Any, sound: bool, service: bool) -> None:
         self.settings = settings
@@ -130,15 +131,17 @@ class Place:
         self.manager = WeightsController(self.store, self.parent)
         self.run = FirstRun(
             settings,
-            machine,
+            FirstRunServices(
+                machine,
+                devices,
+                backend=self.service if service else None,
+                sound=self.sound_service if sound else None,
+                weights=self.manager,
+            ),
             CHOICES,
             self.lists,
             self.background,
             self.parent,
-            list_devices=devices,
-            weights=self.manager,
-            service=self.service if service else None,
-            sound_service=self.sound_service if sound else None,
         )
         self.told: list[Any] = []
         for name, signal in (
@@ -161,7 +164,7 @@ class Place:
         return self.run.download.words.text() if self.run.download.isVisible() else ""
 
     async def looked(self) -> None:
-        """Lets the look come to its end."""
+        """Waits for the end of the check."""
         await until(lambda: self.run.machine.view is self.machine.view and self.run.machine.again.isEnabled())
 
     def go(self, *pages: str) -> None:
@@ -245,7 +248,7 @@ async def test_the_whole_way_by_mouse_on_a_plain_machine() -> None:
         assert cards["cascade"].button.isChecked() and cards["cascade"].badge.isVisible()
         assert not cards["kame"].button.isEnabled() and not cards["moshi"].button.isEnabled()
         assert cards["kame"].reason.text() == "KAME needs a larger card for bf16." and place.strip == ""
-        place.go("The brain")
+        place.go("The model")
         assert run.backend.embedded.button.isChecked() and run.backend.embedded.badge.isVisible()
         assert not run.backend.ollama.button.isEnabled() and "does not run here" in run.backend.ollama.reason.text()
         click(run.backend.test_button)
@@ -283,7 +286,7 @@ async def test_the_whole_way_by_keyboard_alone() -> None:
         press(Qt.Key.Key_Down)
         assert run.voice.key == "kame"
         press(Qt.Key.Key_Return)
-        assert place.page == "The brain" and place.told == [("voice", "kame", "int8")]
+        assert place.page == "The model" and place.told == [("voice", "kame", "int8")]
         assert QApplication.focusWidget() is run.backend.ollama.button
         press(Qt.Key.Key_Down)
         assert QApplication.focusWidget() is run.backend.cloud.button and run.backend.cloud.key.isVisible()
@@ -292,12 +295,12 @@ async def test_the_whole_way_by_keyboard_alone() -> None:
         QTest.keyClicks(run.backend.cloud.key, "sk-123")
         press(Qt.Key.Key_Return)  # keeps the key and tries it, and does not go on
         await until(lambda: "answers" in run.backend.answer.text())
-        assert place.page == "The brain" and place.service.keys == {"openai": "sk-123"}
+        assert place.page == "The model" and place.service.keys == {"openai": "sk-123"}
         assert run.backend.cloud.key.text() == ""
         press(Qt.Key.Key_B, Qt.KeyboardModifier.AltModifier)
         await until(lambda: place.page == "The voice")
         press(Qt.Key.Key_N, Qt.KeyboardModifier.AltModifier)
-        await until(lambda: place.page == "The brain")
+        await until(lambda: place.page == "The model")
         assert QApplication.focusWidget() is run.backend.cloud.button
         press(Qt.Key.Key_Return)
         assert place.page == "Sound" and place.told[-1] == ("backend", BackendChoice("openai", "gpt-4.1-mini", ""))
@@ -322,18 +325,18 @@ async def test_nothing_waits_for_the_look() -> None:
         place.go("The voice")
         kame = run.voice.cards["kame"]
         assert run.voice.key == "cascade" and not kame.button.isEnabled()
-        assert kame.reason.text() == "Still looking at this machine …"
+        assert kame.reason.text() == "Still checking this machine …"
         assert machine.gate is not None
         machine.gate.set()
         await until(kame.button.isEnabled)
         assert run.voice.key == "kame" and run.voice.precision == "int8"
 
 
-async def test_what_was_gone_on_from_is_not_chosen_anew_by_what_is_found_later() -> None:
+async def test_what_was_gone_on_from_is_not_chosen_again_by_what_is_found_later() -> None:
     machine = FakeMachine(CARD, asyncio.Event())
     async with opened(machine, looked=False) as place:
         run = place.run
-        place.go("The voice", "The brain", "Sound")
+        place.go("The voice", "The model", "Sound")
         assert machine.gate is not None
         machine.gate.set()
         await until(run.voice.cards["kame"].button.isEnabled)
@@ -348,9 +351,9 @@ async def test_a_look_that_fails_keeps_nobody_waiting() -> None:
         run = place.run
         await until(lambda: run.machine.progress.text() == "This machine could not be looked at.")
         place.go("The voice")
-        assert run.voice.cards["kame"].reason.text().endswith("Go back and look again.")
-        place.go("The brain")
-        assert run.backend.ollama.reason.text().endswith("Go back and look again.")
+        assert run.voice.cards["kame"].reason.text().endswith("Go back and check again.")
+        place.go("The model")
+        assert run.backend.ollama.reason.text().endswith("Go back and check again.")
         machine.refusal = None
         click(run.back_button)
         click(run.back_button)
@@ -432,7 +435,7 @@ async def test_the_card_decides_what_can_be_chosen() -> None:
         await place.looked()
         place.go("The voice")
         assert place.run.voice.key == "moshi"  # what was chosen stays so
-        place.go("The brain")
+        place.go("The model")
         assert place.strip == ""  # an offer is in nobody's way
 
 
@@ -440,7 +443,7 @@ async def test_what_is_in_force_is_not_said_again() -> None:
     settings = Settings(frontend="kame", precision="int8", provider="ollama", ollama_model="gemma3:4b")
     async with opened(FakeMachine(CARD), settings) as place:
         place.store.here.add("kame")
-        place.go("The voice", "The brain", "Sound", "Ready to talk")
+        place.go("The voice", "The model", "Sound", "Ready to talk")
         assert place.told == []
         assert [label.text() for label in place.run.talk.values[:2]] == ["KAME in int8", "Ollama, gemma3:4b"]
 
@@ -454,7 +457,7 @@ async def test_setting_up_again_keeps_what_there_is() -> None:
         assert run.skip_button.text() == "&Close"
         place.go("The voice")
         assert run.voice.key == "cascade" and run.voice.cards["kame"].badge.isVisible()
-        place.go("The brain")
+        place.go("The model")
         assert run.backend.other.isVisible() and run.backend.other.button.text() == "Another server"
         assert run.backend.choice == BackendChoice("compatible", "", "http://127.0.0.1:8080/v1")
         place.go("Sound")
@@ -470,7 +473,7 @@ async def test_setting_up_again_keeps_what_there_is() -> None:
 async def test_setting_up_again_keeps_an_ollama_that_does_not_run() -> None:
     settings = Settings(provider="ollama", ollama_model="gemma3:4b")
     async with opened(FakeMachine(PLAIN), settings, again=True) as place:
-        place.go("The voice", "The brain")
+        place.go("The voice", "The model")
         assert place.run.backend.ollama.button.isChecked() and not place.run.backend.ollama.button.isEnabled()
         place.go("Sound")
         assert place.told == []
@@ -479,7 +482,7 @@ async def test_setting_up_again_keeps_an_ollama_that_does_not_run() -> None:
 async def test_setting_up_again_leaves_a_backend_without_a_models_name_alone() -> None:
     async with opened(FakeMachine(CARD), Settings(provider="openai"), again=True) as place:
         place.service.keys["openai"] = "k"
-        place.go("The voice", "The brain")
+        place.go("The voice", "The model")
         assert place.run.backend.cloud.button.isChecked() and place.run.backend.name == "OpenAI, gpt-4.1-mini"
         place.go("Sound")
         assert place.told == []
@@ -497,7 +500,7 @@ async def test_a_download_goes_on_behind_the_next_pages_and_the_voice_comes_then
         assert strip.bar.isVisible() and strip.stop_button.isVisible() and not strip.get_button.isVisible()
         await until(lambda: place.strip == "KAME: 0% of 16.2 GB")
         assert strip.note.text() == "It goes on in the background. The embedded voice speaks until then."
-        place.go("The brain", "Sound", "Ready to talk")
+        place.go("The model", "Sound", "Ready to talk")
         assert place.strip == "KAME: 0% of 16.2 GB"
         assert run.talk.values[0].text() == "The embedded voice, until the weights of KAME are here."
         assert [name for name, *_ in place.told] == ["backend"]
@@ -515,14 +518,14 @@ async def test_a_download_is_stopped_and_goes_on_where_it_was() -> None:
         assert strip.stop_button.hasFocus()
         press(Qt.Key.Key_Space)
         await until(lambda: not place.manager.busy)
-        assert place.strip == "Stopped. What has come is kept, and it goes on from there."
-        assert strip.get_button.text() == "&Go on" and strip.get_button.hasFocus()
+        assert place.strip == "Stopped. What has been downloaded is kept."
+        assert strip.get_button.text() == "&Continue" and strip.get_button.hasFocus()
         press(Qt.Key.Key_Space)
         await until(lambda: strip.bar.value() == 370)
         place.store.come.set()
         await until(lambda: not place.manager.busy)
         assert place.store.asked == ["kame", "kame"] and place.strip == "" and place.told == []
-        place.go("The brain")
+        place.go("The model")
         assert place.told == [("voice", "kame", "int8")]
 
 
@@ -530,7 +533,7 @@ async def test_a_download_that_breaks_off_says_why_on_any_page() -> None:
     async with opened(FakeMachine(CARD)) as place:
         place.go("The voice")
         click(place.run.download.get_button)
-        place.go("The brain")
+        place.go("The model")
         place.store.breaks = "The network is gone. Check it, and start the download again."
         await until(lambda: place.strip == place.store.breaks)
         place.store.breaks = ""
@@ -555,35 +558,35 @@ async def test_who_chooses_otherwise_meanwhile_gets_that() -> None:
     async with opened(FakeMachine(CARD)) as place:
         place.go("The voice")
         click(place.run.download.get_button)
-        place.go("The brain")
+        place.go("The model")
         click(place.run.back_button)
         click(place.run.voice.cards["cascade"].button)
         assert place.strip.startswith("KAME: ")
-        place.go("The brain")
+        place.go("The model")
         place.store.come.set()
         await until(lambda: not place.manager.busy)
         assert place.told == [] and place.strip == ""
 
 
-# -- the brain
+# -- the model
 
 
 async def test_a_key_is_wanted_kept_and_refused() -> None:
     async with opened() as place:
         page = place.run.backend
-        place.go("The voice", "The brain")
+        place.go("The voice", "The model")
         assert not page.cloud.key.isVisible()
         click(page.cloud.button)
         await until(lambda: page.cloud.key_words.text().startswith("There is no key yet."))
         click(place.run.next_button)
-        assert place.page == "The brain" and page.cloud.key.hasFocus()
-        assert page.answer.text() == "Paste a key first, or choose another brain."
+        assert place.page == "The model" and page.cloud.key.hasFocus()
+        assert page.answer.text() == "Paste a key first, or choose another model."
         page.cloud.provider.setCurrentIndex(page.cloud.provider.findData("anthropic"))
         page.cloud.provider.activated.emit(page.cloud.provider.currentIndex())
         assert page.cloud.model.currentText() == "claude-haiku-4-5" and page.answer.text() == ""
         place.service.refusal = UserError("This key holds blanks, which no key has.")
         QTest.keyClicks(page.cloud.key, "a b")
-        click(page.cloud.save_button)
+        click(page.cloud.key_box.save_button)
         await until(lambda: page.answer.text() == "This key holds blanks, which no key has.")
         assert page.cloud.key.hasFocus() and page.cloud.key.text() == ""
         place.service.refusal = None
@@ -599,12 +602,12 @@ async def test_a_key_is_wanted_kept_and_refused() -> None:
 async def test_a_key_that_was_given_elsewhere_is_found() -> None:
     async with opened() as place:
         page = place.run.backend
-        place.go("The voice", "The brain")
+        place.go("The voice", "The model")
         click(page.cloud.button)
         await until(lambda: page.cloud.key_words.text().startswith("There is no key yet."))
         click(place.run.back_button)
         place.service.keys["openai"] = "k"
-        place.go("The brain")
+        place.go("The model")
         await until(lambda: page.cloud.key_words.text() == "The key is in the system's keyring.")
         place.go("Sound")
 
@@ -613,11 +616,11 @@ async def test_a_refused_key_is_told_by_the_test() -> None:
     async with opened() as place:
         page = place.run.backend
         place.service.keys["openai"] = "old"
-        place.go("The voice", "The brain")
+        place.go("The voice", "The model")
         click(page.cloud.button)
         place.service.refusal = UserError("OpenAI refuses the key. Check it, or give another one.")
         click(page.test_button)
-        assert not page.test_button.isEnabled() and page.answer.text() == "Asking OpenAI, gpt-4.1-mini for a word …"
+        assert not page.test_button.isEnabled() and page.answer.text() == "Testing OpenAI, gpt-4.1-mini …"
         await until(page.test_button.isEnabled)
         assert page.answer.text() == "OpenAI refuses the key. Check it, or give another one."
         click(page.embedded.button)
@@ -627,7 +630,7 @@ async def test_a_refused_key_is_told_by_the_test() -> None:
 async def test_leaving_ends_a_test_and_forgets_what_was_typed() -> None:
     async with opened() as place:
         page = place.run.backend
-        place.go("The voice", "The brain")
+        place.go("The voice", "The model")
         place.service.gate = asyncio.Event()
         click(page.test_button)
         await until(lambda: place.service.calls)
@@ -642,13 +645,15 @@ async def test_leaving_ends_a_test_and_forgets_what_was_typed() -> None:
 async def test_an_ollama_without_a_model_fetches_one() -> None:
     async with opened(FakeMachine(replace(PLAIN, ollama_models=()))) as place:
         page = place.run.backend
-        place.go("The voice", "The brain")
-        assert page.pull is not None and page.pull.name.isVisible() and not page.ollama.button.isEnabled()
-        page.pull.name.setFocus()
-        QTest.keyClicks(page.pull.name, "gemma3:4b")
+        place.go("The voice", "The model")
+        assert page.ollama.pull is not None and page.ollama.pull.name.isVisible() and not page.ollama.button.isEnabled()
+        page.ollama.pull.name.setFocus()
+        QTest.keyClicks(page.ollama.pull.name, "gemma3:4b")
         press(Qt.Key.Key_Return)
-        await until(lambda: page.pull is not None and page.pull.words.text() == "gemma3:4b is here.")
-        assert place.page == "The brain" and page.ollama.button.isChecked() and page.ollama.button.isEnabled()
+        await until(
+            lambda: page.ollama.pull is not None and page.ollama.pull.words.text() == "gemma3:4b is on the server."
+        )
+        assert place.page == "The model" and page.ollama.button.isChecked() and page.ollama.button.isEnabled()
         place.go("Sound")
         assert place.told == [("backend", BackendChoice("ollama", "gemma3:4b", HERE))]
 
@@ -656,9 +661,9 @@ async def test_an_ollama_without_a_model_fetches_one() -> None:
 async def test_ollamas_other_models_can_be_picked() -> None:
     async with opened(FakeMachine(CARD)) as place:
         page = place.run.backend
-        place.go("The voice", "The brain")
-        assert page.ollama.button.isChecked() and page.ollama_model.currentText() == "gemma3:4b"
-        page.ollama_model.setFocus()
+        place.go("The voice", "The model")
+        assert page.ollama.button.isChecked() and page.ollama.model.currentText() == "gemma3:4b"
+        page.ollama.model.setFocus()
         press(Qt.Key.Key_Down)  # opens the list
         press(Qt.Key.Key_Down)
         press(Qt.Key.Key_Return)
@@ -668,7 +673,7 @@ async def test_ollamas_other_models_can_be_picked() -> None:
 
 async def test_without_a_service_for_backends_only_what_needs_none_is_offered() -> None:
     async with opened(service=False) as place:
-        place.go("The voice", "The brain")
+        place.go("The voice", "The model")
         page = place.run.backend
         assert not page.cloud.isVisible() and not page.test_button.isVisible() and page.embedded.isVisible()
         place.go("Sound")
@@ -680,7 +685,7 @@ async def test_without_a_service_for_backends_only_what_needs_none_is_offered() 
 async def test_a_silent_microphone_is_told_and_another_one_chosen() -> None:
     async with opened() as place:
         page = place.run.sound
-        place.go("The voice", "The brain", "Sound")
+        place.go("The voice", "The model", "Sound")
         await until(lambda: page.microphone.count() == 2)
         assert page.tests is not None
         place.sound_service.found = MicrophoneTest("Webcam", "silent")
@@ -702,7 +707,7 @@ async def test_a_silent_microphone_is_told_and_another_one_chosen() -> None:
 async def test_no_devices_are_told_until_one_is_plugged_in() -> None:
     async with opened(devices=no_devices) as place:
         page = place.run.sound
-        place.go("The voice", "The brain", "Sound")
+        place.go("The voice", "The model", "Sound")
         await until(page.lacking.isVisible)
         assert page.lacking.text().startswith("No microphone and no loudspeaker.")
         place.run.set_devices([], ["Headphones"])
@@ -724,7 +729,7 @@ async def test_levels_of_the_talk_are_shown() -> None:
 
 async def test_without_a_service_for_sound_the_devices_can_be_picked() -> None:
     async with opened(sound=False) as place:
-        place.go("The voice", "The brain", "Sound")
+        place.go("The voice", "The model", "Sound")
         await until(lambda: place.run.sound.loudspeaker.count() == 2)
         assert place.run.sound.tests is None and place.run.sound.microphone.hasFocus()
         place.go("Ready to talk")
@@ -739,11 +744,11 @@ async def test_every_page_is_named_whole_and_reached_by_tab(size: tuple[int, int
         run = place.run
         run.resize(*size)
         assert run.accessibleName() == "Set up KAME"
-        for number, name in enumerate(("Machine", "Voice", "Brain", "Sound", "Talk")):
+        for number, name in enumerate(("Machine", "Voice", "Model", "Sound", "Talk")):
             assert run.here == number
             steps = run.findChild(Steps)
             assert steps is not None and steps.accessibleName() == f"Step {number + 1} of 5: {name}"
-            if name == "Brain":
+            if name == "Model":
                 click(run.backend.cloud.button)
             await asyncio.sleep(0.03)
             found = [widget for widget in controls(run) if not isinstance(widget, QRadioButton)]
@@ -762,7 +767,7 @@ async def test_every_page_is_named_whole_and_reached_by_tab(size: tuple[int, int
             assert missing == []
             if size[1] >= 560:
                 await until(lambda: not cut_off(run), 1.0)
-            if name == "Brain":
+            if name == "Model":
                 click(run.backend.embedded.button)
             if name != "Talk":
                 run.next_button.click()
@@ -784,14 +789,14 @@ async def test_what_a_chosen_card_shows_comes_into_sight() -> None:
     async with opened(FakeMachine(replace(PLAIN, ollama_models=()))) as place:
         page = place.run.backend
         place.run.resize(560, 420)
-        place.go("The voice", "The brain")
+        place.go("The voice", "The model")
         scroller = place.run.stack.currentWidget()
         await until(lambda: scroller.verticalScrollBar().maximum() > 0)
         low = scroller.verticalScrollBar().maximum()
         page.cloud.button.setFocus()
         press(Qt.Key.Key_Space)
         field, viewport = page.cloud.key, scroller.viewport()
-        await until(lambda: scroller.verticalScrollBar().maximum() > low)  # it is laid out anew
+        await until(lambda: scroller.verticalScrollBar().maximum() > low)  # it is laid out again
         await until(lambda: viewport.rect().contains(field.mapTo(viewport, field.rect().bottomLeft())), 1.0)
 
 

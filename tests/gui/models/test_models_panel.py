@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
 
 from app.gui.models.models_panel import ModelsPanel
 from app.gui.shell.window import MainWindow
@@ -19,9 +18,7 @@ from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, FakeSoundService
-from tests.gui.helpers import shown, until
-
-pytest.importorskip("PySide6")
+from tests.gui.helpers import open_dialog, press, shown, until
 
 SMALL = ModelView(
     "small", "llm", "Small", ("en",), 100_000_000, "MIT", "installed", "0.1 s, 40 words/s", 60, default=True
@@ -42,7 +39,7 @@ CHOIR = ModelView(
 
 
 class FakeModels:
-    """A desk whose downloads go on until `go_on`, and fail with `trouble`."""
+    """A library whose downloads go on until `go_on`, and fail with `trouble`."""
 
     def __init__(self) -> None:
         self.views = {view.key: view for view in (SMALL, BIG, EAR, MOUTH, CHOIR)}
@@ -80,8 +77,7 @@ class FakeModels:
 async def opened(window: MainWindow) -> ModelsPanel:
     """The page, with its list."""
     window.menu.models_action.trigger()
-    panel = window.panels.models
-    assert panel is not None
+    panel = open_dialog(window, ModelsPanel)
     await until(lambda: panel.list.topLevelItemCount() == 5)
     return panel
 
@@ -99,7 +95,7 @@ async def test_a_model_is_fetched_and_offered_to_the_talk_that_goes_on() -> None
         panel = await opened(window)
         assert row(panel, "Small")[1:7] == ["en", "0.10 GB", "in use", "0.1 s, 40 words/s", "60 of 120", "MIT"]
         assert row(panel, "Big")[3] == "" and panel.get_button.isEnabled() and not panel.use_button.isEnabled()
-        QTest.mouseClick(panel.get_button, Qt.MouseButton.LeftButton)
+        press(panel, "Download the chosen model")
         await until(lambda: panel.bar.value() == 500)
         assert panel.bar.isVisible() and not panel.get_button.isEnabled() and "piece 1 of 2" in panel.said.text()
         service.go_on.set()
@@ -116,25 +112,25 @@ async def test_what_is_used_checked_and_removed_is_said_and_kept() -> None:
         panel = await opened(window)
         row(panel, "Ear")
         assert panel.words.text() == "Hears many languages."
-        QTest.mouseClick(panel.use_button, Qt.MouseButton.LeftButton)
+        press(panel, "Use the chosen model")
         assert settings.recogniser == "ear"
         await until(lambda: row(panel, "Ear")[3] == "in use")
         row(panel, "Mouth")
-        QTest.mouseClick(panel.use_button, Qt.MouseButton.LeftButton)
+        press(panel, "Use the chosen model")
         assert settings.voice == "mouth"
         row(panel, "Small")
-        QTest.mouseClick(panel.use_button, Qt.MouseButton.LeftButton)
+        press(panel, "Use the chosen model")
         await until(lambda: settings.embedded_model == "small")
         assert backend_choice(settings).model == "small", "kept for next time"
-        QTest.mouseClick(panel.auto_button, Qt.MouseButton.LeftButton)
+        press(panel, "Let the app choose a model of this kind")
         await until(lambda: panel.said.text() == "The app chooses from now on.")
         await until(lambda: settings.embedded_model == "")
         assert not panel.auto_button.isEnabled()
         row(panel, "Mouth")
         await until(lambda: row(panel, "Mouth")[3] == "in use")
-        QTest.mouseClick(panel.check_button, Qt.MouseButton.LeftButton)
+        press(panel, "Check the chosen model's files")
         await until(lambda: panel.said.text() == "mouth is whole.")
-        QTest.mouseClick(panel.remove_button, Qt.MouseButton.LeftButton)
+        press(panel, "Remove the chosen model")
         await until(lambda: settings.voice == "")
         assert service.views["mouth"].state == "absent", "talks are not to look for what is gone"
         row(panel, "Small")
@@ -148,10 +144,10 @@ async def test_a_fetch_that_ends_early_is_a_sentence_and_the_talk_goes_on(how: s
     async with shown(factory, models=service) as window:
         panel = await opened(window)
         row(panel, "Big")
-        panel.get_button.click()
+        press(panel, "Download the chosen model")
         await until(lambda: panel.stop_button.isEnabled())
         if how == "stopped":
-            panel.stop_button.click()
+            press(panel, "Stop the download")
         else:
             service.go_on.set()
         words = "What has come stays" if how == "stopped" else "disk ran full"
@@ -163,18 +159,18 @@ async def test_a_voice_is_heard_and_then_used() -> None:
     service, sounds, settings = FakeModels(), FakeSoundService(), Settings(loudspeaker="box", language="de")
     async with shown(FakeFactory(), settings=settings, models=service, sound_service=sounds) as window:
         panel = await opened(window)
-        assert row(panel, "Small") and not panel.hear_button.isEnabled(), "a brain has no sound"
-        assert row(panel, "Ann") and panel.hear_button.isEnabled() and not panel.use_button.isEnabled(), "no German"
+        assert row(panel, "Small") and not panel.play_button.isEnabled(), "a language model has no sound"
+        assert row(panel, "Ann") and panel.play_button.isEnabled() and not panel.use_button.isEnabled(), "no German"
         assert row(panel, "Bea")[:4] == ["Bea", "de", "", ""]
-        QTest.mouseClick(panel.hear_button, Qt.MouseButton.LeftButton)
+        press(panel, "Play a sample of the chosen voice")
         await until(lambda: sounds.calls == [("play", "box")])
-        assert sounds.sound[0] == pytest.approx(0.1) and not panel.said.text() and not panel.hear_button.isEnabled()
+        assert sounds.sound[0] == pytest.approx(0.1) and not panel.said.text() and not panel.play_button.isEnabled()
         sounds.gate.set()
-        await until(panel.hear_button.isEnabled)
-        QTest.mouseClick(panel.use_button, Qt.MouseButton.LeftButton)
+        await until(panel.play_button.isEnabled)
+        press(panel, "Use the chosen model")
         await until(lambda: row(panel, "Bea")[3] == "in use")
         assert settings.voice == "choir/bea" and panel.said.text() == "Bea is used from now on."
         assert row(panel, "Choir")[3] == "in use" and row(panel, "Ann")[3] == ""
-        service.trouble = "The voice Ann can't speak. Get it anew."
-        QTest.mouseClick(panel.hear_button, Qt.MouseButton.LeftButton)
+        service.trouble = "The voice Ann can't speak. Download it again."
+        press(panel, "Play a sample of the chosen voice")
         await until(lambda: panel.said.text() == service.trouble)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from qasync import QEventLoop
 
 from app.conversation import events as e
-from app.gui.backends.prices_dialog import WRITTEN
+from app.gui.backends.price_table import WRITTEN
 from app.gui.shell.services import WindowServices
 from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices

@@ -52,7 +52,7 @@ class Place:
         self.dialog.open_afresh(key)
         row = self.dialog.rows[key]
         assert row.isVisible()
-        self.dialog.scroll.ensureWidgetVisible(row)
+        self.dialog.area.ensureWidgetVisible(row)
         QApplication.processEvents()
         return row
 
@@ -62,7 +62,7 @@ class Place:
 
     @property
     def titles(self) -> list[str]:
-        return [title.text() for title in self.dialog.titles.values() if title.isVisible()]
+        return [title.text() for title in self.dialog.area.titles.values() if title.isVisible()]
 
 
 def place_with(qtbot: QtBot, **kept: Any) -> Place:
@@ -272,7 +272,7 @@ def test_what_a_number_stands_for_is_said_in_words(qtbot: QtBot) -> None:
     row = place.row("temperature")
     assert row.editor.box.text() == "0.00" and row.reset.isVisible()
     QTest.keyClick(row.editor.box, Qt.Key.Key_Down)
-    assert place.told == [("temperature", -1.0)] and row.editor.box.text() == "the brain's own"
+    assert place.told == [("temperature", -1.0)] and row.editor.box.text() == declaration("temperature").special[1]
     QTest.keyClick(row.editor.box, Qt.Key.Key_Up)
     assert place.told[1:] == [("temperature", 0.0)]
     assert place.row("cap_dollars").editor.box.text() == "no cap"
@@ -291,7 +291,7 @@ def test_keys_that_cannot_be_are_refused_in_words(place: Place) -> None:
     QTest.keyClick(edit, Qt.Key.Key_K)
     assert row.refusal.isVisible() and "K" in row.refusal.text()
     QTest.keyClick(edit, Qt.Key.Key_Space, CTRL_ALT)
-    assert "can't both talk and mute" in row.refusal.text() and place.told == []
+    assert "is used already" in row.refusal.text() and place.told == []
     assert row.editor.field.keys == "Ctrl+Alt+Shift+M"
     QTest.keyClick(edit, Qt.Key.Key_J, CTRL_ALT)
     assert place.told == [("mute_hotkey", "Ctrl+Alt+J")] and not row.refusal.isVisible()
@@ -309,18 +309,18 @@ def test_the_hotkeys_are_left_alone_while_keys_are_typed(place: Place) -> None:
 def test_it_says_when_a_change_takes_effect(place: Place) -> None:
     words = {
         "now": "",
-        "anew": "A talk that runs begins anew.",
-        "talk": "From the next talk on.",
-        "start": "From the next start of KAME on.",
+        "anew": "Restarts a running conversation.",
+        "talk": "Takes effect with the next conversation.",
+        "start": "Takes effect at the next start of KAME.",
     }
     for key, row in place.dialog.rows.items():
         said = [effect for effect, sentence in words.items() if sentence and row.words.text().endswith(sentence)]
         assert said == ([] if declaration(key).effect == "now" else [declaration(key).effect])
     assert declaration("answer_mode").live and declaration("precision").live and not declaration("persona").live
-    assert "at once" in place.dialog.note.text()
+    assert "at once" in place.dialog.reset_bar.note.text()
 
 
-def test_a_talk_does_not_begin_anew_at_each_step(place: Place) -> None:
+def test_a_talk_does_not_restart_at_each_step(place: Place) -> None:
     row = place.row("context_frames")
     for _ in range(3):
         QTest.keyClick(row.editor.box, Qt.Key.Key_Up)
@@ -367,7 +367,7 @@ def test_the_search_finds_by_every_word(place: Place, words: str, keys: set[str]
     assert place.titles == [
         title for group, title in Settings.groups.items() if group in {declaration(key).group for key in keys}
     ]
-    assert not place.dialog.nothing.isVisible()
+    assert not place.dialog.area.nothing.isVisible()
 
 
 def test_what_is_offered_here_is_found_too(place: Place) -> None:
@@ -381,11 +381,11 @@ def test_nothing_found_is_said_and_escape_leads_back(place: Place) -> None:
     dialog.search.setFocus()
     QTest.keyClicks(dialog.search, "zebra")
     assert place.found == [] and place.titles == []
-    assert dialog.nothing.isVisible() and dialog.nothing.text() == "Nothing found for “zebra”."
+    assert dialog.area.nothing.isVisible() and dialog.area.nothing.text() == "Nothing found for “zebra”."
     assert dialog.groups.currentRow() == -1
     QTest.keyClick(dialog.search, Qt.Key.Key_Escape)
     assert dialog.isVisible() and place.titles == ["Sound"] and dialog.groups.currentRow() == 4
-    assert not dialog.nothing.isVisible()
+    assert not dialog.area.nothing.isVisible()
 
 
 def test_from_the_search_to_a_setting_and_to_a_group(place: Place) -> None:
@@ -414,29 +414,33 @@ def test_all_is_reset_after_a_question_and_can_be_undone(qtbot: QtBot) -> None:
     odd = {"duplex": True, "persona": "A sailor.", "font_scale": 150, "talk_hotkey": "", "microphone": "Desk"}
     place = place_with(qtbot, routes="{}", favourite_backends="[]", **odd)
     dialog = place.dialog
-    QTest.mouseClick(dialog.reset_button, Qt.MouseButton.LeftButton)
-    assert place.told == [] and "5" in dialog.note.text() and dialog.confirm_button.hasFocus()
-    QTest.keyClick(dialog.confirm_button, Qt.Key.Key_Escape)
-    assert dialog.isVisible() and dialog.reset_button.isVisible() and not dialog.confirm_button.isVisible()
-    QTest.keyClick(dialog.reset_button, Qt.Key.Key_Space)
-    QTest.mouseClick(dialog.keep_button, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(dialog.reset_bar.reset_button, Qt.MouseButton.LeftButton)
+    assert place.told == [] and "5" in dialog.reset_bar.note.text() and dialog.reset_bar.confirm_button.hasFocus()
+    QTest.keyClick(dialog.reset_bar.confirm_button, Qt.Key.Key_Escape)
+    assert (
+        dialog.isVisible()
+        and dialog.reset_bar.reset_button.isVisible()
+        and not dialog.reset_bar.confirm_button.isVisible()
+    )
+    QTest.keyClick(dialog.reset_bar.reset_button, Qt.Key.Key_Space)
+    QTest.mouseClick(dialog.reset_bar.keep_button, Qt.MouseButton.LeftButton)
     assert place.told == [] and place.settings == Settings(routes="{}", favourite_backends="[]", **odd)
-    QTest.keyClick(dialog.reset_button, Qt.Key.Key_Space)
-    QTest.keyClick(dialog.confirm_button, Qt.Key.Key_Space)
+    QTest.keyClick(dialog.reset_bar.reset_button, Qt.Key.Key_Space)
+    QTest.keyClick(dialog.reset_bar.confirm_button, Qt.Key.Key_Space)
     assert dict(place.told) == {key: declaration(key).default for key in odd} and len(place.told) == 5
     assert place.settings == Settings(routes="{}", favourite_backends="[]")
-    assert not dialog.reset_button.isEnabled() and dialog.undo_button.hasFocus()
-    QTest.keyClick(dialog.undo_button, Qt.Key.Key_Space)
+    assert not dialog.reset_bar.reset_button.isEnabled() and dialog.reset_bar.undo_button.hasFocus()
+    QTest.keyClick(dialog.reset_bar.undo_button, Qt.Key.Key_Space)
     assert place.settings == Settings(routes="{}", favourite_backends="[]", **odd)
-    assert dialog.reset_button.isEnabled() and not dialog.undo_button.isVisible()
+    assert dialog.reset_bar.reset_button.isEnabled() and not dialog.reset_bar.undo_button.isVisible()
 
 
 def test_a_change_after_the_reset_is_not_undone(qtbot: QtBot) -> None:
     place = place_with(qtbot, duplex=True)
-    place.dialog.reset_button.click()
-    place.dialog.confirm_button.click()
+    place.dialog.reset_bar.reset_button.click()
+    place.dialog.reset_bar.confirm_button.click()
     change_by_keys(place.row("auto_gain"))
-    assert not place.dialog.undo_button.isVisible()
+    assert not place.dialog.reset_bar.undo_button.isVisible()
     assert place.settings == Settings(auto_gain=True)
 
 
@@ -458,7 +462,7 @@ def test_what_is_changed_elsewhere_is_shown_and_not_said_again(place: Place) -> 
         dialog.show_value(key, value)
     dialog.show_value("routes", "{}")  # isn't here: nothing to show
     assert {key: dialog.rows[key].value for key in others} == others and place.told == []
-    assert place.row("answer_mode").editor.list.currentText() == "When you have finished"
+    assert place.row("answer_mode").editor.list.currentText() == declaration("answer_mode").words["after"]
     assert place.row("oracle_lead_ms").editor.box.text() == "160 ms"
     assert place.row("loudspeaker").editor.list.currentText() == "Not found: Gone"
     assert dialog.rows["loudspeaker"].reset.isVisible()
@@ -526,12 +530,12 @@ def test_tab_reaches_every_control_of_a_group(place: Place, group: int) -> None:
 def test_nothing_is_cut_off(place: Place, size: tuple[int, int]) -> None:
     dialog = place.dialog
     dialog.resize(*size)
-    place.dialog.rows["mute_hotkey"].refuse("This can't be a hotkey, since it is used to write with. " * 3)
+    place.dialog.rows["mute_hotkey"].show_error("This can't be a hotkey, since it is used to write with. " * 3)
     for group in range(dialog.groups.count()):
         dialog.groups.setCurrentRow(group)
         QApplication.processEvents()
-        inside = dialog.scroll.widget()
-        assert inside.width() <= dialog.scroll.viewport().width()
+        inside = dialog.area.widget()
+        assert inside.width() <= dialog.area.viewport().width()
         short = [
             label.text()
             for label in dialog.findChildren(QLabel)

@@ -15,6 +15,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox
 
 from app.conversation.sound_processing import Processing
+from app.gui.backends.routes_dialog import RoutesDialog
+from app.gui.settings.dialog import SettingsDialog
 from app.gui.settings.row import SettingRow
 from app.gui.shell.window import MainWindow
 from app.gui.state.choice import WindowChoices
@@ -24,7 +26,7 @@ from app.session.control import BackendChoice, SpeechChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakeSoundService, two_devices
-from tests.gui.helpers import shown, until
+from tests.gui.helpers import open_dialog, shown, until
 
 CHOICES = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), weighty=("kame",), backends=PROVIDERS)
 
@@ -41,12 +43,11 @@ def _as_before() -> Iterator[None]:
 
 async def row_of(window: MainWindow, key: str) -> SettingRow:
     """A setting's row in the dialog, which Ctrl+, opens."""
-    if window.panels.settings is None or not window.panels.settings.isVisible():
+    if window.panels.settings is None or not open_dialog(window, SettingsDialog).isVisible():
         await until(window.isActiveWindow)
         QTest.keySequence(window, QKeySequence("Ctrl+,"))
     window.panels.open_settings(key)
-    dialog = window.panels.settings
-    assert dialog is not None and dialog.isVisible()
+    dialog = open_dialog(window, SettingsDialog)
     return dialog.rows[key]
 
 
@@ -78,8 +79,7 @@ async def fill(window: MainWindow, key: str, text: str) -> None:
 
 def shown_value(window: MainWindow, key: str) -> object:
     """What the dialog shows of a setting."""
-    assert window.panels.settings is not None
-    return window.panels.settings.rows[key].value
+    return open_dialog(window, SettingsDialog).rows[key].value
 
 
 async def test_theme_and_font_hold_at_once() -> None:
@@ -165,7 +165,7 @@ async def test_recogniser_voice_rate_and_volume_change_the_running_talk() -> Non
         window.live.change("voice", "pico/en-GB")
         chosen = SpeechChoice("en", "whisper-tiny", "pico/en-GB", 1.5, 0.5)
         assert factory.session.calls[-1] == ("set_speech", chosen) and window.manager.wanted.speech == chosen
-        assert len(factory.sessions) == 1, "no talk begins anew for that"
+        assert len(factory.sessions) == 1, "nothing restarts for that"
 
 
 async def test_what_is_changed_while_a_talk_begins_reaches_it() -> None:
@@ -186,10 +186,10 @@ async def test_hotkeys_are_taken_at_once() -> None:
         taken: list[tuple[str, str]] = []
         window.sound.hotkeys_changed.connect(lambda talk, mute: taken.append((talk, mute)))
         row = await row_of(window, "talk_hotkey")
-        row.want("Ctrl+Alt+K")
+        row.set_value("Ctrl+Alt+K")
         assert taken == [("Ctrl+Alt+K", window.settings.mute_hotkey)]
         row = await row_of(window, "mute_hotkey")
-        row.want("")
+        row.set_value("")
         assert taken[-1] == ("Ctrl+Alt+K", "") and window.settings.mute_hotkey == ""
 
 
@@ -203,7 +203,7 @@ async def test_dials_turn_in_the_running_talk_and_the_bar_shows_them() -> None:
         assert (window.model.delay.value(), window.model.lead.value()) == (400, 240)
         window.model.delay.setValue(window.model.delay.value() + window.model.delay.singleStep())
         await until(lambda: shown_value(window, "answer_delay_ms") == window.settings.answer_delay_ms == 480)
-        assert len(factory.sessions) == 1, "no talk begins anew for that"
+        assert len(factory.sessions) == 1, "nothing restarts for that"
 
 
 async def test_a_backend_is_changed_and_a_refused_one_is_shown_as_such() -> None:
@@ -217,7 +217,9 @@ async def test_a_backend_is_changed_and_a_refused_one_is_shown_as_such() -> None
         await until(lambda: ("set_backend", BackendChoice("openai", "gpt-4.1")) in factory.session.calls)
         await fill(window, "google_model", "gemini-2.5-pro")
         await asyncio.sleep(0.02)
-        assert factory.session.calls[-1][1] == BackendChoice("openai", "gpt-4.1"), "another brain's model is only kept"
+        assert factory.session.calls[-1][1] == BackendChoice("openai", "gpt-4.1"), (
+            "another provider's model is only saved"
+        )
         factory.session.refusal = UserError("There is no key for Anthropic.")
         await pick(window, "provider", "anthropic")
         await until(lambda: "There is no key for Anthropic." in window.messages.sentences())
@@ -229,7 +231,7 @@ async def test_a_router_without_a_table_asks_for_it_and_is_not_in_force_before()
     factory = FakeFactory()
     async with shown(factory, choices=CHOICES, service=FakeBackendService()) as window:
         await pick(window, "provider", "router")
-        assert window.dialogs.routes is not None and window.dialogs.routes.isVisible()
+        assert window.dialogs.routes is not None and open_dialog(window, RoutesDialog).isVisible()
         assert window.settings.provider == "embedded" and shown_value(window, "provider") == "embedded"
         assert not [call for call in factory.session.calls if call[0] == "set_backend"]
 
@@ -238,9 +240,9 @@ async def test_several_that_need_a_fresh_talk_cause_one() -> None:
     factory = FakeFactory()
     async with shown(factory, choices=CHOICES) as window:
         dialog_row = await row_of(window, "frontend")
-        dialog_row.want("kame")
+        dialog_row.set_value("kame")
         for key, value in (("precision", "int8"), ("context_frames", 500), ("weights_folder", "/tmp")):
-            (await row_of(window, key)).want(value)
+            (await row_of(window, key)).set_value(value)
         await until(lambda: len(factory.choices) == 2 and window.manager.session is not None)
         await asyncio.sleep(0.05)
         assert len(factory.choices) == 2
@@ -249,12 +251,12 @@ async def test_several_that_need_a_fresh_talk_cause_one() -> None:
         assert window.setup.frontend.currentData() == "kame" and window.model.isVisible()
 
 
-async def test_what_concerns_another_voice_begins_nothing_anew() -> None:
+async def test_what_concerns_another_voice_restarts_nothing() -> None:
     factory = FakeFactory()
     async with shown(factory, choices=CHOICES) as window:
-        (await row_of(window, "precision")).want("int4")
-        (await row_of(window, "keep_history")).want(False)
-        (await row_of(window, "persona")).want("You are a pilot.")
+        (await row_of(window, "precision")).set_value("int4")
+        (await row_of(window, "keep_history")).set_value(False)
+        (await row_of(window, "persona")).set_value("You are a pilot.")
         await asyncio.sleep(0.05)
         assert len(factory.choices) == 1 and factory.choices[0].style.persona == ""
 
@@ -275,10 +277,9 @@ async def test_all_are_reset_and_brought_back(tmp_path: Path) -> None:
     )
     async with shown(factory, settings, choices=CHOICES, service=FakeBackendService()) as window:
         await row_of(window, "theme")
-        dialog = window.panels.settings
-        assert dialog is not None
-        QTest.mouseClick(dialog.reset_button, Qt.MouseButton.LeftButton)
-        QTest.mouseClick(dialog.confirm_button, Qt.MouseButton.LeftButton)
+        dialog = open_dialog(window, SettingsDialog)
+        QTest.mouseClick(dialog.reset_bar.reset_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(dialog.reset_bar.confirm_button, Qt.MouseButton.LeftButton)
         await until(lambda: ("set_backend", BackendChoice()) in factory.session.calls)
         assert (settings.theme, settings.duplex, settings.answer_mode, settings.provider) == (
             "system",
@@ -288,7 +289,7 @@ async def test_all_are_reset_and_brought_back(tmp_path: Path) -> None:
         )
         assert not window.talk_bar.duplex.isChecked() and window.setup.answer_mode.currentData() == "thinking"
         await until(lambda: window.manager.driving.provider == "embedded")
-        QTest.mouseClick(dialog.undo_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(dialog.reset_bar.undo_button, Qt.MouseButton.LeftButton)
         await until(lambda: factory.session.calls[-1] == ("set_backend", BackendChoice("openai", "gpt-5")))
         assert (settings.theme, settings.duplex, settings.answer_mode) == ("dark", True, "after")
     assert json.loads(path.read_text())["theme"] == "dark"

@@ -1,0 +1,231 @@
+"""The prices of models as an editable table model: the app's own prices, and the user's in bold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.gui.widgets.palette import Look
+from app.services.protocols import PriceRow
+
+MODEL, READ, CACHED, WRITTEN = range(4)
+
+_PRICE = re.compile(r"[0-9]{1,300}(?:[.,][0-9]{0,400})?|[.,][0-9]{1,400}")
+"""As many digits as any number of a file may have."""
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+@dataclass(slots=True)
+class Line:
+    """A row as typed, which may not be valid. `proposed`: the user has entered nothing in it yet."""
+
+    texts: list[str]
+    shipped: tuple[float, float, float] | None = None
+    proposed: bool = False
+
+    @property
+    def numbers(self) -> tuple[float | None, float | None, float | None]:
+        """The three prices; None for a text that is not a price."""
+        read, cached, written = (as_price(text) for text in self.texts[READ:])
+        return read, cached if self.texts[CACHED] else read, written
+
+    def own(self, column: int) -> bool:
+        """Whether a column holds the user's value instead of the app's."""
+        if self.shipped is None:
+            return True
+        if column == MODEL:
+            return self.numbers != self.shipped
+        return self.numbers[column - READ] != self.shipped[column - READ]
+
+
+def as_price(text: str) -> float | None:
+    """Reads a price in dollars, with “.” or “,” as the decimal point; None if it is not one."""
+    text = text.strip().removeprefix("$").strip()
+    return float(text.replace(",", ".")) if _PRICE.fullmatch(text) else None
+
+
+def price_text(dollars: float) -> str:
+    """A price in full, with two decimals at least."""
+    whole, _, rest = format(Decimal(str(dollars)), "f").partition(".")
+    return f"{whole}.{rest.rstrip('0'):0<2}"
+
+
+class PriceTable(QAbstractTableModel):
+    """The rows of the dialog. Invalid input stays as it was typed, and `fault` says what is wrong with it."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.lines: list[Line] = []
+        self._heads = (self.tr("Model"), self.tr("Read"), self.tr("Read from cache"), self.tr("Written"))
+        self._helps = (
+            self.tr("The model's name. Its dated versions cost the same, unless they have a row of their own."),
+            self.tr("US dollars per million tokens that the model reads."),
+            self.tr("US dollars per million tokens that it reads from its server's cache; empty: the same as read."),
+            self.tr("US dollars per million tokens that it writes."),
+        )
+
+    def show_rows(self, rows: Iterable[PriceRow]) -> None:
+        """Replaces all rows."""
+        self.beginResetModel()
+        self.lines = []
+        for row in rows:
+            cached = "" if row.tokens_cached == row.tokens_in else price_text(row.tokens_cached)
+            texts = [row.model, price_text(row.tokens_in), cached, price_text(row.tokens_out)]
+            self.lines.append(Line(texts, row.shipped))
+        self.endResetModel()
+
+    def rows(self) -> list[PriceRow]:
+        """The valid rows."""
+        kept = []
+        for line in self.lines:
+            read, cached, written = line.numbers
+            if read is not None and cached is not None and written is not None:
+                kept.append(PriceRow(line.texts[MODEL], read, cached, written, line.shipped))
+        return kept
+
+    def place(self, model: str) -> int:
+        """The row of a model; -1 if it has none."""
+        return next((row for row, line in enumerate(self.lines) if line.texts[MODEL] == model.strip().lower()), -1)
+
+    def add(self, model: str) -> int:
+        """Adds a row without prices, and returns its number."""
+        row = len(self.lines)
+        self.beginInsertRows(QModelIndex(), row, row)
+        self.lines.append(Line([model.strip().lower(), "", "", ""], proposed=True))
+        self.endInsertRows()
+        return row
+
+    def remove(self, row: int) -> None:
+        """Removes a row."""
+        self.beginRemoveRows(QModelIndex(), row, row)
+        del self.lines[row]
+        self.endRemoveRows()
+
+    def set_back(self, row: int) -> None:
+        """Restores the app's own prices in a row."""
+        line = self.lines[row]
+        if line.shipped is not None:
+            read, cached, written = line.shipped
+            line.texts[READ:] = price_text(read), "" if cached == read else price_text(cached), price_text(written)
+            self._changed(row)
+
+    def fault(self, row: int, column: int) -> str:
+        """What is wrong with a cell, as a sentence; empty if nothing is."""
+        line = self.lines[row]
+        model, text = line.texts[MODEL], line.texts[column]
+        if line.proposed:
+            return ""
+        if column == MODEL:
+            if not text:
+                return self.tr("A row names no model. Enter one, or remove the row.")
+            if self.place(text) != row:
+                return self.tr("“{0}” is in the table already. Change that row, and remove this one.").format(text)
+            return ""
+        if not text:
+            if column == CACHED:
+                return ""
+            return self.tr("A price of “{0}” is missing. Enter it, or remove the row.").format(model)
+        if as_price(text) is not None:
+            return ""
+        if text.lstrip("$ ").startswith(("-", "\u2212")):
+            return self.tr("“{0}” is below zero. Enter the price without the sign.").format(text)
+        return self.tr("“{0}” is not a price. Enter dollars as a number, like 2.50.").format(text)
+
+    def faults(self, *, missing: bool) -> list[tuple[QModelIndex, str]]:
+        """The cells that are wrong, and why; with `missing`, also those that are still empty."""
+        return [
+            (self.index(row, column), sentence)
+            for row, line in enumerate(self.lines)
+            for column in (MODEL, READ, CACHED, WRITTEN)
+            if (line.texts[column] or missing) and (sentence := self.fault(row, column))
+        ]
+
+    # -- Qt's own
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self.lines)
+
+    def columnCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self._heads)
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Everything can be edited except the model names of the app's own rows."""
+        fixed = index.column() == MODEL and self.lines[index.row()].shipped is not None
+        return super().flags(index) | (Qt.ItemFlag.NoItemFlags if fixed else Qt.ItemFlag.ItemIsEditable)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        roles = Qt.ItemDataRole
+        return {
+            roles.DisplayRole: self._heads[section],
+            roles.ToolTipRole: self._helps[section],
+            roles.TextAlignmentRole: aligned(section),
+        }.get(Qt.ItemDataRole(role))
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        row, column = index.row(), index.column()
+        line, roles = self.lines[row], Qt.ItemDataRole
+        text = line.texts[column]
+        match role:
+            case roles.EditRole:
+                return text
+            case roles.DisplayRole:
+                return text or (self.tr("as read") if column == CACHED else "")
+            case roles.TextAlignmentRole:
+                return aligned(column)
+            case roles.FontRole if text and line.own(column):
+                font = QFont()
+                font.setBold(True)
+                return font
+            case roles.ForegroundRole if self.fault(row, column):
+                return Look.of(QApplication.palette()).bad
+            case roles.ForegroundRole if not text:
+                return Look.of(QApplication.palette()).dim
+            case roles.ToolTipRole:
+                return "\n".join(filter(None, (text if column == MODEL else "", self._whose(line, column))))
+            case roles.AccessibleDescriptionRole:
+                return self.fault(row, column) or self._whose(line, column)
+        return None
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Stores what was typed, valid or not."""
+        if role != Qt.ItemDataRole.EditRole:
+            return False
+        line, column, text = self.lines[index.row()], index.column(), str(value).strip()
+        if text == line.texts[column]:
+            return True
+        if column == MODEL:
+            text = text.lower()
+        elif (price := as_price(text)) is not None:
+            text = price_text(price)
+        line.texts[column] = text
+        line.proposed = False
+        self._changed(index.row())
+        return True
+
+    def _changed(self, row: int) -> None:
+        self.dataChanged.emit(self.index(row, MODEL), self.index(row, WRITTEN))
+
+    def _whose(self, line: Line, column: int) -> str:
+        if line.shipped is None:
+            return self.tr("Yours; the app has no price for it.") if column == MODEL else ""
+        if not line.own(column):
+            return ""
+        if column == MODEL:
+            return self.tr("Yours; the app has other prices for it.")
+        return self.tr("Yours; the app's is {0}.").format("$" + price_text(line.shipped[column - READ]))
+
+
+def aligned(column: int) -> Qt.AlignmentFlag:
+    """Names to the left, prices to the right."""
+    side = Qt.AlignmentFlag.AlignLeft if column == MODEL else Qt.AlignmentFlag.AlignRight
+    return side | Qt.AlignmentFlag.AlignVCenter

@@ -1,0 +1,25 @@
+"""What the first run needs of the rest of the app."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.gui.models.graphics_controller import GraphicsController
+from app.gui.models.models_controller import ModelsController
+from app.gui.models.weights_controller import WeightsController
+from app.gui.sound.controller import DeviceLister
+from app.services.machine_views import MachineService
+from app.services.protocols import BackendService, SoundService
+
+
+@dataclass(frozen=True, slots=True)
+class FirstRunServices:
+    """Services and controllers; without one of the optional ones, the pages don't offer what it does."""
+
+    machine: MachineService
+    list_devices: DeviceLister
+    backend: BackendService | None = None
+    sound: SoundService | None = None
+    weights: WeightsController | None = None
+    graphics: GraphicsController | None = None
+    models: ModelsController | None = None

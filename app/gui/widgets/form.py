@@ -1,0 +1,123 @@
+"""Builders for what forms and dialogs are made of: rows, labels, buttons, progress bars, and a line for results."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QLineEdit,
+    QProgressBar,
+    QPushButton,
+    QWidget,
+)
+
+from app.gui.widgets.panel import Quiet
+
+PERMILLE = 1000
+
+
+class StatusLine(Quiet):
+    """A sentence that can be copied, hidden while it is empty; `name` is for screen readers."""
+
+    def __init__(self, name: str, parent: QWidget) -> None:
+        super().__init__(parent=parent, selectable=True)
+        self.setAccessibleName(name)
+        self.setVisible(False)
+
+    def say(self, sentence: str) -> None:
+        """Shows a sentence, or nothing if it is empty."""
+        self.setText(sentence)
+        self.setVisible(bool(sentence))
+
+
+def row(*items: QWidget | QLayout | int | None, spacing: int | None = None, stretch: int = -1) -> QHBoxLayout:
+    """A row of widgets and layouts; an int is a gap in pixels. None, or the item with the number `stretch`, takes the
+    room that is left.
+    """
+    layout = QHBoxLayout()
+    if spacing is not None:
+        layout.setSpacing(spacing)
+    for item in items:
+        if item is None:
+            layout.addStretch(1)
+        elif isinstance(item, int):
+            layout.addSpacing(item)
+        elif isinstance(item, QWidget):
+            layout.addWidget(item)
+        else:
+            layout.addLayout(item)
+    if stretch >= 0:
+        layout.setStretch(stretch, 1)
+    return layout
+
+
+def grid(across: int, down: int, *, stretch: int) -> QGridLayout:
+    """A grid with these gaps in pixels, in which column `stretch` takes the room that is left."""
+    layout = QGridLayout()
+    layout.setHorizontalSpacing(across)
+    layout.setVerticalSpacing(down)
+    layout.setColumnStretch(stretch, 1)
+    return layout
+
+
+def bold(text: str, parent: QWidget) -> QLabel:
+    """A label in bold letters."""
+    label = QLabel(text, parent)
+    font = label.font()
+    font.setBold(True)
+    label.setFont(font)
+    return label
+
+
+def label_of(field: QWidget, text: str, parent: QWidget) -> QLabel:
+    """A label whose mnemonic moves the focus to `field`."""
+    label = QLabel(text, parent)
+    label.setBuddy(field)
+    return label
+
+
+def wrapped(parent: QWidget, name: str = "", text: str = "") -> QLabel:
+    """A label of plain text that wraps; `name` is for screen readers."""
+    label = QLabel(text, parent)
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setAccessibleName(name)
+    return label
+
+
+def push_button(text: str, name: str, parent: QWidget) -> QPushButton:
+    """A button that Enter in a text field does not press; `name` is for screen readers."""
+    button = QPushButton(text, parent)
+    button.setAutoDefault(False)
+    button.setAccessibleName(name)
+    return button
+
+
+def progress_bar(name: str, parent: QWidget, *, slim: bool = False) -> QProgressBar:
+    """A bar for a share from 0 to 1, see `set_share`; a `slim` one is half a line high and has no text."""
+    bar = QProgressBar(parent)
+    bar.setAccessibleName(name)
+    bar.setRange(0, PERMILLE)
+    if slim:
+        bar.setTextVisible(False)
+        bar.setFixedHeight(bar.fontMetrics().height() // 2 + 2)
+    return bar
+
+
+def set_share(bar: QProgressBar, share: float) -> None:
+    """Shows how much is done, from 0 to 1."""
+    bar.setValue(round(min(1.0, max(0.0, share)) * PERMILLE))
+
+
+def key_field(name: str, hint: str, parent: QWidget) -> QLineEdit:
+    """A field for an API key, which nobody can read in it and no keyboard remembers."""
+    field = QLineEdit(parent)
+    field.setAccessibleName(name)
+    field.setEchoMode(QLineEdit.EchoMode.Password)
+    field.setPlaceholderText(hint)
+    hints = Qt.InputMethodHint
+    field.setInputMethodHints(hints.ImhHiddenText | hints.ImhSensitiveData | hints.ImhNoPredictiveText)
+    return field
