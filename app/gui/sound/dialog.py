@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QButtonGroup, QCheckBox, QGridLayout, QHBoxLayout,
 from app.conversation.events import SoundMeasured
 from app.conversation.sound_processing import Processing
 from app.gui.hotkeys.hotkey import HotkeyRefused, read_hotkey
-from app.gui.hotkeys.key_field import KeyField
+from app.gui.widgets.key_field import KeyField
 from app.gui.sound.tests import SoundTests
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.panel import Panel, Quiet

@@ -19,7 +19,8 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.gui.hotkeys.hotkey import Grabber, Hotkey, HotkeyRefused, read_hotkey
+from app.gui.hotkeys.grabber import Grabber
+from app.gui.hotkeys.hotkey import Hotkey, HotkeyRefused, read_hotkey
 from app.gui.hotkeys.manager import Hotkeys, grabber_here, platform_kind
 from app.gui.hotkeys.windows import ALREADY_REGISTERED, NO_REPEAT, User32, WindowsHotkeys
 
@@ -229,15 +230,15 @@ def test_what_failed_before_the_keyboard_changed_counts_no_more() -> None:
     hotkeys.set_keys("Ctrl+K", "")
     grabber.failed.emit("talk", "It is not there.")
     assert hotkeys.none_work
-    grabber.anew.emit()
+    grabber.rebinding.emit()
     assert not hotkeys.none_work and heard.failures == ["It is not there."]
     hotkeys.set_keys("Ctrl+K", "")
     assert len(grabber.bound) == 1  # it works
     hotkeys.set_keys("Ctrl+K", "A")
-    grabber.anew.emit()
+    grabber.rebinding.emit()
     assert len(heard.failures) == 3 and heard.failures[1] == heard.failures[2]
     hotkeys.close()
-    grabber.anew.emit()
+    grabber.rebinding.emit()
     assert len(heard.failures) == 3
 
 
@@ -355,7 +356,7 @@ def test_on_windows_a_key_that_is_taken_is_told_and_the_other_works(qtbot: QtBot
     heard = Heard(hotkeys)
     hotkeys.set_keys("Ctrl+Space", "Ctrl+M")
     qtbot.waitUntil(lambda: heard.failures != [] and len(windows.registered) == 1)
-    assert heard.failures == ["“Ctrl+Space” is another program's hotkey already, so it can't be had. Choose another."]
+    assert heard.failures == ["“Ctrl+Space” is another program's hotkey already, so it can't be used. Choose another."]
     windows.press(2)
     qtbot.waitUntil(lambda: heard.words == ["mute"])
     hotkeys.set_keys("F1", "Ctrl+ü")
@@ -601,7 +602,7 @@ def test_on_wayland_the_desktop_ends_it(bus: str, qtbot: QtBot, how: str) -> Non
 
 @on_linux
 def test_on_wayland_closing_does_not_wait_for_an_open_dialog(bus: str, qtbot: QtBot) -> None:
-    from app.gui.hotkeys.portal import CLOSE_SECONDS
+    from app.gui.hotkeys.portal_session import CLOSE_SECONDS
 
     with on_portal(bus, response=None) as (portal, hotkeys, heard):
         hotkeys.set_keys("Ctrl+Alt+Space", "")

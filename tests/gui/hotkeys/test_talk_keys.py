@@ -10,7 +10,8 @@ from PySide6.QtGui import QKeySequence
 from pytestqt.qtbot import QtBot
 
 from app.gui.hotkeys import manager
-from app.gui.hotkeys.hotkey import Grabber, Hotkey
+from app.gui.hotkeys.grabber import Grabber
+from app.gui.hotkeys.hotkey import Hotkey
 from app.gui.shell import app as gui_app
 from app.gui.shell.instance import Instance, Order
 from app.gui.shell.window import MainWindow
@@ -96,10 +97,10 @@ async def test_why_a_key_cannot_be_had_goes_when_the_keyboard_has_it_again(keys:
     async with shown(FakeFactory(), Settings(talk_hotkey="Ctrl+Alt+ü", mute_hotkey="A")) as window:
         keys.failed.emit("talk", lacks)
         for _ in range(3):  # as many changes of the keyboard's layout
-            keys.anew.emit()
+            keys.rebinding.emit()
             keys.failed.emit("talk", lacks)
             assert window.messages.sentences() == [f"{never} {lacks}"]
-        keys.anew.emit()
+        keys.rebinding.emit()
         assert window.messages.sentences() == [never]
 
 

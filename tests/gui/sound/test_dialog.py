@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QKeySequenceEdit, QLineEdit, QPushBu
 
 from app.conversation.events import SoundMeasured
 from app.conversation.sound_processing import Processing
-from app.gui.hotkeys.key_field import KeyField
+from app.gui.widgets.key_field import KeyField
 from app.gui.sound.dialog import SoundDialog
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.level_meter import LOWEST_DB
