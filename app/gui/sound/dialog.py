@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QButtonGroup, QCheckBox, QGridLayout, QHBoxLayout,
 from app.conversation.events import SoundMeasured
 from app.conversation.sound_processing import Processing
 from app.gui.hotkeys.hotkey import HotkeyRefused, read_hotkey
-from app.gui.widgets.key_field import KeyField
 from app.gui.sound.tests import SoundTests
 from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.widgets.key_field import KeyField
 from app.gui.widgets.panel import Panel, Quiet
 from app.platform import single_instance
 from app.services.protocols import SoundService

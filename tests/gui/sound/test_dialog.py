@@ -15,9 +15,9 @@ from PySide6.QtWidgets import QApplication, QKeySequenceEdit, QLineEdit, QPushBu
 
 from app.conversation.events import SoundMeasured
 from app.conversation.sound_processing import Processing
-from app.gui.widgets.key_field import KeyField
 from app.gui.sound.dialog import SoundDialog
 from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.widgets.key_field import KeyField
 from app.gui.widgets.level_meter import LOWEST_DB
 from app.platform import single_instance
 from app.services.protocols import SoundService
