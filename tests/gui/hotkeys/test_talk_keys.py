@@ -80,15 +80,15 @@ async def test_keys_that_cannot_be_had_are_told_in_the_window_and_beside_their_f
         dialog = window.sound.dialog
         assert dialog is not None
         keys.granted.emit("talk", "Super+T")
-        assert dialog.granted.text() == "Your desktop uses: Super+T to talk"
+        assert dialog.talk_button.granted.text() == "Your desktop uses: Super+T to talk"
         keys.failed.emit("mute", TAKEN)
         assert window.messages.sentences() == [TAKEN]
-        assert dialog.trouble.text().startswith(TAKEN) and dialog.keys_words.isVisible()
+        assert dialog.talk_button.trouble.text().startswith(TAKEN) and dialog.talk_button.keys_label.isVisible()
         keys.failed.emit("talk", TAKEN)
-        assert not dialog.keys_words.isVisible() and not dialog.granted.isVisible()
+        assert not dialog.talk_button.keys_label.isVisible() and not dialog.talk_button.granted.isVisible()
         dialog.hotkeys_changed.emit("Ctrl+Alt+Space", "Ctrl+Alt+K")
         assert keys.bound["mute"].text == "Ctrl+Alt+K" == window.settings.mute_hotkey
-        assert window.messages.sentences() == [] and not dialog.trouble.isVisible()
+        assert window.messages.sentences() == [] and not dialog.talk_button.trouble.isVisible()
 
 
 async def test_why_a_key_cannot_be_had_goes_when_the_keyboard_has_it_again(keys: Keys) -> None:
@@ -122,7 +122,7 @@ async def test_how_the_button_is_pressed_is_chosen_in_the_dialog_and_holds_at_on
         window.talk_bar.sound.click()
         dialog = window.sound.dialog
         assert dialog is not None
-        dialog.toggle.click()
+        dialog.talk_button.toggle.click()
         assert window.talk_bar.button.text() == "Press to talk" and window.settings.talk_mode == "toggle"
         keys.pressed.emit("talk")
         keys.released.emit("talk")
@@ -185,9 +185,9 @@ async def test_keys_are_given_back_while_some_are_typed_for_the_settings(keys: K
         window.talk_bar.sound.click()
         dialog = window.sound.dialog
         assert dialog is not None
-        dialog.mute_keys.edit.setFocus()
+        dialog.talk_button.mute_keys.edit.setFocus()
         await until(lambda: keys.bound == {})
-        dialog.mute_keys.edit.setKeySequence(QKeySequence("Ctrl+Alt+J"))
+        dialog.talk_button.mute_keys.edit.setKeySequence(QKeySequence("Ctrl+Alt+J"))
         assert keys.bound == {} and window.settings.mute_hotkey == "Ctrl+Alt+J"
         dialog.close_button.setFocus()
         await until(lambda: len(keys.bound) == 2)
