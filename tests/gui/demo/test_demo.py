@@ -1,4 +1,4 @@
-"""The demo in the window: its panel by mouse and keyboard, its chart, and the keeper's talks around it."""
+"""The demo: its panel by mouse and keyboard, its chart, and its sessions in the session manager."""
 
 from __future__ import annotations
 
@@ -78,16 +78,16 @@ def panel(window, qtbot) -> DemoPanel:
 
 
 def test_what_costs_money_is_not_ticked_until_the_user_does(panel, qtbot):
-    assert [(box.text(), box.isChecked()) for _, box in panel.backend_boxes] == [
+    assert [(box.text(), box.isChecked()) for _, box in panel.start_page.backend_boxes] == [
         ("First", True),
         ("Second", True),
         ("OpenAI: dear-1 (costs money)", False),
     ]
-    assert "only if you tick them" in panel.note.text()
-    before = panel.estimate.text()
+    assert "only if you tick them" in panel.start_page.note.text()
+    before = panel.start_page.estimate.text()
     assert before.startswith("It takes about")
-    panel.backend_boxes[2][1].setFocus()
-    qtbot.keyClick(panel.backend_boxes[2][1], Qt.Key.Key_Space)
+    panel.start_page.backend_boxes[2][1].setFocus()
+    qtbot.keyClick(panel.start_page.backend_boxes[2][1], Qt.Key.Key_Space)
     with qtbot.waitSignal(panel.start_wanted) as started:
         qtbot.mouseClick(panel.start_button, Qt.MouseButton.LeftButton)
     assert started.args == [DemoPlan((FIRST, SECOND, DEAR), (BOTH_MANNERS,), False)]
@@ -95,7 +95,7 @@ def test_what_costs_money_is_not_ticked_until_the_user_does(panel, qtbot):
 
 def test_enter_starts_it_and_escape_closes_it(panel, qtbot):
     qtbot.keyClick(panel, Qt.Key.Key_Q, Qt.KeyboardModifier.AltModifier)
-    panel.quick.setChecked(True)
+    panel.start_page.quick.setChecked(True)
     with qtbot.waitSignal(panel.start_wanted) as started:
         qtbot.keyClick(panel.start_button, Qt.Key.Key_Return)
     assert started.args[0].quick
@@ -104,26 +104,26 @@ def test_enter_starts_it_and_escape_closes_it(panel, qtbot):
 
 
 def test_without_a_backend_there_is_nothing_to_start(panel):
-    for _, box in panel.backend_boxes:
+    for _, box in panel.start_page.backend_boxes:
         box.setChecked(False)
-    assert not panel.start_button.isEnabled() and "at least one brain" in panel.estimate.text()
-    panel.backend_boxes[0][1].setChecked(True)
-    assert panel.start_button.isEnabled() and "none is changed in mid-answer" in panel.estimate.text()
+    assert not panel.start_button.isEnabled() and "at least one model" in panel.start_page.estimate.text()
+    panel.start_page.backend_boxes[0][1].setChecked(True)
+    assert panel.start_button.isEnabled() and "none is changed in mid-answer" in panel.start_page.estimate.text()
     panel.show_offer((), (BOTH_MANNERS,), QUESTIONS)
-    assert "No brain is here" in panel.note.text() and not panel.start_button.isEnabled()
+    assert "There is no model" in panel.start_page.note.text() and not panel.start_button.isEnabled()
     panel.show_offer((FIRST,), (BOTH_MANNERS,), QUESTIONS)
-    assert "Only one brain is here" in panel.note.text() and panel.start_button.isEnabled()
+    assert "There is only one model" in panel.start_page.note.text() and panel.start_button.isEnabled()
 
 
 def test_while_it_runs_there_is_a_caption_and_a_way_to_stop(panel, qtbot):
     stop = stations(DemoPlan((FIRST, SECOND), (BOTH_MANNERS,)), QUESTIONS)[-1]
     panel.show_progress(DemoProgress(1, 9, stop, None))
-    assert panel.caption.text() == "1 of 9: getting First ready …" and panel.running
+    assert panel.run_page.caption.text() == "1 of 9: preparing First …" and panel.running
     panel.show_progress(DemoProgress(2, 9, stop, QUESTIONS[0]))
-    assert panel.caption.text() == "2 of 9: asking First …"
+    assert panel.run_page.caption.text() == "2 of 9: asking First …"
     panel.show_progress(DemoProgress(9, 9, stop, QUESTIONS[2], True))
-    assert panel.caption.text() == "9 of 9: asking First, and changing to Second in mid-answer …"
-    assert (panel.bar.value(), panel.bar.maximum()) == (8, 9)
+    assert panel.run_page.caption.text() == "9 of 9: asking First, and changing to Second in mid-answer …"
+    assert (panel.run_page.bar.value(), panel.run_page.bar.maximum()) == (8, 9)
     assert panel.height() < 220 and not panel.start_button.isVisible()
     window = panel.parentWidget()
     assert panel.frameGeometry().left() - window.frameGeometry().left() == CORNER_PX, "talk and oracle are in view"
@@ -137,12 +137,12 @@ def test_while_it_runs_there_is_a_caption_and_a_way_to_stop(panel, qtbot):
 def test_the_end_shows_chart_and_answers_and_can_be_taken_along(panel, qtbot, tmp_path):
     panel.show_result(RESULT)
     words = panel.page.summary.text()
-    assert "The fastest was First (Cascade, thinking while you talk): its answers were heard 0.25 s" in words
-    assert "5.0 times as soon" in words, "0.25 s against the median of 1.0 and 1.5 s"
-    assert "cost at most 0.40 s of silence; 3.20 s after the wish" in words
+    assert "The fastest was First (Cascade, answering while you speak): its answers began 0.25 s" in words
+    assert "5.0 times as fast" in words, "0.25 s against the median of 1.0 and 1.5 s"
+    assert "caused at most 0.40 s of silence; the new model was heard 3.20 s" in words
     lines = panel.page.lines
-    assert "First · Cascade, thinking while you talk · 0.25 s" in lines and "It is so. …" in lines
-    assert "Second · Cascade, thinking while you talk · no answer" in lines and "It is on fire." in lines
+    assert "First · Cascade, answering while you speak · 0.25 s" in lines and "It is so. …" in lines
+    assert "Second · Cascade, answering while you speak · no answer" in lines and "It is on fire." in lines
     assert "First → Second, changed in mid-answer" in lines and "One two → Or rather three …" in lines
     qtbot.mouseClick(panel.copy_button, Qt.MouseButton.LeftButton)
     copied = QGuiApplication.clipboard().text()
@@ -207,8 +207,8 @@ def test_the_bars_are_as_long_as_the_times(qtbot, dark):
     chart.resize(700, chart.sizeHint().height())
     chart.show()
     assert [group.title for group in chart.groups] == [
-        "Cascade, thinking when you have finished",
-        "Cascade, thinking while you talk",
+        "Cascade, answering when you have finished",
+        "Cascade, answering while you speak",
     ]
     assert chart.scale == 1.5
     assert "First 0.25 s, Second no answer" in chart.accessibleDescription()
@@ -238,11 +238,11 @@ def test_the_page_is_as_high_in_its_image_as_its_words_need(qtbot):
     assert page.verticalScrollBar().maximum() > 0 and page.horizontalScrollBar().maximum() == 0
 
 
-# -- the room
+# -- sessions in the window
 
 
 @asynccontextmanager
-async def room(
+async def demo_controller(
     window: QMainWindow, service: ScriptedDemoService
 ) -> AsyncIterator[tuple[DemoController, SessionManager, FakeFactory]]:
     factory = FakeFactory()
@@ -260,9 +260,9 @@ async def room(
         await asyncio.gather(manager.close(1.0), background.close())
 
 
-async def test_the_windows_own_panes_get_the_demos_talk_and_the_user_gets_theirs_back(window, qtbot):
+async def test_the_demos_sessions_run_in_the_windows_manager_and_the_users_choice_is_restored(window, qtbot):
     service = ScriptedDemoService(ways=(QUICK_ANSWER_MODE,))
-    async with room(window, service) as (demo, manager, factory):
+    async with demo_controller(window, service) as (demo, manager, factory):
         settled: list[BackendChoice] = []
         steps: list[str] = []
         manager.backend_settled.connect(settled.append)
@@ -272,7 +272,7 @@ async def test_the_windows_own_panes_get_the_demos_talk_and_the_user_gets_theirs
         demo.backend_shown.connect(shown.append)
         demo.open()
         await until(lambda: demo.panel and demo.panel.start_button.isEnabled())
-        demo.panel.quick.setChecked(True)
+        demo.panel.start_page.quick.setChecked(True)
         qtbot.mouseClick(demo.panel.start_button, Qt.MouseButton.LeftButton)
         await until(lambda: demo.panel.page.isVisible(), 20)
         assert factory.session.stopped == 1, "the user's talk made room"
@@ -283,7 +283,7 @@ async def test_the_windows_own_panes_get_the_demos_talk_and_the_user_gets_theirs
         assert demo.panel.page.result.whole and demo.panel.page.result.swaps[0].after
         assert steps == ["began", "ended, again True"] and manager.phase == "stopped"
         assert manager.wanted == USERS and not manager.has_guest
-        assert not settled, "no brain of the demo becomes the user's choice"
+        assert not settled, "no model of the demo becomes the user's choice"
         assert shown[-1] == USERS.backend and FIRST.choice in shown and SECOND.choice in shown
         manager.start(USERS)
         await until(lambda: manager.session is not None)
@@ -292,9 +292,9 @@ async def test_the_windows_own_panes_get_the_demos_talk_and_the_user_gets_theirs
 
 async def test_stop_ends_it_and_shows_what_there_is(window, qtbot):
     service = ScriptedDemoService(hold_from=2)
-    async with room(window, service) as (demo, manager, _factory):
+    async with demo_controller(window, service) as (demo, manager, _factory):
         demo.start(DemoPlan((FIRST, SECOND), (BOTH_MANNERS,)))
-        await until(lambda: demo.panel is not None and "2 of 9" in demo.panel.caption.text(), 20)
+        await until(lambda: demo.panel is not None and "2 of 9" in demo.panel.run_page.caption.text(), 20)
         qtbot.mouseClick(demo.panel.stop_button, Qt.MouseButton.LeftButton)
         await until(lambda: not demo.running)
         assert "stopped before its end" in demo.panel.page.summary.text()
@@ -306,7 +306,7 @@ async def test_stop_ends_it_and_shows_what_there_is(window, qtbot):
 async def test_what_the_user_changes_meanwhile_is_for_their_own_talk(window):
     service, gate, mine = ScriptedDemoService(hold_from=1), asyncio.Event(), BackendChoice("ollama", "mine")
     service.gate = gate
-    async with room(window, service) as (demo, manager, factory):
+    async with demo_controller(window, service) as (demo, manager, factory):
         settled: list[BackendChoice] = []
         manager.backend_settled.connect(settled.append)
         demo.start(DemoPlan((FIRST, SECOND), (BOTH_MANNERS,)))
@@ -337,7 +337,7 @@ async def test_a_fault_ends_it_with_a_sentence_and_the_user_talks_again(window, 
         raise ZeroDivisionError
 
     monkeypatch.setattr("app.gui.demo.controller.DemoRunner.run", broken)
-    async with room(window, ScriptedDemoService()) as (demo, _, _factory):
+    async with demo_controller(window, ScriptedDemoService()) as (demo, _, _factory):
         told: list[str] = []
         again: list[bool] = []
         demo.failed.connect(told.append)
@@ -354,16 +354,16 @@ async def test_alone_with_a_service_that_fails_it_ends_as_well(window, tmp_path)
 
     service = ScriptedDemoService()
     service.backends = no_backends
-    async with room(window, service) as (demo, _, _factory):
+    async with demo_controller(window, service) as (demo, _, _factory):
         demo.run_alone(DemoOrder((), True, str(tmp_path / "chart.png")))
         await until(lambda: not window.isVisible())
         assert demo.panel.trouble.text() == "Ollama has crashed." and not demo.written
-        assert demo.panel.note.isHidden(), "it looks no more"
+        assert demo.panel.start_page.note.isHidden(), "it has stopped looking"
 
 
 async def test_a_talk_that_the_user_begins_ends_it(window):
     service = ScriptedDemoService(hold_from=1)
-    async with room(window, service) as (demo, manager, factory):
+    async with demo_controller(window, service) as (demo, manager, factory):
         demo.start(DemoPlan((FIRST, SECOND), (BOTH_MANNERS,)))
         await until(lambda: service.talks and service.talks[0].asked)
         mine = SessionChoice(backend=BackendChoice("ollama", "mine"))
@@ -381,7 +381,7 @@ async def test_a_talk_that_the_user_begins_ends_it(window):
 
 async def test_the_users_stop_ends_it_too(window):
     service = ScriptedDemoService(hold_from=1)
-    async with room(window, service) as (demo, manager, _):
+    async with demo_controller(window, service) as (demo, manager, _):
         demo.start(DemoPlan((FIRST, SECOND), (BOTH_MANNERS,)))
         await until(lambda: service.talks and service.talks[0].asked)
         again: list[bool] = []
@@ -399,7 +399,7 @@ async def test_a_session_that_cannot_be_had_is_noted_and_the_next_one_comes(wind
         refused={"second": "It is not installed."},
         swap_refused={"second": "It is not installed."},
     )
-    async with room(window, service) as (demo, _, _factory):
+    async with demo_controller(window, service) as (demo, _, _factory):
         demo.start(DemoPlan((FIRST, SECOND), (QUICK_ANSWER_MODE,), True))
         await until(lambda: demo.panel is not None and demo.panel.page.isVisible(), 20)
         result = demo.panel.page.result
@@ -407,9 +407,9 @@ async def test_a_session_that_cannot_be_had_is_noted_and_the_next_one_comes(wind
         assert "was not changed" in demo.panel.page.summary.text()
 
 
-async def test_a_tour_of_nothing_but_failures_leaves_nothing_of_itself(window):
+async def test_a_demo_in_which_everything_fails_restores_the_users_choice(window):
     refused = {"": "It is not installed.", "second": "It is not installed."}
-    async with room(window, ScriptedDemoService(ways=(QUICK_ANSWER_MODE,), refused=refused)) as (
+    async with demo_controller(window, ScriptedDemoService(ways=(QUICK_ANSWER_MODE,), refused=refused)) as (
         demo,
         manager,
         factory,
@@ -421,21 +421,21 @@ async def test_a_tour_of_nothing_but_failures_leaves_nothing_of_itself(window):
         await until(lambda: not demo.running)
         assert not manager.has_guest and not manager.gave_up and manager.made_of == USERS
         manager.set_backend(FIRST.choice)
-        assert manager.phase == "stopped" and len(factory.sessions) == 1, "who has stopped it wants it stopped"
+        assert manager.phase == "stopped" and len(factory.sessions) == 1, "a stopped conversation stays stopped"
 
 
 async def test_a_session_that_breaks_off_is_not_the_users_stop(window):
     service = ScriptedDemoService(ways=(QUICK_ANSWER_MODE,), lost_after=2)
-    async with room(window, service) as (demo, _, _factory):
+    async with demo_controller(window, service) as (demo, _, _factory):
         demo.start(DemoPlan((FIRST, SECOND), (QUICK_ANSWER_MODE,), True))
         await until(lambda: demo.panel is not None and demo.panel.page.isVisible(), 20)
         assert demo.panel.page.result.whole and len(demo.panel.page.result.answers) == 2
 
 
-async def test_nobody_needs_to_be_there(window, tmp_path):
+async def test_a_demo_without_a_user_writes_its_files_and_closes_the_window(window, tmp_path):
     service = ScriptedDemoService(found=(FIRST, SECOND, DEAR), ways=(QUICK_ANSWER_MODE,), voices={"second": Voice(0.8)})
     order = DemoOrder((), True, str(tmp_path / "chart.png"), str(tmp_path / "report.json"))
-    async with room(window, service) as (demo, _, _factory):
+    async with demo_controller(window, service) as (demo, _, _factory):
         demo.run_alone(order)
         await until(lambda: not window.isVisible(), 20)
         assert demo.written
@@ -445,14 +445,14 @@ async def test_nobody_needs_to_be_there(window, tmp_path):
 
 
 async def test_alone_with_nothing_to_write_the_window_stays(window):
-    async with room(window, ScriptedDemoService(ways=(QUICK_ANSWER_MODE,))) as (demo, _, _factory):
+    async with demo_controller(window, ScriptedDemoService(ways=(QUICK_ANSWER_MODE,))) as (demo, _, _factory):
         demo.run_alone(DemoOrder(("second",), True))
         await until(lambda: demo.panel is not None and demo.panel.page.isVisible(), 20)
         assert window.isVisible() and len(demo.panel.page.result.answers) == 1
 
 
 async def test_alone_with_a_backend_that_is_not_here_it_says_so(window, tmp_path):
-    async with room(window, ScriptedDemoService()) as (demo, _, _factory):
+    async with demo_controller(window, ScriptedDemoService()) as (demo, _, _factory):
         told: list[str] = []
         demo.failed.connect(told.append)
         demo.run_alone(DemoOrder(("third",), True, "", str(tmp_path / "report.json")))
@@ -462,7 +462,7 @@ async def test_alone_with_a_backend_that_is_not_here_it_says_so(window, tmp_path
 
 async def test_closing_the_window_ends_it_quickly(window):
     service = ScriptedDemoService(gate=asyncio.Event())
-    async with room(window, service) as (demo, manager, factory):
+    async with demo_controller(window, service) as (demo, manager, factory):
         demo.start(DemoPlan((FIRST, SECOND), (BOTH_MANNERS,)))
         await until(lambda: manager.phase == "loading")
         again: list[bool] = []

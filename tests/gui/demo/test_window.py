@@ -1,4 +1,4 @@
-"""The demo in the whole window: its talks are shown in the panes, kept as one conversation, and the user's is back."""
+"""The demo in the whole window: its sessions are kept as one conversation, and the user's own is restored."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from tests.support.demo_talk import QUICK_ANSWER_MODE, ScriptedDemoService
 
 
 @asynccontextmanager
-async def touring(
+async def demo_started(
     qtbot, service: ScriptedDemoService, factory: FakeFactory, history: FakeHistory
 ) -> AsyncIterator[MainWindow]:
-    """A window whose user has said something, and has then begun the quick demo."""
+    """A window whose user has said something and has then started the quick demo."""
     async with shown(factory, Settings(answer_mode="after"), history=history, demo=service) as window:
         say(window, factory, *spoken(1, "Who are you?", "KAME."))
         assert window.menu.demo_action.isVisible()
         window.menu.demo_action.trigger()
         demo = window.demo
         await until(lambda: demo.panel and demo.panel.start_button.isEnabled())
-        demo.panel.quick.setChecked(True)
+        demo.panel.start_page.quick.setChecked(True)
         qtbot.mouseClick(demo.panel.start_button, Qt.MouseButton.LeftButton)
         await until(lambda: demo.running and not window.talk_bar.duplex.isEnabled())  # its microphone needs no button
         yield window
@@ -46,7 +46,7 @@ def begun(history: FakeHistory) -> list[str]:
 
 async def test_from_the_menu_to_the_chart_and_back_to_the_users_talk(qtbot) -> None:
     factory, history, service = FakeFactory(), FakeHistory(), ScriptedDemoService(ways=(QUICK_ANSWER_MODE,))
-    async with touring(qtbot, service, factory, history) as window:
+    async with demo_started(qtbot, service, factory, history) as window:
         demo, users = window.demo, begun(history)[0]
         await until(lambda: service.talks)
         assert not window.transcript.type_box.isEnabled()
@@ -73,7 +73,7 @@ async def test_a_backend_that_is_picked_meanwhile_counts_afterwards(qtbot) -> No
         FakeHistory(),
         ScriptedDemoService(ways=(QUICK_ANSWER_MODE,), hold_from=1),
     )
-    async with touring(qtbot, service, factory, history) as window:
+    async with demo_started(qtbot, service, factory, history) as window:
         await until(lambda: service.talks and service.talks[0].asked)
         pick(window.setup.backend, "openai")
         window.talk_bar.mute.click()
@@ -93,7 +93,7 @@ async def test_the_demo_is_asked_nothing_but_its_own_questions(qtbot) -> None:
         FakeHistory(),
         ScriptedDemoService(ways=(QUICK_ANSWER_MODE,), hold_from=2),
     )
-    async with touring(qtbot, service, factory, history) as window:
+    async with demo_started(qtbot, service, factory, history) as window:
         await until(lambda: service.asked >= 2)
         window.pump.flush()
         card = next(place for place, text in enumerate(transcript(window)) if "Why is it so?" in text)
@@ -115,7 +115,7 @@ async def test_who_goes_elsewhere_ends_it(qtbot, way: str) -> None:
         ScriptedDemoService(ways=(QUICK_ANSWER_MODE,), hold_from=1),
     )
     kept(history, "old", "Old", spoken(1, "An old question?", "An old answer."))
-    async with touring(qtbot, service, factory, history) as window:
+    async with demo_started(qtbot, service, factory, history) as window:
         await until(lambda: service.talks and service.talks[0].asked)
         users, demos = begun(history)
         if way == "new":
