@@ -69,7 +69,7 @@ class TalkMenu(QObject):
         self.demo_action = self._add(help, self.tr("&Demo"), self.demo)
         self.set_up_action = self._add(help, self.tr("&Set up again…"), self.set_up)
         help.addSeparator()
-        self.log_action = self._add(help, self.tr("&Log and diagnostics…"), self.log)
+        self.log_action = self._add(help, self.tr("&Log…"), self.log)
         self.about_action = self._add(help, self.tr("&About KAME"), self.about)
         self.about_action.setMenuRole(QAction.MenuRole.AboutRole)
 

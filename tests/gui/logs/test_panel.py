@@ -1,4 +1,4 @@
-"""The panel “Log”: lines come in, are told apart, searched, read and copied; diagnostics go to the clipboard."""
+"""The dialog “Log”: entries are shown, filtered, read and copied; diagnostics go to the clipboard."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TRACE = 'Traceback (most recent call last):\n  File "x.py", line 3\nValueError: 
 
 
 class Place:
-    """The panel with its log; `asked` is how diagnostics were asked for."""
+    """The dialog with its log; `asked` collects whether each request for diagnostics included what was said."""
 
     def __init__(self, kept: int) -> None:
         self.parent = QWidget()
@@ -93,7 +93,7 @@ async def opened(kept: int = 2_000, *lines: str) -> AsyncIterator[Place]:
 async def test_lines_come_in_while_it_is_seen_and_only_then() -> None:
     async with opened(2_000, "first") as place:
         panel = place.panel
-        assert place.rows() == ["first"] and panel.count.text() == "1 line"
+        assert place.rows() == ["first"] and panel.count.text() == "1 entry"
         place.note("second\nand more", logging.WARNING)
         place.note("", logging.ERROR, "asyncio", TRACE)
         assert place.rows() == ["first"], "gathered, not one by one"
@@ -114,7 +114,7 @@ async def test_lines_come_in_while_it_is_seen_and_only_then() -> None:
 async def test_levels_and_words_choose_what_is_shown() -> None:
     async with opened() as place:
         panel = place.panel
-        assert panel.empty.isVisible() and panel.empty.text() == "Nothing has been noted down yet."
+        assert panel.empty.isVisible() and panel.empty.text() == "Nothing has been logged yet."
         place.note("The Card is here")
         place.note("the card got hot", logging.WARNING)
         place.note("it failed", logging.ERROR, "app.main", TRACE)
@@ -124,7 +124,7 @@ async def test_levels_and_words_choose_what_is_shown() -> None:
         QTest.keyClicks(panel.search, "CARD")
         await until(lambda: len(place.rows()) == 3)
         assert place.rows() == ["The Card is here", "the card got hot", "it failed"], "the traceback counts, too"
-        assert panel.count.text() == "3 of 4 lines"
+        assert panel.count.text() == "3 of 4 entries"
         QTest.keyClicks(panel.search, " hot")
         QTest.keyClick(panel.search, Qt.Key.Key_Return)
         assert place.rows() == ["the card got hot"] and panel.isVisible()
@@ -142,7 +142,7 @@ async def test_levels_and_words_choose_what_is_shown() -> None:
         assert place.rows(LEVEL) == ["Error", "Fault"]
         panel.search.setText("nowhere")
         await until(lambda: panel.empty.isVisible())
-        assert panel.empty.text().startswith("No line fits.")
+        assert panel.empty.text().startswith("No entry matches.")
 
 
 async def test_a_line_is_read_whole_and_lines_are_copied() -> None:
@@ -161,10 +161,10 @@ async def test_a_line_is_read_whole_and_lines_are_copied() -> None:
         QTest.keySequence(panel.view, QKeySequence(QKeySequence.StandardKey.Copy))
         copied = QApplication.clipboard().text()
         assert TRACE in copied and copied.rstrip().endswith("went on") and "loaded" not in copied
-        assert panel.answer.text() == "Copied 2 lines."
+        assert panel.answer.text() == "Copied 2 entries."
         place.choose(0)
         panel.copy_button.click()
-        assert QApplication.clipboard().text().endswith("\nloaded\n") and panel.answer.text() == "Copied 1 line."
+        assert QApplication.clipboard().text().endswith("\nloaded\n") and panel.answer.text() == "Copied 1 entry."
         place.note("newer")
         panel.catch_up()
         assert panel.details.toPlainText().endswith("loaded"), "what is read stays"
@@ -284,7 +284,7 @@ async def test_every_control_is_named_reached_and_whole(tmp_path: Path) -> None:
         assert [one.accessibleName() for one in found if one.isEnabled() and one not in reached] == []
         for size in ((620, 380), (860, 560), (1800, 1100)):
             panel.resize(*size)
-            panel._say("Copied, without keys, and with what was said. Read it before you pass it on.")
+            panel._answer("Copied, without keys, and with what was said. Read it before you pass it on.")
             await until(lambda: not cut_off(panel), 1.0)
             assert (panel.width(), panel.height()) == size
         QTest.keySequence(panel, QKeySequence(QKeySequence.StandardKey.Find))
