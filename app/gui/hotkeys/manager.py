@@ -82,14 +82,14 @@ class Hotkeys(QObject):
             self._bind(keys)
         self._emit_refused()
 
-    def hush(self) -> None:
+    def stop_reporting(self) -> None:
         """Stops reporting keys, and reports a held one as released. They stay grabbed until `close`."""
         self._closed = True
         self._release_all()
 
     def close(self) -> None:
         """Gives the keys back for good, and reports a held one as released. Waits for two seconds at most."""
-        self.hush()
+        self.stop_reporting()
         if self._grabber is not None:
             self._grabber.close()
 
