@@ -24,7 +24,7 @@ class TalkBar(QWidget):
         self.button = TalkButton(self)
         self.button.setAccessibleName(self.tr("Talk"))
         self.mute = MuteButton(self)
-        self.duplex = QCheckBox(self.tr("&Hands-free"), self)
+        self.duplex = QCheckBox(self.tr("Hands-&free"), self)
         self.duplex.setAccessibleName(self.tr("Hands-free"))
         hint = self.tr("Talk without the button: your voice starts and ends your turns, and may interrupt an answer.")
         self.duplex.setToolTip(hint)
