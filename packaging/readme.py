@@ -1,7 +1,7 @@
-"""Keep the README's table of settings true.
+"""Generate the README's table of settings from the declarations in `app/settings/declarations.py`.
 
-`python packaging/readme.py` writes it anew between its marks, from the declarations in `app/settings/declarations.py`. `--check`
-only tells whether it is up to date.
+python packaging/readme.py            write the table between its marks
+python packaging/readme.py --check    fail if the table is out of date
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def settings() -> str:
 
 
 def filled(text: str) -> str:
-    """Return `text` with its table of settings renewed."""
+    """Return `text` with the current table of settings."""
     pattern = re.compile(r"(<!-- settings -->\n).*?(\n<!-- /settings -->)", re.S)
     if not pattern.search(text):
         raise SystemExit("README.md has no marks for its table of settings.")

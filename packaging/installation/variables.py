@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-# What these say is meant for another Python than ours. A proxy, a mirror of the package registry, a
-# certificate and a cache stay: without them there may be no way out of the user's network.
+# These are meant for another Python. A proxy, a mirror of the package registry, a certificate and a cache stay: without
+# them the user's network may not be usable.
 LEAKING = {
     "PYTHONHOME",
     "PYTHONPATH",
@@ -62,9 +62,9 @@ LEAKING = {
 
 
 def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Copy the environment without what would lead a package tool or the app to another Python.
+    """Copy the environment without variables that would lead a package tool or the app to another Python.
 
-    Telemetry of onnxruntime is off in the copy: nothing may leave the user's machine.
+    The copy switches onnxruntime's telemetry off: nothing may leave the user's machine.
     """
     kept = {
         name: value
@@ -77,6 +77,6 @@ def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
     kept["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
     kept["UV_NO_PROGRESS"] = "1"
     kept.setdefault("UV_HTTP_TIMEOUT", "120")
-    # onnxruntime looks for this while it is imported; its own call to switch telemetry off comes too late.
+    # onnxruntime reads this while it is imported; its function that switches telemetry off comes too late.
     kept["ORT_DISABLE_TELEMETRY"] = "1"
     return kept

@@ -66,7 +66,7 @@ def test_ctrl_c_is_told_in_a_sentence(monkeypatch, capsys, tmp_path):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(bootstrap, "prepare", interrupted)
-    monkeypatch.setattr(bootstrap.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(children.signal, "signal", lambda *_: None)
     assert bootstrap.main(["setup"], tmp_path) == 130
     assert "Run the same command again" in capsys.readouterr().err
 

@@ -132,7 +132,7 @@ def test_a_failed_install_says_what_to_do_and_leaves_no_stamp(machine, monkeypat
         ("invalid peer certificate: UnknownIssuer", "could not be trusted"),
         ("x has no wheels with a matching Python ABI tag", "no ready-made package"),
         ("Permission denied (os error 13)", "could not be written"),
-        ("something new", "its last lines above"),
+        ("something new", "the last lines above"),
     ],
 )
 def test_a_tools_failure_becomes_sentences(tmp_path, printed, meaning):
