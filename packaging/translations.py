@@ -164,9 +164,7 @@ def check() -> list[str]:
             compiled, fresh = path.with_suffix(".qm"), Path(folder) / f"{path.stem}.qm"
             compile_into(path, fresh)
             if not compiled.exists() or compiled.read_bytes() != fresh.read_bytes():
-                wrong.append(
-                    f"{compiled.name} is behind {path.name}: run “python packaging/translations.py release”."
-                )
+                wrong.append(f"{compiled.name} is behind {path.name}: run “python packaging/translations.py release”.")
     return wrong
 
 

@@ -1,9 +1,9 @@
-"""Tests that are not run on Windows, each with the reason."""
+"""The tests that are not run on Windows, with the reasons."""
 
 from __future__ import annotations
 
-_TORCH = "needs torch, which the embedded default does without; the same code is tested on Linux"
-_ARITHMETIC = "minutes of arithmetic on samples, which no system has a part in; tested on Linux"
+_TORCH = "needs torch, which the embedded default doesn't use; the same code is tested on Linux"
+_ARITHMETIC = "minutes of arithmetic on samples, independent of the system; tested on Linux"
 
 LEFT_OUT = {
     "tests/unit/kame": _TORCH,

@@ -1,4 +1,4 @@
-"""Make programs that stand in for Pythons, package tools and a graphics card's driver."""
+"""Makes fakes of Python, of package tools and of a graphics card's driver."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What the builds for Linux hold, and that two builds of one commit are the same bytes."""
+"""Test the content of the Linux builds, and that two builds of one commit are identical."""
 
 import gzip
 import hashlib
@@ -41,7 +41,7 @@ def project(tmp_path_factory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def built(project, tmp_path_factory) -> list[dict[str, bytes]]:
-    """All targets twice: in two clones, whose builders differ in all that should not count."""
+    """All targets twice, in two clones whose environments differ in everything that must not matter."""
     root, wheel = project
     place = tmp_path_factory.mktemp("clones")
     builders = (
@@ -67,7 +67,7 @@ def source(project) -> Source:
 
 
 def deb_members(deb: bytes) -> dict[str, tarfile.TarFile]:
-    """Read a Debian package by what its format says, without the code that wrote it."""
+    """Read a Debian package independently of the code that wrote it."""
     assert deb.startswith(b"!<arch>\n")
     found, at = {}, 8
     while at < len(deb):

@@ -1,4 +1,4 @@
-"""Test how a graphics card's packages come beside the app that runs, and what happens if that fails at any moment.
+"""Test the installation of a graphics card's packages while the app runs, and its failures at any moment.
 
 The packages are tiny, the driver's library and torch stand in for the real ones: nothing here runs on a card.
 """
@@ -101,7 +101,7 @@ def test_a_card_that_fails_its_check_leaves_the_embedded_voice(installed: Instal
         installed.variables["FAKE_TORCH"] = torch
         code, reports = installed.run("card", "install")
         assert code == 2 and words in reports[-1]["problem"]["meaning"]
-        # Another driver may do: what was fetched for it stays.
+        # Another driver may work, so the downloads stay.
         kept = {"environment.cache"} if torch == "blind" else set()
         assert installed.modules() == APP and names_beside(installed) == {"environment", *kept}
     assert installed.index.asked.count("torch-2.9.1-py3-none-any.whl") == 2
@@ -124,7 +124,7 @@ def test_it_can_end_at_any_moment_and_goes_on_from_there(installed: Installation
             assert names_beside(installed) == {"environment", "environment.cache"}
     assert installed.run("setup")[1] == [{"ready": True}]
 
-    # The package tool of the launcher that was killed still waits for its download, and the next one for that tool.
+    # The package tool of the killed launcher still waits for its download, and the next launcher for that tool.
     index.release.set()
     assert installed.run("card", "install")[0] == 0
     others = [name for name in index.asked if not name.startswith("torch")]
@@ -248,10 +248,10 @@ def test_an_environment_in_use_waits_on_and_one_that_was_cut_off_is_put_in_place
         windows.setattr(replacement, "move", refuse)
         replacement.adopt_next(places)
     assert installed.modules() == APP and places.next.venv.exists()
-    os.replace(places.venv, places.old)  # as after the first of the two moves
+    os.replace(places.venv, places.old)  # as after the first of the two renames
     assert installed.run("setup")[0] == 0
     assert installed.modules() == CARD and names_beside(installed) == {"environment"}
-    places.next.venv.mkdir()  # one that was never finished counts for nothing
+    places.next.venv.mkdir()  # an incomplete one is ignored
     assert installed.run("setup")[0] == 0
     assert installed.modules() == CARD and names_beside(installed) == {"environment"}
 

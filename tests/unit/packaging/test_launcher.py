@@ -1,4 +1,4 @@
-"""Test the installed app's launcher as a program: its reports, how it is cancelled, and what survives a kill."""
+"""Test the installed app's launcher as a program: reports, cancellation, and the state after a kill."""
 
 import json
 import os

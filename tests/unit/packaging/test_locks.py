@@ -1,4 +1,4 @@
-"""Test what the locks hold, and the licence tables."""
+"""Test the locks and the licence tables."""
 
 import contextlib
 import importlib.metadata

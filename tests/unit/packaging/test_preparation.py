@@ -1,4 +1,4 @@
-"""Test whole set-ups with fake tools: what is installed, in which order, and what users are told."""
+"""Test whole set-ups with fake tools: what is installed, in which order, and the messages."""
 
 import os
 import re
@@ -108,7 +108,7 @@ def test_a_failed_install_says_what_to_do_and_leaves_no_stamp(machine, monkeypat
     assert str(machine.log) in text
     assert stamp.read_stamp(machine) == {}
 
-    # The rest of an interrupted install is thrown away, and the environment made from the start.
+    # The rest of an interrupted install is removed, and the environment is made again.
     remade = []
 
     def remake(setup):

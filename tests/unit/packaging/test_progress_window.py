@@ -1,4 +1,4 @@
-"""What a start from the menu shows of a set-up: its steps, its problems, and what closing the window does."""
+"""Test the progress window: its steps, its problems, and cancelling by closing it."""
 
 import textwrap
 
@@ -14,7 +14,7 @@ PROBLEM = {"happened": "The disk is full.", "meaning": "Not all was written.", "
 
 
 class SeenView(View):
-    """Notes what is shown; is closed by its user after some reports, and answers questions as it is told to."""
+    """Records what is shown; closes itself after some reports, and gives a set answer to questions."""
 
     def __init__(self, closes_after: int | None = None, answers: tuple = ()) -> None:
         self.shown: list[str] = []

@@ -125,7 +125,7 @@ def test_another_python_of_the_installation_means_a_new_environment(installed, m
 
 @pytest.fixture
 def distribution(installed, tmp_path, monkeypatch):
-    """A system whose Python has several names, and no Python that the installation brings; with what upgrades it."""
+    """A system whose Python has several names, an installation without its own; and a function that upgrades it."""
     shutil.rmtree(installed.places.base_python.parents[1])
     folder = tmp_path / "usr" / "bin"
     alias = folder / "python3"

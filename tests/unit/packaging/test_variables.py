@@ -1,4 +1,4 @@
-"""Test what is cleared from the environment variables."""
+"""Test which environment variables are removed."""
 
 from installation import variables
 

@@ -33,7 +33,7 @@ from tests.unit.packaging.fakes import ROOT, posix_only
 from tests.windows.certificate import make_certificate
 
 LIBRARY = b"dll" + struct.pack("<IIHHHH", 0xFEEF04BD, 0x10000, 12, 3, 1013, 10150)
-"""With the version in it as Python writes it for 3.12.10."""
+"""Contains the version as Python writes it for 3.12.10."""
 PYTHON = {
     "python.exe": b"exe",
     "pythonw.exe": b"exe",
@@ -64,7 +64,7 @@ needs_compiler = pytest.mark.skipif(not shutil.which(COMPILER), reason="mingw-w6
 
 @pytest.fixture(scope="module")
 def source():
-    """The files of now from which programs and installers are made."""
+    """The current files from which programs and installers are made."""
     icons = [f"resources/icons/kame-{size}.png" for size in ICON_SIZES]
     names = [path.relative_to(ROOT).as_posix() for path in (ROOT / FOLDER).iterdir() if path.is_file()]
     return Source("", "1.2.3", 1_700_000_000, tuple(File(name, (ROOT / name).read_bytes()) for name in names + icons))
@@ -177,7 +177,7 @@ def test_the_sizes_are_those_of_the_present_locks():
     for name, pins in sizes.items():
         target, for_card = Target(*name.split("-")[:2]), name.endswith(FOR_CARD)
         expected = wanted(target, "card.txt") - wanted(target, *LOCKS) if for_card else wanted(target, *LOCKS)
-        # The registry's torch for Windows has no CUDA, and is not what the app installs.
+        # The registry's torch for Windows has no CUDA; the app installs another build.
         expected = {pin for pin in expected if not (target.system == "windows" and pin.startswith("torch=="))}
         assert set(pins) == expected, again
         assert all(download > 0 and unpacked > 0 for download, unpacked in pins.values())
@@ -225,7 +225,7 @@ def test_the_uninstaller_removes_all_that_set_ups_leave(tmp_path):
 
 
 class Authority(http.server.BaseHTTPRequestHandler):
-    """Confirms no time, and remembers who asked."""
+    """Refuses to confirm a time, and records the requests."""
 
     def do_POST(self):
         self.server.asked.append(self.headers["Content-Type"])
