@@ -73,7 +73,7 @@ class TalkBar(QWidget):
             "thinking": (self.tr("Thinking"), ""),
             "speaking": (self.tr("Speaking"), ""),
             "muted": (
-                (self.tr("Trying out"), self.tr("the conversation does not hear this"))
+                (self.tr("Trying out"), self.tr("not part of the conversation"))
                 if state.testing
                 else (self.tr("Muted"), self.tr("nothing you say is heard"))
             ),
