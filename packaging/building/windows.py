@@ -31,10 +31,7 @@ def build_windows(
     shared = [*python.files, *tools, *_notices(source)]
     shared += [File(program[0], signed(compiled(source, *program), sign), True) for program in (WINDOWED, CONSOLE)]
     sizes = sizes_of(source.file("packaging/locks/sizes.json"), str(target)).values()
-    told = {
-        "download": sum(size.download for size in sizes),
-        "unpacked": sum(size.unpacked for size in sizes),
-    }
+    told = {"download": sum(size.download for size in sizes), "unpacked": sum(size.unpacked for size in sizes)}
     built = []
     for kind in kinds:
         wheels = _wheels(root, target) if kind == "offline" else []

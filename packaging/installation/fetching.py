@@ -117,16 +117,7 @@ class Fetching:
         others = [word for name in variant.locks if name != "card.txt" for word in ("-r", places.locks / name)]
         write_whole(rest, split_torch((places.locks / "card.txt").read_text(encoding="utf-8"))[0])
         self._tool(
-            "pip",
-            "install",
-            *HASHED,
-            "--no-deps",
-            *self._sources(variant),
-            "--python",
-            new.python,
-            "-r",
-            rest,
-            *others,
+            "pip", "install", *HASHED, "--no-deps", *self._sources(variant), "--python", new.python, "-r", rest, *others
         )
         if wanted_torch not in there:
             self._tool(*torch_for_windows(places.locks, new.python, variant.backend))

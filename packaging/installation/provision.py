@@ -34,11 +34,7 @@ DOWNLOADED_PYTHON = "3.12"
 
 def tool_variables(places: InstalledPlaces, env: Mapping[str, str]) -> dict[str, str]:
     """Return environment variables with which uv writes only beside the environment."""
-    more = {
-        "UV_CACHE_DIR": str(places.cache),
-        "UV_LINK_MODE": "hardlink",
-        "UV_PYTHON_INSTALL_DIR": str(places.pythons),
-    }
+    more = {"UV_CACHE_DIR": str(places.cache), "UV_LINK_MODE": "hardlink", "UV_PYTHON_INSTALL_DIR": str(places.pythons)}
     return {**env, **more}
 
 

@@ -24,14 +24,4 @@ class Setup:
     def install_lock(self, uv: str, lock: str | Path) -> None:
         """Install exactly what a lock names, without resolving dependencies: locks are complete."""
         path = lock if isinstance(lock, Path) else self.places.locks / lock
-        self.tool(
-            uv,
-            "pip",
-            "install",
-            "--python",
-            self.places.python,
-            *HASHED,
-            "--no-deps",
-            "-r",
-            path,
-        )
+        self.tool(uv, "pip", "install", "--python", self.places.python, *HASHED, "--no-deps", "-r", path)

@@ -66,11 +66,7 @@ class Steps:
             self._say(f"\r{self._text} ... {shown}")
 
     def run(
-        self,
-        command: Sequence[object],
-        env: Mapping[str, str],
-        hold: int | None = None,
-        cwd: Path | None = None,
+        self, command: Sequence[object], env: Mapping[str, str], hold: int | None = None, cwd: Path | None = None
     ) -> str:
         """Run a tool to its end and return what it printed. Raise ToolFailed if it fails.
 

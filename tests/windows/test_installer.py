@@ -23,14 +23,7 @@ from tests.windows.awake import awake
 from tests.windows.certificate import make_certificate
 from tests.windows.conftest import TABLE, give_desktop
 from tests.windows.installation import ROOT, SYSTEM, Installation
-from tests.windows.running_window import (
-    BLANK,
-    CLOSE_SECONDS,
-    START_SECONDS,
-    picture,
-    server_settings,
-    write_settings,
-)
+from tests.windows.running_window import BLANK, CLOSE_SECONDS, START_SECONDS, picture, server_settings, write_settings
 from tests.windows.wine import Wine
 
 BUILD_SECONDS = 240

@@ -144,9 +144,7 @@ class Bench:
         painted = _PaintTimes()
         view.viewport().installEventFilter(painted)
         thread = FrameThread(
-            dense_talk(seconds, seed=3),
-            seconds,
-            lambda events: loop.call_soon_threadsafe(self.session.emit, events),
+            dense_talk(seconds, seed=3), seconds, lambda events: loop.call_soon_threadsafe(self.session.emit, events)
         )
         busy = time.thread_time()
         thread.start()

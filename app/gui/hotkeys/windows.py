@@ -6,7 +6,7 @@ import ctypes
 import threading
 from collections.abc import Mapping
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -27,34 +27,6 @@ _LEAVE_ALONE = 0x1 | 0x4
 """For ToUnicodeEx: no codes from the number pad, and no change to an accent that waits for its letter."""
 
 
-class System(Protocol):
-    """The calls to Windows. All but `down`, `key_of`, `writes` and `quit` belong to the thread that called `prepare`."""
-
-    def prepare(self) -> None:
-        """Gives the calling thread a queue of messages."""
-
-    def register(self, number: int, modifiers: int, virtual_key: int) -> int:
-        """Grabs a key; returns 0 or an error number."""
-
-    def unregister(self, number: int) -> None:
-        """Gives a key back."""
-
-    def wait(self) -> int | None:
-        """Waits for a key to go down and returns its number; None when the thread is to end."""
-
-    def quit(self, thread: int) -> None:
-        """Makes `wait` return None on that thread."""
-
-    def down(self, virtual_key: int) -> bool:
-        """Whether the key is down right now."""
-
-    def key_of(self, character: str) -> tuple[int, bool]:
-        """The virtual key that types `character` on this layout (0: none), and whether it needs Shift."""
-
-    def writes(self, virtual_key: int, shifted: bool) -> bool:
-        """Whether the key with Ctrl and Alt, which are AltGr, types something other than a space on this layout."""
-
-
 class _Grab(NamedTuple):
     """One key to grab, by its number."""
 
@@ -67,7 +39,7 @@ class _Grab(NamedTuple):
 class WindowsHotkeys(ThreadedGrabber):
     """Grabs the keys on a thread, since Windows sends hotkey messages to the thread that grabbed them."""
 
-    def __init__(self, parent: QObject | None = None, *, system: System | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, *, system: User32 | None = None) -> None:
         super().__init__(parent)
         self._system = system or User32()
         self._thread: threading.Thread | None = None
@@ -155,7 +127,10 @@ class WindowsHotkeys(ThreadedGrabber):
 
 
 class User32:
-    """Windows itself."""
+    """The calls to Windows.
+
+    All but `down`, `key_of`, `writes` and `quit` belong to the thread that called `prepare`.
+    """
 
     def __init__(self) -> None:
         from ctypes import wintypes as w
@@ -170,29 +145,25 @@ class User32:
         user32.GetAsyncKeyState.argtypes, user32.GetAsyncKeyState.restype = (ctypes.c_int,), w.SHORT
         user32.VkKeyScanW.argtypes, user32.VkKeyScanW.restype = (w.WCHAR,), w.SHORT
         user32.GetKeyboardLayout.argtypes, user32.GetKeyboardLayout.restype = (w.DWORD,), w.HKL
-        user32.ToUnicodeEx.argtypes = (
-            w.UINT,
-            w.UINT,
-            ctypes.c_char_p,
-            ctypes.c_wchar_p,
-            ctypes.c_int,
-            w.UINT,
-            w.HKL,
-        )
+        user32.ToUnicodeEx.argtypes = (w.UINT, w.UINT, ctypes.c_char_p, ctypes.c_wchar_p, ctypes.c_int, w.UINT, w.HKL)
         user32.ToUnicodeEx.restype = ctypes.c_int
 
     def prepare(self) -> None:
+        """Gives the calling thread a queue of messages."""
         self._user32.PeekMessageW(ctypes.byref(self._message()), None, 0, 0, 0)
 
     def register(self, number: int, modifiers: int, virtual_key: int) -> int:
+        """Grabs a key; returns 0 or an error number."""
         if self._user32.RegisterHotKey(None, number, modifiers, virtual_key):
             return 0
         return ctypes.get_last_error() or -1  # type: ignore[attr-defined]
 
     def unregister(self, number: int) -> None:
+        """Gives a key back."""
         self._user32.UnregisterHotKey(None, number)
 
     def wait(self) -> int | None:
+        """Waits for a key to go down and returns its number; None when the thread is to end."""
         message = self._message()
         while self._user32.GetMessageW(ctypes.byref(message), None, 0, 0) > 0:  # 0: to end; -1: an error
             if message.message == _WM_HOTKEY:
@@ -200,18 +171,22 @@ class User32:
         return None
 
     def quit(self, thread: int) -> None:
+        """Makes `wait` return None on that thread."""
         self._user32.PostThreadMessageW(thread, _WM_QUIT, 0, 0)
 
     def down(self, virtual_key: int) -> bool:
+        """Whether the key is down right now."""
         return self._user32.GetAsyncKeyState(virtual_key) < 0  # its highest bit is the sign
 
     def key_of(self, character: str) -> tuple[int, bool]:
+        """The virtual key that types `character` on this layout (0: none), and whether it needs Shift."""
         found = self._user32.VkKeyScanW(character)
         if found == -1 or found >> 8 & ~1:  # no key, or one that needs Ctrl or Alt (AltGr) itself
             return 0, False
         return found & 0xFF, bool(found >> 8 & 1)
 
     def writes(self, virtual_key: int, shifted: bool) -> bool:
+        """Whether the key with Ctrl and Alt, which are AltGr, types something other than a space on this layout."""
         held = bytearray(256)
         for modifier in (_VK_CONTROL, _VK_ALT, *((_VK_SHIFT,) if shifted else ())):
             held[modifier] = 0x80

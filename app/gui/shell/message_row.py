@@ -237,11 +237,8 @@ class MessageRow(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints a box in the level's colour."""
         look, ground = Look.of(self.palette()), self.palette().color(QPalette.ColorRole.Window)
-        colour, share = {
-            "error": (look.bad, 0.14),
-            "warning": (look.warn, 0.18),
-            "notice": (look.accent, 0.08),
-        }[self.level]
+        shades = {"error": (look.bad, 0.14), "warning": (look.warn, 0.18), "notice": (look.accent, 0.08)}
+        colour, share = shades[self.level]
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(blend(ground, QColor(colour), 0.35 if self.level == "notice" else 0.6), 1))

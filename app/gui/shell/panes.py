@@ -35,12 +35,7 @@ class Panes(QWidget):
     """`conversations`, `talk` and `oracle` in a row, the `timeline` below."""
 
     def __init__(
-        self,
-        conversations: QWidget,
-        talk: QWidget,
-        oracle: QWidget,
-        timeline: QWidget,
-        parent: QWidget | None = None,
+        self, conversations: QWidget, talk: QWidget, oracle: QWidget, timeline: QWidget, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.columns = QSplitter(Qt.Orientation.Horizontal, self)

@@ -132,11 +132,7 @@ class SoundTests(QWidget):
         )
 
     def _start(
-        self,
-        button: QPushButton,
-        words: str,
-        work: Callable[[], Coroutine[Any, Any, Any]],
-        done: Callable[[Any], None],
+        self, button: QPushButton, words: str, work: Callable[[], Coroutine[Any, Any, Any]], done: Callable[[Any], None]
     ) -> None:
         if self.testing:  # only the button of the running test is enabled, and it stops the test
             self._service.stop()

@@ -324,12 +324,7 @@ async def test_what_the_user_changes_meanwhile_is_for_their_own_talk(window):
         assert len(factory.sessions) == 1 and len(service.talks) == 1 and service.talks[0].calls == []
         assert service.talks[0].backend in (FIRST.choice, SECOND.choice) and settled == [DEAR.choice, mine]
         wanted = manager.wanted
-        assert (wanted.backend, wanted.muted, wanted.microphone, wanted.answer_mode) == (
-            mine,
-            True,
-            "theirs",
-            "after",
-        )
+        assert (wanted.backend, wanted.muted, wanted.microphone, wanted.answer_mode) == (mine, True, "theirs", "after")
 
 
 async def test_a_fault_ends_it_with_a_sentence_and_the_user_talks_again(window, monkeypatch):

@@ -30,11 +30,7 @@ def stamp_of(project, command="run", gpu="none"):
     return {
         "python": "3.12",
         "locks": locks.wanted_locks(project, command),
-        "gpu": {
-            "state": gpu,
-            "driver": card.has_nvidia_driver(),
-            "lock": locks.digest(project.locks / "gpu.txt"),
-        },
+        "gpu": {"state": gpu, "driver": card.has_nvidia_driver(), "lock": locks.digest(project.locks / "gpu.txt")},
     }
 
 

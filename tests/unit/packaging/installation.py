@@ -35,11 +35,7 @@ class Installation:
         program(self.places.base_python, "echo 3.12")
         shutil.copytree(ROOT / "packaging" / "installation", self.places.root / "packaging" / "installation")
         shutil.copy(ROOT / "packaging" / "launcher.py", self.places.root / "packaging")
-        self.environ = {
-            **os.environ,
-            "FAKE_UV": str(self.notes),
-            "KAME_DESKTOP_ENVIRONMENT": str(self.places.venv),
-        }
+        self.environ = {**os.environ, "FAKE_UV": str(self.notes), "KAME_DESKTOP_ENVIRONMENT": str(self.places.venv)}
 
     def use_python(self, script: str) -> None:
         """Replace the environment's Python by another program."""

@@ -135,10 +135,7 @@ def test_all_checks_run_and_the_first_failure_counts(project, monkeypatch, capfd
 
 @posix_only
 def test_the_app_gets_its_arguments_its_folder_and_a_clean_environment(project, tmp_path):
-    program(
-        project.python,
-        'case "$*" in *version_info*) echo 3.12;; *) echo "$*|$PWD|$PYTHONPATH"; exit 7;; esac',
-    )
+    program(project.python, 'case "$*" in *version_info*) echo 3.12;; *) echo "$*|$PWD|$PYTHONPATH"; exit 7;; esac')
     stamp.write_stamp(project, {**stamp_of(project), "missing": []})
     script = copy_script(project.root)
     done = subprocess.run(

@@ -7,15 +7,7 @@ import sys
 
 import pytest
 
-from installation import (
-    card,
-    card_packages,
-    command,
-    locks,
-    problems,
-    setup,
-    stamp,
-)
+from installation import card, card_packages, command, locks, problems, setup, stamp
 from installation.places import Places
 from installation.steps import Steps
 from tests.unit.packaging.fakes import LOCKS, names_in, posix_only, prepare, ready
@@ -62,11 +54,7 @@ def test_the_command_runs_the_app_from_anywhere_and_after_a_move(tmp_path):
         there = Places(root)
         command.write_launcher(there)
         done = subprocess.run(
-            [there.launcher, "ptt", "two words"],
-            cwd=elsewhere,
-            capture_output=True,
-            text=True,
-            timeout=20,
+            [there.launcher, "ptt", "two words"], cwd=elsewhere, capture_output=True, text=True, timeout=20
         )
         main = root / "app" / "__main__.py"
         assert (done.stdout, done.returncode) == (f"{main} ['kame-desktop', 'ptt', 'two words']\n", 7), done.stderr
