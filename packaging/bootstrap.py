@@ -55,9 +55,9 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
     use_gpu = "--no-gpu" not in words[:1]
     command, *arguments = list(words[0 if use_gpu else 1 :]) or [""]
     if command not in ("run", "test", "setup", "lock"):
-        asked = command in ("-h", "--help", "help")
-        print(USAGE, end="", file=sys.stdout if asked else sys.stderr)
-        return 0 if asked else USER_CAN_FIX
+        help_wanted = command in ("-h", "--help", "help")
+        print(USAGE, end="", file=sys.stdout if help_wanted else sys.stderr)
+        return 0 if help_wanted else USER_CAN_FIX
     places = Places(root or HERE.parent)
     env = clean_environment(os.environ)
     catch_signals()

@@ -87,14 +87,14 @@ def change_card(
     from installation.card_commands import COMMANDS as KNOWN
     from installation.card_commands import install_card, remove_card
 
-    asked = " ".join(arguments)
-    if asked not in KNOWN:
+    action = " ".join(arguments)
+    if action not in KNOWN:
         raise Problem(
-            f"“card {asked}” is not known.",
+            f"“card {action}” is not known.",
             "The launcher can install what a graphics card needs, and remove it.",
             f"Type one of: {', '.join(f'card {name}' for name in KNOWN)}",
         )
-    sentence = (install_card if asked == "install" else remove_card)(places, steps, env)
+    sentence = (install_card if action == "install" else remove_card)(places, steps, env)
     steps.say(sentence)
     if reports is not None:
         reports.write(ready=True)

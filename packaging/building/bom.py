@@ -180,19 +180,19 @@ def _uv(source: Source, licences: dict[str, str], shipped: Mapping[str, str]) ->
 
 def _licence_of(pin: Pin, licences: dict[str, str]) -> str:
     # A model may come in several packages, of which the page names the first.
-    told = licences.get(pin.name) or licences.get(first_piece(pin.name))
-    if told is None:
+    text = licences.get(pin.name) or licences.get(first_piece(pin.name))
+    if text is None:
         raise BuildError(
             f"resources/licences.md does not tell the licence of {pin.name}. Run python packaging/licences.py first."
         )
-    return told
+    return text
 
 
-def _licence(told: str) -> dict[str, Any]:
+def _licence(text: str) -> dict[str, Any]:
     """An SPDX expression where the page gives one; otherwise the page's text as a name."""
-    if EXPRESSION.fullmatch(told):
-        return {"expression": told}
-    return {"license": {"name": told}}
+    if EXPRESSION.fullmatch(text):
+        return {"expression": text}
+    return {"license": {"name": text}}
 
 
 def _model(row: dict[str, str], packages: Mapping[str, dict[str, Any]]) -> dict[str, Any]:

@@ -71,6 +71,6 @@ def _git(root: Path, *words: str) -> bytes:
     except FileNotFoundError as error:
         raise BuildError("git was not found. Builds are made from a commit: install git, then build again.") from error
     except subprocess.CalledProcessError as error:
-        told = error.stderr.decode("utf-8", "replace").strip()
-        sentence = f"{root} could not be read as a git checkout: {told}. Build in a clone of the project."
+        output = error.stderr.decode("utf-8", "replace").strip()
+        sentence = f"{root} could not be read as a git checkout: {output}. Build in a clone of the project."
         raise BuildError(sentence) from error

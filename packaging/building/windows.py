@@ -31,7 +31,7 @@ def build_windows(
     shared = [*python.files, *tools, *_notices(source)]
     shared += [File(program[0], signed(compiled(source, *program), sign), True) for program in (WINDOWED, CONSOLE)]
     sizes = sizes_of(source.file("packaging/locks/sizes.json"), str(target)).values()
-    told = {"download": sum(size.download for size in sizes), "unpacked": sum(size.unpacked for size in sizes)}
+    total = {"download": sum(size.download for size in sizes), "unpacked": sum(size.unpacked for size in sizes)}
     built = []
     for kind in kinds:
         wheels = _wheels(root, target) if kind == "offline" else []
@@ -43,7 +43,7 @@ def build_windows(
         bom = File("resources/bom.json", bill)
         files = payload(source, f"windows-{kind}", [*shared, bom, *wheels])
         files.append(list_of_files(files))
-        installer = made(source, kind, files, told, sign)
+        installer = made(source, kind, files, total, sign)
         if kind == "online" and len(installer) > ONLINE_LIMIT:
             raise BuildError(
                 f"The online installer has {len(installer) / 10**6:.1f} MB, and may have {ONLINE_LIMIT / 10**6:.0f}. "

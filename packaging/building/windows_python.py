@@ -61,7 +61,7 @@ def python_files(given: Path, sha256: str | None) -> Python:
     if version is None or any(name not in names for name in NEEDED):
         raise BuildError(
             f"{given} does not hold a Python for Windows: {', '.join(NEEDED)} and its library have to be at its top. "
-            f"packaging/README.md tells which packages fit."
+            f"packaging/README.md lists the packages that fit."
         )
     files = sorted(File(f"python/{file.path}", file.data) for file in every if not LEFT_OUT.match(file.path))
     whole = given.read_bytes() if given.is_file() else libraries[0]

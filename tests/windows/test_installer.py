@@ -163,7 +163,7 @@ def test_an_upgrade_keeps_what_is_the_users(machine: Wine, folder: Path, install
         checks.check_damaged_program(machine, folder, installer)
 
 
-def test_an_interrupted_set_up_is_mended_by_the_next(machine: Wine, folder: Path) -> None:
+def test_an_interrupted_set_up_is_repaired_by_the_next(machine: Wine, folder: Path) -> None:
     checks.check_without_network(machine, folder)
     checks.check_interrupted(machine, folder, after=3.0)
 

@@ -39,9 +39,7 @@ VISUAL_C = (
 
 
 @in_real_time
-def test_data_lies_where_windows_says_that_the_profile_is(
-    windows: Installation, screen: Screen, audio: VirtualAudio
-) -> None:
+def test_data_is_where_windows_keeps_the_profile(windows: Installation, screen: Screen, audio: VirtualAudio) -> None:
     """With the user's local data on drive E:, a session is kept and recorded there, and nothing on C:."""
     drive = PLACE / "drive e"
     shutil.rmtree(drive, ignore_errors=True)

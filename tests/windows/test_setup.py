@@ -131,7 +131,7 @@ def test_a_second_copy_elsewhere_is_refused(wine: Wine, first: Path, second: Pat
     assert not (wine.folder / "drive_c" / "Elsewhere").exists()
 
 
-def test_too_little_room_is_told_before_anything_is_changed(wine: Wine, first: Path, tmp_path: Path) -> None:
+def test_too_little_room_is_reported_before_anything_is_changed(wine: Wine, first: Path, tmp_path: Path) -> None:
     large = installer(tmp_path, "3.0.0", large=Terabytes(b"."))
     assert set_up(wine, large) == NO_ROOM
     assert not checks.folder_of(wine).exists()
@@ -141,7 +141,7 @@ def test_too_little_room_is_told_before_anything_is_changed(wine: Wine, first: P
     assert content(checks.folder_of(wine)) == before
 
 
-def test_while_a_file_is_in_use_the_old_version_stays_whole(
+def test_while_a_file_is_in_use_the_old_version_stays_intact(
     windows: Installation, wine: Wine, first: Path, second: Path
 ) -> None:
     """A file that a virus scanner closes after a moment is waited for."""

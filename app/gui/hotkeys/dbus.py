@@ -58,7 +58,7 @@ class BusConnection:
                 raise ReceiveStopped
 
     def interrupt(self) -> None:
-        """Makes whatever waits now, or waits later, raise ReceiveStopped."""
+        """Makes the present or next waiting call raise ReceiveStopped."""
         with self._lock:
             self._interrupted = True
             if self._connection is not None:

@@ -37,7 +37,6 @@ class Hotkeys(QObject):
         self._make = make or grabber_here
         self._grabber: Grabber | None = None
         self._bound: Mapping[str, Hotkey] = {}
-        self._all_work = True
         self._set: set[str] = set()
         self._failed: set[str] = set()
         self._refused: dict[str, str] = {}
@@ -76,9 +75,9 @@ class Hotkeys(QObject):
             sentence = self.tr("“{0}” can't both talk and mute: it only talks. Choose another key to mute.")
             refused["mute"] = sentence.format(keys.pop("mute").text)
         self._set, self._refused = {*keys, *refused}, refused
-        self._failed = self._failed & set(keys) | set(refused)
-        if keys != self._bound or not self._all_work:
-            self._failed = set(refused)
+        bind = keys != self._bound or bool(self._failed)
+        self._failed = set(refused)
+        if bind:
             self._bind(keys)
         self._emit_refused()
 
@@ -97,7 +96,7 @@ class Hotkeys(QObject):
         self._release_all()
         for name in tuple(self._granted):
             self._on_granted(name, "")
-        self._bound, self._all_work = keys, True
+        self._bound = keys
         if self._grabber is None:
             if not keys:
                 return
@@ -127,7 +126,6 @@ class Hotkeys(QObject):
     def _on_failed(self, name: str, sentence: str) -> None:
         if self._closed:
             return
-        self._all_work = False
         names = {name} if name else set(self._bound)
         self._failed |= names
         for failed in names:
@@ -139,12 +137,11 @@ class Hotkeys(QObject):
     def _on_rebinding(self) -> None:
         if not self._closed:
             self._release_all()
-            self._failed, self._all_work = set(self._refused), True
+            self._failed = set(self._refused)
             self.tried_anew.emit()
             self._emit_refused()
 
     def _emit_refused(self) -> None:
-        self._all_work = self._all_work and not self._refused
         for sentence in self._refused.values():
             self.failed.emit(sentence)
 

@@ -1,4 +1,4 @@
-"""The dialog “Log”: searches and copies log entries, and copies diagnostics for whoever helps the user."""
+"""The dialog “Log”: searches and copies log entries, and copies diagnostics for support."""
 
 from __future__ import annotations
 

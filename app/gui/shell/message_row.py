@@ -108,7 +108,7 @@ class Message:
     fault: bool = False
 
     def same(self, other: Message) -> bool:
-        """Whether both say the same, whatever their level."""
+        """Whether both are the same apart from their level."""
         return (self.sentence, self.retry, self.backend, self.secondary) == (
             other.sentence,
             other.retry,

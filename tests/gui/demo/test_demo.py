@@ -134,7 +134,7 @@ def test_while_it_runs_there_is_a_caption_and_a_way_to_stop(panel, qtbot):
         qtbot.keyClick(panel, Qt.Key.Key_Escape)
 
 
-def test_the_end_shows_chart_and_answers_and_can_be_taken_along(panel, qtbot, tmp_path):
+def test_the_result_shows_chart_and_answers_and_can_be_copied_and_saved(panel, qtbot, tmp_path):
     panel.show_result(RESULT)
     words = panel.page.summary.text()
     assert "The fastest was First (Cascade, answering while you speak): its answers began 0.25 s" in words
@@ -153,7 +153,7 @@ def test_the_end_shows_chart_and_answers_and_can_be_taken_along(panel, qtbot, tm
     assert panel.start_button.isVisible() and not panel.page.isVisible()
 
 
-def test_the_image_is_asked_for_where_it_is_to_go(panel, qtbot, tmp_path):
+def test_the_image_is_saved_where_the_user_chooses(panel, qtbot, tmp_path):
     panel.show_result(RESULT)
     qtbot.mouseClick(panel.save_button, Qt.MouseButton.LeftButton)
     assert panel.dialog is not None
@@ -229,7 +229,7 @@ def test_the_chart_is_drawn_without_a_window(tmp_path):
     assert image.height() > 400 and image.pixelColor(QPoint(3, 3)).isValid()
 
 
-def test_the_page_is_as_high_in_its_image_as_its_words_need(qtbot):
+def test_the_result_page_scrolls_vertically_only(qtbot):
     page = DemoPage(DemoWords())
     qtbot.addWidget(page)
     page.resize(400, 200)
@@ -290,7 +290,7 @@ async def test_the_demos_sessions_run_in_the_windows_manager_and_the_users_choic
         assert len(factory.sessions) == 2
 
 
-async def test_stop_ends_it_and_shows_what_there_is(window, qtbot):
+async def test_stop_ends_the_demo_and_shows_the_partial_result(window, qtbot):
     service = ScriptedDemoService(hold_from=2)
     async with demo_controller(window, service) as (demo, manager, _factory):
         demo.start(DemoPlan((FIRST, SECOND), (BOTH_MANNERS,)))
@@ -303,7 +303,7 @@ async def test_stop_ends_it_and_shows_what_there_is(window, qtbot):
         assert not manager.has_guest and manager.phase == "stopped"
 
 
-async def test_what_the_user_changes_meanwhile_is_for_their_own_talk(window):
+async def test_changes_during_the_demo_apply_to_the_users_own_session(window):
     service, gate, mine = ScriptedDemoService(hold_from=1), asyncio.Event(), BackendChoice("ollama", "mine")
     service.gate = gate
     async with demo_controller(window, service) as (demo, manager, factory):
@@ -327,7 +327,7 @@ async def test_what_the_user_changes_meanwhile_is_for_their_own_talk(window):
         assert (wanted.backend, wanted.muted, wanted.microphone, wanted.answer_mode) == (mine, True, "theirs", "after")
 
 
-async def test_a_fault_ends_it_with_a_sentence_and_the_user_talks_again(window, monkeypatch):
+async def test_a_fault_ends_the_demo_with_a_message_and_the_users_session_returns(window, monkeypatch):
     async def broken(self) -> None:
         raise ZeroDivisionError
 
@@ -343,7 +343,7 @@ async def test_a_fault_ends_it_with_a_sentence_and_the_user_talks_again(window, 
         assert again == [True] and demo.panel.page.isVisible() and demo.panel.close_button.isVisible()
 
 
-async def test_alone_with_a_service_that_fails_it_ends_as_well(window, tmp_path):
+async def test_without_a_user_a_failing_service_ends_the_demo(window, tmp_path):
     async def no_backends() -> tuple[()]:
         raise UserError("Ollama has crashed.")
 
@@ -356,7 +356,7 @@ async def test_alone_with_a_service_that_fails_it_ends_as_well(window, tmp_path)
         assert demo.panel.start_page.note.isHidden(), "it has stopped looking"
 
 
-async def test_a_talk_that_the_user_begins_ends_it(window):
+async def test_a_session_that_the_user_starts_ends_the_demo(window):
     service = ScriptedDemoService(hold_from=1)
     async with demo_controller(window, service) as (demo, manager, factory):
         demo.start(DemoPlan((FIRST, SECOND), (BOTH_MANNERS,)))
@@ -374,7 +374,7 @@ async def test_a_talk_that_the_user_begins_ends_it(window):
         assert not settled and again == [False], "what they chose last holds"
 
 
-async def test_the_users_stop_ends_it_too(window):
+async def test_the_users_stop_ends_the_demo(window):
     service = ScriptedDemoService(hold_from=1)
     async with demo_controller(window, service) as (demo, manager, _):
         demo.start(DemoPlan((FIRST, SECOND), (BOTH_MANNERS,)))
@@ -388,7 +388,7 @@ async def test_the_users_stop_ends_it_too(window):
         assert len(service.talks) == 1
 
 
-async def test_a_session_that_cannot_be_had_is_noted_and_the_next_one_comes(window):
+async def test_a_session_that_fails_to_start_is_reported_and_the_next_one_runs(window):
     service = ScriptedDemoService(
         ways=(QUICK_ANSWER_MODE,),
         refused={"second": "It is not installed."},
@@ -419,7 +419,7 @@ async def test_a_demo_in_which_everything_fails_restores_the_users_choice(window
         assert manager.phase == "stopped" and len(factory.sessions) == 1, "a stopped conversation stays stopped"
 
 
-async def test_a_session_that_breaks_off_is_not_the_users_stop(window):
+async def test_a_session_that_fails_does_not_end_the_demo(window):
     service = ScriptedDemoService(ways=(QUICK_ANSWER_MODE,), lost_after=2)
     async with demo_controller(window, service) as (demo, _, _factory):
         demo.start(DemoPlan((FIRST, SECOND), (QUICK_ANSWER_MODE,), True))
@@ -439,14 +439,14 @@ async def test_a_demo_without_a_user_writes_its_files_and_closes_the_window(wind
         assert QImage(str(tmp_path / "chart.png")).width() > 1600
 
 
-async def test_alone_with_nothing_to_write_the_window_stays(window):
+async def test_without_a_user_and_files_the_window_stays_open(window):
     async with demo_controller(window, ScriptedDemoService(ways=(QUICK_ANSWER_MODE,))) as (demo, _, _factory):
         demo.run_alone(DemoOrder(("second",), True))
         await until(lambda: demo.panel is not None and demo.panel.page.isVisible(), 20)
         assert window.isVisible() and len(demo.panel.page.result.answers) == 1
 
 
-async def test_alone_with_a_backend_that_is_not_here_it_says_so(window, tmp_path):
+async def test_without_a_user_an_unknown_model_is_reported(window, tmp_path):
     async with demo_controller(window, ScriptedDemoService()) as (demo, _, _factory):
         told: list[str] = []
         demo.failed.connect(told.append)
@@ -455,7 +455,7 @@ async def test_alone_with_a_backend_that_is_not_here_it_says_so(window, tmp_path
         assert "“third”" in told[0] and not demo.written and not (tmp_path / "report.json").exists()
 
 
-async def test_closing_the_window_ends_it_quickly(window):
+async def test_closing_the_window_ends_the_demo_quickly(window):
     service = ScriptedDemoService(gate=asyncio.Event())
     async with demo_controller(window, service) as (demo, manager, factory):
         demo.start(DemoPlan((FIRST, SECOND), (BOTH_MANNERS,)))
@@ -467,12 +467,12 @@ async def test_closing_the_window_ends_it_quickly(window):
         assert not demo.running and len(factory.sessions) == 1
 
 
-def test_nobody_is_called_the_fastest_who_is_not():
+def test_nearly_equal_answers_have_no_fastest():
     same = DemoResult((answer(SECOND, response=0.30), answer(FIRST, response=0.31)), (), True)
     assert DemoWords().summary(same) == ["All were equally fast: 0.30 s after the question."]
     mixed = DemoResult((answer(SECOND, response=0.30), answer(FIRST, response=0.31), answer(DEAR, response=2.0)), ())
     assert DemoWords().summary(mixed) == ["The demo was stopped before its end."]
 
 
-def test_how_long_it_takes_is_told_in_minutes():
+def test_durations_are_given_in_minutes():
     assert DemoWords().minutes(70) == "about a minute" and DemoWords().minutes(170) == "about 3 minutes"

@@ -44,7 +44,7 @@ def begun(history: FakeHistory) -> list[str]:
     return [call[1] for call in history.calls if call[0] == "begin"]
 
 
-async def test_from_the_menu_to_the_chart_and_back_to_the_users_talk(qtbot) -> None:
+async def test_from_the_menu_to_the_chart_and_back_to_the_users_conversation(qtbot) -> None:
     factory, history, service = FakeFactory(), FakeHistory(), ScriptedDemoService(ways=(QUICK_ANSWER_MODE,))
     async with demo_started(qtbot, service, factory, history) as window:
         demo, users = window.demo, begun(history)[0]
@@ -67,7 +67,7 @@ async def test_from_the_menu_to_the_chart_and_back_to_the_users_talk(qtbot) -> N
         assert factory.choices[1].answer_mode == "after"
 
 
-async def test_a_backend_that_is_picked_meanwhile_counts_afterwards(qtbot) -> None:
+async def test_a_model_chosen_during_the_demo_is_used_afterwards(qtbot) -> None:
     factory, history, service = (
         FakeFactory(),
         FakeHistory(),
@@ -87,7 +87,7 @@ async def test_a_backend_that_is_picked_meanwhile_counts_afterwards(qtbot) -> No
         assert not any("once it is over" in sentence for sentence in window.messages.sentences())
 
 
-async def test_the_demo_is_asked_nothing_but_its_own_questions(qtbot) -> None:
+async def test_only_the_demos_own_questions_can_be_asked_meanwhile(qtbot) -> None:
     factory, history, service = (
         FakeFactory(),
         FakeHistory(),
@@ -108,7 +108,7 @@ async def test_the_demo_is_asked_nothing_but_its_own_questions(qtbot) -> None:
 
 
 @pytest.mark.parametrize("way", ["new", "stop", "open", "voice"])
-async def test_who_goes_elsewhere_ends_it(qtbot, way: str) -> None:
+async def test_leaving_the_demos_conversation_ends_the_demo(qtbot, way: str) -> None:
     factory, history, service = (
         FakeFactory(),
         FakeHistory(now=100.0),
@@ -148,6 +148,6 @@ async def test_who_goes_elsewhere_ends_it(qtbot, way: str) -> None:
         assert set(begun(history)[2:]) <= {window.talks.key}, "the demo says nothing into another conversation"
 
 
-async def test_without_a_demo_there_is_no_way_to_it() -> None:
+async def test_without_a_demo_service_there_is_no_menu_entry() -> None:
     async with shown(FakeFactory()) as window:
         assert not window.menu.demo_action.isVisible() and window.demo is None

@@ -108,7 +108,7 @@ def test_keys_that_can_be_hotkeys(text: str, modifiers: set[str], name: str, cha
         *((text, "needed in every program") for text in ("Alt+F4", "Alt+Tab", "Ctrl+Alt+Del")),
     ],
 )
-def test_keys_that_can_not(text: str, why: str) -> None:
+def test_keys_that_cannot_be_hotkeys(text: str, why: str) -> None:
     with pytest.raises(HotkeyRefused, match=why):
         read_hotkey(text)
 
@@ -149,7 +149,7 @@ def test_offscreen_there_are_no_hotkeys_and_nothing_fails() -> None:
     assert (heard.words, heard.failures) == ([], [])
 
 
-def test_the_front_passes_on_one_press_and_one_release(grabbed: Grabbed) -> None:
+def test_the_manager_passes_on_one_press_and_one_release(grabbed: Grabbed) -> None:
     grabber, hotkeys, heard = grabbed
     hotkeys.set_keys("Ctrl+Alt+Space", "Ctrl+Alt+M")
     assert grabber.bound == [{"talk": "Ctrl+Alt+Space", "mute": "Ctrl+Alt+M"}]
@@ -181,7 +181,7 @@ def test_new_keys_let_go_of_the_old_one(grabbed: Grabbed) -> None:
     assert grabber.bound[-1] == {}
 
 
-def test_a_refused_key_is_told_and_the_other_still_bound(grabbed: Grabbed) -> None:
+def test_a_refused_key_is_reported_and_the_other_still_bound(grabbed: Grabbed) -> None:
     grabber, hotkeys, heard = grabbed
     hotkeys.set_keys("A", "Ctrl+L")
     assert grabber.bound == [{"mute": "Ctrl+L"}]
@@ -223,7 +223,7 @@ def test_what_the_desktop_granted_is_forgotten_with_the_keys(grabbed: Grabbed) -
     assert heard.granted == {"talk": "", "mute": ""}
 
 
-def test_what_failed_before_the_keyboard_changed_counts_no_more(grabbed: Grabbed) -> None:
+def test_earlier_failures_are_forgotten_when_the_keyboard_changes(grabbed: Grabbed) -> None:
     grabber, hotkeys, heard = grabbed
     hotkeys.set_keys("Ctrl+K", "")
     grabber.failed.emit("talk", "It is not there.")
@@ -240,7 +240,7 @@ def test_what_failed_before_the_keyboard_changed_counts_no_more(grabbed: Grabbed
     assert len(heard.failures) == 3
 
 
-def test_closing_lets_go_and_hears_no_more(grabbed: Grabbed) -> None:
+def test_closing_releases_keys_and_reports_no_more(grabbed: Grabbed) -> None:
     grabber, hotkeys, heard = grabbed
     hotkeys.set_keys("Ctrl+K", "Ctrl+L")
     grabber.pressed.emit("talk")
@@ -348,7 +348,7 @@ def test_on_windows_new_keys_free_the_old_ones(qtbot: QtBot) -> None:
     assert windows.registered == {} and windows.strange == []
 
 
-def test_on_windows_a_key_that_is_taken_is_told_and_the_other_works(qtbot: QtBot) -> None:
+def test_on_windows_a_taken_key_is_reported_and_the_other_works(qtbot: QtBot) -> None:
     windows = FakeWindows()
     windows.errors = {0x20: ALREADY_REGISTERED, 0x70: 5}
     hotkeys, heard = hotkeys_on(windows)
@@ -363,7 +363,7 @@ def test_on_windows_a_key_that_is_taken_is_told_and_the_other_works(qtbot: QtBot
     hotkeys.close()
 
 
-def test_on_windows_what_altgr_writes_is_left_to_writing(qtbot: QtBot) -> None:
+def test_on_windows_altgr_combinations_that_type_a_character_are_refused(qtbot: QtBot) -> None:
     windows = FakeWindows()
     windows.altgr = {(ord("Q"), False), (ord("7"), True)}  # “@”, as on a German keyboard; one that takes Shift, too
     hotkeys, heard = hotkeys_on(windows)
@@ -386,7 +386,7 @@ def test_on_windows_what_altgr_writes_is_left_to_writing(qtbot: QtBot) -> None:
     assert windows.strange == []
 
 
-def test_on_windows_two_names_of_one_key_are_told_and_the_first_works(qtbot: QtBot) -> None:
+def test_on_windows_two_names_of_one_key_are_reported_and_the_first_works(qtbot: QtBot) -> None:
     windows = FakeWindows()
     hotkeys, heard = hotkeys_on(windows)
     hotkeys.set_keys("Ctrl+!", "Ctrl+Shift+1")
@@ -432,7 +432,7 @@ class FakeUser32:
         ("`", True, True),
     ],
 )
-def test_windows_is_asked_what_a_key_writes_and_nothing_is_changed(written: str, accent: bool, writes: bool) -> None:
+def test_on_windows_asking_what_a_key_types_changes_nothing(written: str, accent: bool, writes: bool) -> None:
     system = User32.__new__(User32)
     system._user32 = fake = FakeUser32()
     fake.written, fake.accent = written, accent
@@ -447,7 +447,7 @@ def test_windows_is_asked_what_a_key_writes_and_nothing_is_changed(written: str,
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs python-xlib")
 @pytest.mark.parametrize("display", [":9999", "nonsense"])
-def test_on_x11_without_a_server_it_is_told(display: str) -> None:
+def test_on_x11_a_missing_server_is_reported(display: str) -> None:
     from app.gui.hotkeys.x11 import X11Hotkeys
 
     hotkeys = Hotkeys(make=lambda: X11Hotkeys(display=display))
@@ -489,7 +489,7 @@ def on_portal(address: str, there: bool = True, **behaviour: Any) -> Iterator[tu
 
 
 @on_linux
-def test_on_wayland_the_portal_tells_presses_and_releases(bus: str, qtbot: QtBot) -> None:
+def test_on_wayland_the_portal_reports_presses_and_releases(bus: str, qtbot: QtBot) -> None:
     with on_portal(bus, wants_id=True) as (portal, hotkeys, heard):
         hotkeys.set_keys("Ctrl+Alt+Space", "Meta+,")
         qtbot.waitUntil(lambda: any(portal.sessions.values()))
@@ -514,7 +514,7 @@ def test_on_wayland_the_portal_tells_presses_and_releases(bus: str, qtbot: QtBot
 
 
 @on_linux
-def test_on_wayland_the_desktop_tells_which_keys_it_uses(bus: str, qtbot: QtBot) -> None:
+def test_on_wayland_the_desktop_reports_which_keys_it_uses(bus: str, qtbot: QtBot) -> None:
     from tests.support.portal import PATH, SHORTCUTS
 
     with on_portal(bus) as (portal, hotkeys, heard):
@@ -564,7 +564,7 @@ def test_on_wayland_new_keys_are_a_new_session(bus: str, qtbot: QtBot) -> None:
         ({"bound": False}, "no key"),
     ],
 )
-def test_on_wayland_a_refusal_is_told(bus: str, qtbot: QtBot, behaviour: dict, why: str) -> None:
+def test_on_wayland_a_refusal_is_reported(bus: str, qtbot: QtBot, behaviour: dict, why: str) -> None:
     with on_portal(bus, **behaviour) as (_, hotkeys, heard):
         hotkeys.set_keys("Ctrl+Alt+Space", "")
         qtbot.waitUntil(lambda: heard.failures != [])
@@ -573,7 +573,7 @@ def test_on_wayland_a_refusal_is_told(bus: str, qtbot: QtBot, behaviour: dict, w
 
 
 @on_linux
-def test_on_wayland_without_a_bus_it_is_told(qtbot: QtBot) -> None:
+def test_on_wayland_a_missing_bus_is_reported(qtbot: QtBot) -> None:
     with on_portal("unix:path=/nowhere/bus", there=False) as (_, hotkeys, heard):
         hotkeys.set_keys("Ctrl+Alt+Space", "")
         qtbot.waitUntil(lambda: heard.failures != [])

@@ -74,7 +74,7 @@ async def test_a_hotkey_talks_while_another_window_has_the_focus_and_another_mut
         assert factory.session.calls[-1] == ("set_muted", False)
 
 
-async def test_keys_that_cannot_be_had_are_told_in_the_window_and_beside_their_fields(keys: Keys) -> None:
+async def test_failed_hotkeys_are_reported_in_the_window_and_the_dialog(keys: Keys) -> None:
     async with shown(FakeFactory(), sound_service=FakeSoundService()) as window:
         window.talk_bar.sound.click()
         dialog = window.sound.dialog
@@ -91,7 +91,7 @@ async def test_keys_that_cannot_be_had_are_told_in_the_window_and_beside_their_f
         assert window.messages.sentences() == [] and not dialog.talk_button.trouble.isVisible()
 
 
-async def test_why_a_key_cannot_be_had_goes_when_the_keyboard_has_it_again(keys: Keys) -> None:
+async def test_a_failed_hotkeys_message_goes_when_the_keyboard_has_the_key_again(keys: Keys) -> None:
     lacks = "Your keyboard's layout has no “Ctrl+Alt+ü”, so it can't be a hotkey. Choose another."
     never = "“A” would be taken from every program, so it can't be a hotkey. Add Ctrl, Alt or both."
     async with shown(FakeFactory(), Settings(talk_hotkey="Ctrl+Alt+ü", mute_hotkey="A")) as window:
@@ -129,9 +129,7 @@ async def test_how_the_button_is_pressed_is_chosen_in_the_dialog_and_holds_at_on
         assert factory.session.calls == [("press",)]
 
 
-async def test_the_talk_ends_before_the_keys_are_given_back_and_hears_none_meanwhile(
-    keys: Keys, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_session_ends_before_the_hotkeys_are_given_back(keys: Keys, monkeypatch: pytest.MonkeyPatch) -> None:
     """A desktop that does not answer is waited for, and the microphone must not stay open so long."""
     factory = FakeFactory()
     stopped: list[int] = []
@@ -149,7 +147,7 @@ async def test_the_talk_ends_before_the_keys_are_given_back_and_hears_none_meanw
         assert stopped == [1]
 
 
-async def test_orders_of_other_processes_are_obeyed_or_told_why_not() -> None:
+async def test_commands_of_other_processes_are_carried_out_or_refused_with_a_reason() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         assert [ask(window, word) for word in ("press", "release", "toggle", "toggle", "mute", "unmute")] == [""] * 6
@@ -170,7 +168,7 @@ async def test_orders_of_other_processes_are_obeyed_or_told_why_not() -> None:
         assert ask(window, "mute") == "" and window.talk_bar.mute.isChecked()
 
 
-async def test_a_press_that_comes_after_its_own_release_leaves_nothing_pressed() -> None:
+async def test_a_command_to_press_that_arrives_after_its_release_holds_nothing() -> None:
     factory = FakeFactory()
     async with shown(factory) as window:
         assert ask(window, "release", at=10.08) == ""
@@ -180,7 +178,7 @@ async def test_a_press_that_comes_after_its_own_release_leaves_nothing_pressed()
         assert factory.session.calls == [("press",), ("release",)]
 
 
-async def test_keys_are_given_back_while_some_are_typed_for_the_settings(keys: Keys) -> None:
+async def test_hotkeys_are_off_while_keys_are_typed_into_a_field(keys: Keys) -> None:
     async with shown(FakeFactory(), sound_service=FakeSoundService()) as window:
         window.talk_bar.sound.click()
         dialog = window.sound.dialog
@@ -194,7 +192,7 @@ async def test_keys_are_given_back_while_some_are_typed_for_the_settings(keys: K
         assert keys.bound["mute"].text == "Ctrl+Alt+J"
 
 
-async def test_keys_that_cannot_be_given_back_for_a_moment_are_kept_while_some_are_typed(keys: Keys) -> None:
+async def test_the_portals_hotkeys_are_kept_while_keys_are_typed(keys: Keys) -> None:
     async with shown(FakeFactory()) as window:
         keys.takes_from_fields = False  # as the portal: its session would end, and the next might ask the user
         keys.failed.emit("", "The desktop's dialog was cancelled.")

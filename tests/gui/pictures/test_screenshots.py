@@ -52,7 +52,7 @@ async def _whole(widget: QWidget) -> None:
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("name", [scene.name for scene in SCENES if not scene.dark])
-async def test_every_scene_is_whole_at_its_size(name: str, dark: bool) -> None:
+async def test_no_scene_cuts_anything_off(name: str, dark: bool) -> None:
     async with scene(name).opened(dark=dark) as widget:
         assert Look.of(widget.palette()).dark == dark
         window = widget.window()
@@ -63,7 +63,7 @@ async def test_every_scene_is_whole_at_its_size(name: str, dark: bool) -> None:
 
 @pytest.mark.parametrize("percent", [150, 200])
 @pytest.mark.parametrize("name", ["talk", "side-by-side", "trouble", "small"])
-async def test_large_letters_cut_nothing_off(name: str, percent: int) -> None:
+async def test_large_text_cuts_nothing_off(name: str, percent: int) -> None:
     async with scene(name).opened(percent=percent) as widget:
         await _whole(widget)
 
@@ -76,7 +76,7 @@ async def test_lines_stay_short_on_a_large_screen() -> None:
         assert all(box.width() <= COLUMN_PX for box in boxes)
 
 
-async def test_panes_step_aside_when_the_window_or_the_letters_leave_no_room() -> None:
+async def test_panes_are_hidden_when_window_or_text_leave_no_room() -> None:
     cases = (("small", 100, False), ("talk", 100, True), ("talk", 200, False), ("large", 200, True))
     for name, percent, there in cases:
         async with scene(name).opened(percent=percent) as window:

@@ -86,7 +86,7 @@ async def opened(settings: Settings, service: SoundService | None = None) -> Asy
     assert not left, f"tasks left behind: {left}"
 
 
-async def test_the_microphone_is_tried_and_its_words_are_told(settings: Settings) -> None:
+async def test_a_microphone_test_shows_levels_words_and_verdict(settings: Settings) -> None:
     async with opened(settings) as place:
         tests = place.tests
         assert not tests.back_button.isEnabled() and place.answer == ("", "")
@@ -140,7 +140,7 @@ async def test_every_verdict_comes_with_advice(
         assert not cut_off(place.dialog)
 
 
-async def test_what_was_heard_is_played_back_and_the_loudspeaker_is_tried(settings: Settings) -> None:
+async def test_the_recording_is_played_back_and_the_loudspeaker_is_tested(settings: Settings) -> None:
     async with opened(settings) as place:
         tests = place.tests
         await place.run(tests.say_button)
@@ -161,7 +161,7 @@ async def test_what_was_heard_is_played_back_and_the_loudspeaker_is_tried(settin
 
 
 @pytest.mark.parametrize("which", ["say_button", "play_button"])
-async def test_the_same_button_ends_what_it_began(settings: Settings, which: str) -> None:
+async def test_the_same_button_stops_its_test(settings: Settings, which: str) -> None:
     async with opened(settings) as place:
         button = getattr(place.tests, which)
         button.setFocus()
@@ -173,7 +173,7 @@ async def test_the_same_button_ends_what_it_began(settings: Settings, which: str
 
 
 @pytest.mark.parametrize("which", ["say_button", "play_button"])
-async def test_a_device_that_refuses_is_told_and_can_be_tried_again(settings: Settings, which: str) -> None:
+async def test_a_failing_device_is_reported_and_can_be_tested_again(settings: Settings, which: str) -> None:
     async with opened(settings) as place:
         place.service.refusal = UserError("The device is busy. Close what uses it.")
         await place.run(getattr(place.tests, which))
@@ -186,7 +186,7 @@ async def test_a_device_that_refuses_is_told_and_can_be_tried_again(settings: Se
         assert "busy" not in place.answer[1]
 
 
-async def test_closing_ends_a_test_and_the_talk_is_muted_until_its_device_is_closed(settings: Settings) -> None:
+async def test_closing_ends_a_test_and_the_session_is_muted_until_its_device_is_closed(settings: Settings) -> None:
     async with opened(settings) as place:
         await place.run(place.tests.say_button)
         place.service.report(-12.0, False)
@@ -212,7 +212,7 @@ async def test_closing_the_window_in_mid_test_leaves_nothing_behind(settings: Se
     assert place.service.cancelled == 1 and place.told == ["began", "ended"]
 
 
-async def test_too_loud_is_shown_for_a_while_and_with_a_new_talk_no_longer(settings: Settings) -> None:
+async def test_clipping_is_shown_for_a_while_and_reset_by_a_new_session(settings: Settings) -> None:
     async with opened(settings) as place:
         meter = place.tests.microphone
         for at, clipped, shown in ((1.0, True, True), (2.9, False, True), (3.1, False, False), (4.0, True, True)):
@@ -222,7 +222,7 @@ async def test_too_loud_is_shown_for_a_while_and_with_a_new_talk_no_longer(setti
         assert not meter.clipped and meter.peak_db == -30.0
 
 
-async def test_the_switches_show_the_settings_and_tell_all_three(settings: Settings) -> None:
+async def test_the_check_boxes_show_the_settings_and_emit_all_three(settings: Settings) -> None:
     settings.noise_suppression = True
     async with opened(settings) as place:
         dialog = place.dialog
@@ -238,7 +238,7 @@ async def test_the_switches_show_the_settings_and_tell_all_three(settings: Setti
         assert dialog.processing.echo.isChecked() and not dialog.processing.gain.isChecked() and len(place.told) == 2
 
 
-async def test_measures_are_told_in_words(settings: Settings) -> None:
+async def test_measurements_are_described_in_words(settings: Settings) -> None:
     async with opened(settings) as place:
         dialog = place.dialog
 
@@ -271,7 +271,7 @@ async def test_measures_are_told_in_words(settings: Settings) -> None:
         assert "no conversation is running" in told(None)[0]
 
 
-async def test_measures_that_change_leave_alone_what_was_enlarged_and_what_was_selected(settings: Settings) -> None:
+async def test_changing_measurements_keep_the_users_size_and_selection(settings: Settings) -> None:
     async with opened(settings) as place:
         dialog = place.dialog
         await until(dialog.isActiveWindow)
@@ -323,7 +323,7 @@ def written(field: KeyField) -> str:
     return field.edit.findChild(QLineEdit).text()
 
 
-async def test_keys_are_pressed_emptied_and_refused(settings: Settings) -> None:
+async def test_hotkeys_are_typed_cleared_and_refused(settings: Settings) -> None:
     settings.mute_hotkey = "Ctrl+Alt+M"
     async with opened(settings) as place:
         dialog = place.dialog
@@ -365,7 +365,7 @@ async def test_keys_are_pressed_emptied_and_refused(settings: Settings) -> None:
         assert not dialog.isVisible() and len(place.told) == 5
 
 
-async def test_trouble_with_the_keys_comes_with_the_commands(settings: Settings) -> None:
+async def test_trouble_with_hotkeys_shows_the_commands(settings: Settings) -> None:
     async with opened(settings) as place:
         assert not place.dialog.talk_button.trouble.isVisible()
         height = place.dialog.height()
@@ -383,7 +383,7 @@ async def test_trouble_with_the_keys_comes_with_the_commands(settings: Settings)
         assert place.dialog.talk_button.keys_label.isVisible()
 
 
-async def test_the_keys_that_the_desktop_uses_are_told(settings: Settings) -> None:
+async def test_the_keys_that_the_desktop_uses_are_shown(settings: Settings) -> None:
     async with opened(settings) as place:
         dialog = place.dialog
         assert not dialog.talk_button.granted.isVisible()
@@ -428,7 +428,7 @@ async def test_every_control_is_named_reached_by_tab_and_whole(settings: Setting
         assert place.tests.microphone_name.toolTip() == settings.microphone
 
 
-async def test_a_fault_is_told_and_the_test_is_over(settings: Settings) -> None:
+async def test_a_fault_is_reported_and_the_test_ends(settings: Settings) -> None:
     async with opened(settings) as place:
         place.service.refusal = RuntimeError("what")
         await place.run(place.tests.say_button)

@@ -61,7 +61,7 @@ def test_an_unknown_command_shows_how_to_call_it():
     assert subprocess.run([sys.executable, script, "--help"], capture_output=True).returncode == 0
 
 
-def test_ctrl_c_is_told_in_a_sentence(monkeypatch, capsys, tmp_path):
+def test_ctrl_c_prints_a_sentence(monkeypatch, capsys, tmp_path):
     def interrupted(*_):
         raise KeyboardInterrupt
 
@@ -73,7 +73,7 @@ def test_ctrl_c_is_told_in_a_sentence(monkeypatch, capsys, tmp_path):
 
 @posix_only
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_stop_ends_the_tool_too_and_the_next_set_up_starts_afresh(project, tmp_path, number, code):
+def test_a_stop_ends_the_tool_and_the_next_set_up_starts_again(project, tmp_path, number, code):
     begun = tmp_path / "begun"
     program(project.uv, f"echo $$ > {begun}.new; mv {begun}.new {begun}; exec sleep 60")
     script = copy_script(project.root)

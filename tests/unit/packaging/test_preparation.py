@@ -24,7 +24,7 @@ def test_a_set_up_installs_by_hashes_once(machine):
 
 
 @posix_only
-def test_a_set_up_makes_the_command_and_makes_it_anew(machine):
+def test_a_set_up_makes_the_command_and_updates_it(machine):
     for _ in range(2):
         prepare(machine)
         assert os.access(machine.launcher, os.X_OK)
@@ -158,7 +158,7 @@ def test_without_room_the_graphics_part_is_left_out(machine, monkeypatch, capsys
 
 
 @posix_only
-def test_a_card_that_is_too_old_is_told_and_gets_nothing(machine, monkeypatch, capsys):
+def test_a_card_that_is_too_old_is_reported_and_gets_nothing(machine, monkeypatch, capsys):
     monkeypatch.setattr(card, "has_nvidia_driver", lambda: True)
     monkeypatch.setattr(card, "obstacle", lambda: "The card is too old.")
     prepare(machine)
