@@ -32,7 +32,7 @@ BEHIND = "The translations are behind the source: run “python packaging/transl
 
 
 def collect(target: Path, language: str) -> None:
-    """Updates the file `target` with the app's texts; keeps its translations and drops those that are no longer used."""
+    """Updates the file `target` with the app's texts; keeps translations that are still used and drops the others."""
     sources = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "app").rglob("*.py"))
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "sources"

@@ -1,7 +1,7 @@
 """Write the bill of materials: every part with version, licence and hashes, in CycloneDX's JSON, version 1.6.
 
-The packages come from the locks, the licences from the tables of `resources/licences.md`. Parts of the installation have
-their own hash; downloaded packages have those that the locks allow.
+The packages come from the locks, the licences from the tables of `resources/licences.md`. Parts of the installation
+have their own hash; downloaded packages have those that the locks allow.
 """
 
 from __future__ import annotations

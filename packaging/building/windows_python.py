@@ -21,8 +21,9 @@ PINNED = {
 """The archives that are accepted without a given digest: python.org's and python-build-standalone's."""
 
 LEFT_OUT = re.compile(
-    r"(Lib/)?(test|idlelib|tkinter|turtledemo|lib2to3|ensurepip|pydoc_data|site-packages)/|(include|libs|tcl|Scripts|Doc)/"
-    r"|.*(__pycache__/|\.pdb$|\.pyc$)|DLLs/(_tkinter|_test|_ctypes_test|_msi|tcl\d|tk\d)|Lib/(turtle|sitecustomize)\.py$"
+    r"(Lib/)?(test|idlelib|tkinter|turtledemo|lib2to3|ensurepip|pydoc_data|site-packages)/"
+    r"|(include|libs|tcl|Scripts|Doc)/|.*(__pycache__/|\.pdb$|\.pyc$)"
+    r"|DLLs/(_tkinter|_test|_ctypes_test|_msi|tcl\d|tk\d)|Lib/(turtle|sitecustomize)\.py$"
 )
 NEEDED = ("python.exe", "pythonw.exe", "python3.dll")
 

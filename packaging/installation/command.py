@@ -20,7 +20,7 @@ LAUNCH = (
 def write_launcher(places: Places) -> None:
     """Write the command `kame-desktop`, unless it is already there.
 
-    It works from any working folder. A folder that can't be written is no error, since the app doesn't need the command.
+    It works from any working folder. A folder that can't be written is no error: the app doesn't need the command.
     """
     if WINDOWS:
         script = f'@"%~dp0python.exe" -P -c "{LAUNCH}" %*\r\n'

@@ -37,7 +37,7 @@ def lock_file(lock: Path) -> int | None:
     """Open and lock a file, and return its descriptor; None while another process holds it."""
     descriptor = os.open(str(lock), os.O_RDWR | os.O_CREAT)
     try:
-        # A removal deletes this file too, and a lock on a deleted file has no effect. Windows can't delete an open file.
+        # A removal deletes this file, and a lock on a deleted file has no effect. Windows can't delete open files.
         if try_lock(descriptor) and (WINDOWS or is_file_at(descriptor, lock)):
             return descriptor
     except BaseException:

@@ -50,7 +50,7 @@ def chosen_folder(root: Path, text: str) -> Path:
 
 
 def foreign_files(places: InstalledPlaces) -> Path | None:
-    """Return the first path that a set-up would replace or remove although no set-up has made it; None if there is none.
+    """Return a path that a set-up would replace or remove although no set-up has made it; None if there is none.
 
     Every set-up starts with its lock file and writes the stamp last.
     """

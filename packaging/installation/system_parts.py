@@ -86,8 +86,8 @@ TEST_PARTS = (
     Part("bin:g++", ("g++", "gcc-c++", "gcc", "gcc-c++")),
 )
 
-# For the Windows tests: Wine, a compiler for Windows, and the installer's tools. The tests take Python's standard library
-# from Debian 12, so other systems' names don't matter.
+# For the Windows tests: Wine, a compiler for Windows, and the installer's tools. The tests take Python's standard
+# library from Debian 12, so other systems' names don't matter.
 WINDOWS_TEST_PARTS = (
     Part("file:/usr/lib/wine/wine64", ("wine64", "wine", "wine", "wine")),
     Part("bin:wineserver", ("wine", "wine", "wine", "wine")),

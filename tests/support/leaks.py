@@ -132,7 +132,7 @@ class _Quoting(BaseHTTPRequestHandler):
 
 @contextmanager
 def quoting_peer(status: int = 401) -> Iterator[tuple[str, list[str]]]:
-    """Runs a server that refuses every request and quotes the key; yields its URL (without /v1) and the keys received."""
+    """Runs a server that refuses all requests and quotes the key; yields its URL (without /v1) and the keys."""
     seen: list[str] = []
     handler = type("Handler", (_Quoting,), {"status": status, "seen": seen})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)

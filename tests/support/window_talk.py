@@ -1,4 +1,4 @@
-"""Shared by tests of the running window: a spoken question, the session's events on disk, and the check of an answer."""
+"""Helpers for tests of the running window: a question, the session's events on disk, and the answer's check."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ DOWNLOAD_TRIES = 3
 LONGEST_SECONDS = 600.0
 """The time limit of a download or a compilation."""
 RUNTIME = ("vcruntime140.dll", "vcruntime140_1.dll")
-"""The DLLs that python.org's installer puts beside python.exe; the rest of Microsoft's runtime belongs to the system."""
+"""The DLLs that python.org's installer puts beside python.exe; the system has the rest of Microsoft's runtime."""
 
 
 class WindowsPython:

@@ -29,8 +29,9 @@ class StartPage(QWidget):
         """Whether the plan asks anything."""
         self.about = QLabel(
             self.tr(
-                "Asks each model a few spoken questions, with each voice, and changes the model once in mid-answer. At "
-                "the end a chart shows who answered how, and how fast. You need no microphone, and need not do anything."
+                "Asks each model a few spoken questions, with each voice, and changes the model once in mid-answer. "
+                "At the end a chart shows who answered how, and how fast. You need no microphone, and need not do "
+                "anything."
             ),
             self,
         )

@@ -179,7 +179,7 @@ def grabber_here() -> Grabber | None:
 def platform_kind(system: str, qt: str, environment: Mapping[str, str]) -> str:
     """Returns "windows", "portal", "x11" or "". `system`: `sys.platform`; `qt`: the name of Qt's platform plugin.
 
-    An X11 window inside a Wayland session (XWayland) would only see keys typed into X11 windows, so it needs the portal.
+    An X11 window in a Wayland session (XWayland) would only see keys typed into X11 windows, so it needs the portal.
     """
     if system == "win32":
         return "windows" if qt == "windows" else ""

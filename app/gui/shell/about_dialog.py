@@ -22,9 +22,9 @@ class AboutDialog(Panel):
         self.column.addWidget(
             Quiet(
                 self.tr(
-                    "Talks with you while it thinks: a voice that answers at once, and any language model behind it whose "
-                    "words, the oracle, reach the voice while it already speaks. Based on Sakana AI's tandem design KAME "
-                    "(arXiv 2510.02327) and Kyutai's Moshi. Uses Qt {0}."
+                    "Talks with you while it thinks: a voice that answers at once, and any language model behind it "
+                    "whose words, the oracle, reach the voice while it already speaks. Based on Sakana AI's tandem "
+                    "design KAME (arXiv 2510.02327) and Kyutai's Moshi. Uses Qt {0}."
                 ).format(qVersion()),
                 self,
                 selectable=True,

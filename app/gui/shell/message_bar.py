@@ -32,7 +32,7 @@ class MessageBar(QWidget):
 
     retried = Signal()
     backend_wanted = Signal(object, bool)
-    """Opens the connection of a message's `BackendChoice`; the second value says whether it is the comparison model's."""
+    """Opens the connection of a message's `BackendChoice`; the second value: whether it is the comparison model's."""
     log_wanted = Signal()
     """Opens the log, for a fault of the program."""
 
@@ -121,7 +121,7 @@ class MessageBar(QWidget):
         return [row.message.sentence for row in self.rows]
 
     def take_focus(self) -> bool:
-        """Focuses the newest message's first button; False if there is none. Escape closes it and restores the focus."""
+        """Focuses the newest message's first button; False without one. Escape closes it and restores the focus."""
         if not self.rows:
             return False
         button = next(button for button in self.rows[-1].buttons if button.isVisibleTo(self))

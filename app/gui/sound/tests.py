@@ -79,7 +79,7 @@ class SoundTests(QWidget):
             label.setToolTip(name)
 
     def show_level(self, user_dbfs: float, assistant_dbfs: float, at: float, clipped: bool) -> None:
-        """Shows the session's levels in dBFS at session time `at`; during a test, the microphone's meter is the test's."""
+        """Shows the session's levels in dBFS at time `at`; during a test, the microphone's meter is the test's."""
         if at < self._shown_at:  # a new session has started
             self.loudspeaker.clear()
             if not self.testing:

@@ -137,8 +137,8 @@ def heat_pump_again(until: float = 11.6) -> list[e.Event]:
 
 REFUSED = "OpenAI refuses the API key. Check the key, or choose another model."
 GONE = (
-    "The microphone “Desk microphone” is gone. The conversation goes on with “Built-in microphone”; yours is taken again when "
-    "it is back."
+    "The microphone “Desk microphone” is gone. The conversation goes on with “Built-in microphone”; yours is taken "
+    "again when it is back."
 )
 BREAD = (
     "Mix four hundred grams of flour, a little yeast, salt and three hundred grams of water, and leave it alone until "

@@ -1,4 +1,4 @@
-"""Events of conversations for the timeline: one with a swap of back-ends in mid-answer, and dense ones of any length."""
+"""Events of conversations for the timeline: one with a swap of back-ends, and dense ones of any length."""
 
 from __future__ import annotations
 

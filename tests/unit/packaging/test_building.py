@@ -168,7 +168,10 @@ def test_the_wheel_contains_the_resources_where_the_app_finds_them(built, tmp_pa
         "locks/models.txt",
         "voices/af_heart.f16",
     )
-    code = "import sys; from app.platform.resources import resource; print(*[resource(*n.split('/')) for n in sys.argv[1:]])"
+    code = (
+        "import sys; from app.platform.resources import resource; "
+        "print(*[resource(*name.split('/')) for name in sys.argv[1:]])"
+    )
     command = [sys.executable, "-c", code, *wanted]
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split()
     assert [Path(path).is_file() for path in found] == [True] * len(wanted)
