@@ -43,13 +43,15 @@ class DemoPage(QScrollArea):
         self.summary.setAccessibleName(self.tr("Summary"))
         self.summary.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         column.addWidget(self.summary)
-        self.chart_head = self._bold(self.tr("From the end of the question to the first sound of its answer"))
+        self.chart_head = bold_label(
+            self.tr("From the end of the question to the first sound of its answer"), self.body
+        )
         column.addSpacing(4)
         column.addWidget(self.chart_head)
         self.chart = DemoChart(words, self.body)
         column.addWidget(self.chart)
         column.addSpacing(4)
-        column.addWidget(self._bold(self.tr("The answers as they were spoken")))
+        column.addWidget(bold_label(self.tr("The answers as they were spoken"), self.body))
         self.answers = QWidget(self.body)
         self._answers = QVBoxLayout(self.answers)
         self._answers.setContentsMargins(0, 0, 0, 0)
@@ -132,7 +134,7 @@ class DemoPage(QScrollArea):
         self._add(head, places, text)
 
     def _add(self, head: str, places: tuple[int, ...], text: str) -> None:
-        title = self._bold(head, self.answers)
+        title = bold_label(head, self.answers)
         self._heads.append((title, places))
         self._answers.addWidget(title)
         label = QLabel(text, self.answers)
@@ -141,14 +143,6 @@ class DemoPage(QScrollArea):
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         label.setContentsMargins(12, 0, 0, 2)
         self._answers.addWidget(label)
-
-    def _bold(self, text: str, parent: QWidget | None = None) -> QLabel:
-        label = QLabel(text, parent or self.body)
-        font = label.font()
-        font.setBold(True)
-        label.setFont(font)
-        label.setWordWrap(True)
-        return label
 
     def _colour(self) -> None:
         palette = QPalette(self.palette())
@@ -160,3 +154,13 @@ class DemoPage(QScrollArea):
             mine = QPalette(palette)
             mine.setColor(QPalette.ColorRole.WindowText, readable if readable.isValid() else text)
             label.setPalette(mine)
+
+
+def bold_label(text: str, parent: QWidget) -> QLabel:
+    """A bold label that wraps."""
+    label = QLabel(text, parent)
+    font = label.font()
+    font.setBold(True)
+    label.setFont(font)
+    label.setWordWrap(True)
+    return label

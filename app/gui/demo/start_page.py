@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QVBoxLayout, QWidget
 from app.demo.base import DemoBackend, DemoFrontEnd, DemoPlan, DemoQuestion
 from app.demo.run import duration, stations
 from app.gui.demo.descriptions import DemoWords
+from app.gui.demo.result_page import bold_label
 from app.gui.widgets.panel import Quiet
 
 
@@ -46,11 +47,11 @@ class StartPage(QWidget):
         column.setSpacing(6)
         column.addWidget(self.about)
         column.addSpacing(8)
-        column.addWidget(self._heading(self.tr("Models")))
+        column.addWidget(bold_label(self.tr("Models"), self))
         column.addLayout(self._backend_column)
         column.addWidget(self.note)
         column.addSpacing(8)
-        column.addWidget(self._heading(self.tr("Voices")))
+        column.addWidget(bold_label(self.tr("Voices"), self))
         column.addLayout(self._frontend_column)
         column.addSpacing(8)
         column.addWidget(self.quick)
@@ -128,10 +129,3 @@ class StartPage(QWidget):
             text = self.tr("Tick at least one model and one voice.")
         self.estimate.setText(text)
         self.changed.emit()
-
-    def _heading(self, text: str) -> QLabel:
-        label = QLabel(text, self)
-        font = label.font()
-        font.setBold(True)
-        label.setFont(font)
-        return label

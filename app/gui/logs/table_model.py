@@ -11,34 +11,12 @@ from typing import Any, Protocol
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QApplication
 
+from app.diagnostics.logs import LogEntry
 from app.gui.widgets.palette import Look, blend
 
 TIME, LEVEL, WHERE, MESSAGE = range(4)
 
 _Index = QModelIndex | QPersistentModelIndex
-
-
-class LogEntry(Protocol):
-    """One log entry.
-
-    `number` counts from 1; `at`: seconds since the epoch; `level`: as in `logging`; `where`: the logger's name;
-    `details`: a traceback. See `app.diagnostics.logs`.
-    """
-
-    @property
-    def number(self) -> int: ...
-    @property
-    def at(self) -> float: ...
-    @property
-    def level(self) -> int: ...
-    @property
-    def where(self) -> str: ...
-    @property
-    def message(self) -> str: ...
-    @property
-    def details(self) -> str: ...
-    @property
-    def thread(self) -> str: ...
 
 
 class LogSource(Protocol):
