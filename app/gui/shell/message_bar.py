@@ -118,7 +118,7 @@ class MessageBar(QWidget):
 
     def sentences(self) -> list[str]:
         """The sentences that are shown."""
-        return [row.message.sentence for row in self.rows]
+        return [row.sentence for row in self.rows]
 
     def take_focus(self) -> bool:
         """Focuses the newest message's first button; False without one. Escape closes it and restores the focus."""

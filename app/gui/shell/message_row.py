@@ -158,6 +158,11 @@ class MessageRow(QWidget):
         self.set_level(message.level)
 
     @property
+    def sentence(self) -> str:
+        """The message's sentence."""
+        return self.message.sentence
+
+    @property
     def buttons(self) -> tuple[QPushButton, ...]:
         """All buttons, left to right; some are hidden."""
         return self.retry_button, self.backend_button, self.offer_button, self.log_button, self.close_button

@@ -112,7 +112,7 @@ def test_a_notice_stays_while_it_is_pointed_at_or_has_the_keyboard(bar: MessageB
     place.above.setFocus()
     bar.say("The microphone is back.", level="notice")
     (row,) = bar.rows
-    assert row.reading.isActive() and row.reading.interval() == reading_ms(row.message.sentence)
+    assert row.reading.isActive() and row.reading.interval() == reading_ms(row.sentence)
     point_at(row)
     assert not row.reading.isActive()
     row.close_button.setFocus()
@@ -233,7 +233,7 @@ def test_long_sentences_wrap_and_do_not_widen_the_window(bar: MessageBar, place:
         )
         assert document_width <= row.label.width()
         assert len(row.label.text()) <= LONGEST + 2
-        assert (row.label.toolTip() == row.message.sentence) == (len(row.message.sentence) > LONGEST)
+        assert (row.label.toolTip() == row.sentence) == (len(row.sentence) > LONGEST)
 
 
 def test_a_path_is_copied_as_it_is(bar: MessageBar) -> None:
