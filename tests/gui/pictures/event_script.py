@@ -1,21 +1,22 @@
-"""Tells a talk in events as a session would: words that come one by one, levels, counts. Nothing in it is chance."""
+"""Builds the events that a session would emit for a scripted conversation: words, revisions, levels, usage."""
 
 from __future__ import annotations
 
 from app.conversation import events as e
 from tests.gui.pictures.timeline import fed, sound, spoken
 
-HEARD_WORD = 0.3
-"""Seconds that somebody needs for a word."""
-SAID_WORD = 0.31
+USER_WORD = 0.3
+"""Seconds per word of the user."""
+ASSISTANT_WORD = 0.31
+"""Seconds per word of the assistant."""
 PIECE = 4
-"""Words that come from a brain at once."""
+"""Words in one delta of an oracle revision."""
 
 Backend = tuple[str, str]
 
 
-class Teller:
-    """Collects events in any order; `told` has them in the order of their time, with the levels of both voices."""
+class EventScript:
+    """Collects events in any order; `events` sorts them and adds the levels of both voices."""
 
     def __init__(self, backend: Backend, frontend: str = "kame") -> None:
         self.backend = backend
@@ -24,29 +25,29 @@ class Teller:
         self._assistant: list[tuple[float, float]] = []
 
     def add(self, *events: e.Event) -> None:
-        """Whatever else happens."""
+        """Adds other events."""
         self._events += events
 
-    def told(self, until: float) -> list[e.Event]:
-        """All that has happened until a second."""
+    def events(self, until: float) -> list[e.Event]:
+        """All events up to session time `until`, in order."""
         levels = sound(until, self._user, self._assistant)
         events = sorted((*self._events, *levels), key=lambda event: event.at)
         return [event for event in events if event.at <= until]
 
-    def hears(self, turn: int, at: float, text: str) -> float:
-        """The user says something; returns when it is over."""
+    def user_says(self, turn: int, at: float, text: str) -> float:
+        """Adds a turn of the user; returns its end."""
         words = text.split()
-        end = at + len(words) * HEARD_WORD
+        end = at + len(words) * USER_WORD
         self._user.append((at, end))
         self.add(e.UserStarted(at + 0.08, turn))
         for count in range(2, len(words), 2):
-            heard = at + count * HEARD_WORD
+            heard = at + count * USER_WORD
             stable, unstable = " ".join(words[: count - 2]), " ".join(words[count - 2 : count])
             self.add(e.TranscriptPartial(heard + 0.1, turn, stable, unstable, heard))
         self.add(e.TranscriptFinal(end + 0.14, turn, text, end), e.UserEnded(end + 0.15, turn, end, "words"))
         return end
 
-    def asks(
+    def request(
         self,
         revision: int,
         turn: int,
@@ -61,7 +62,7 @@ class Teller:
         secondary: bool = False,
         cost: float | None = 0.0,
     ) -> float:
-        """A brain is asked and answers, until it is overtaken or done; returns when its first words are there."""
+        """Adds an oracle revision, superseded at `until` if given; returns the time of its first words."""
         name = backend or self.backend
         self.add(e.OracleRequested(at, revision, turn, *name, words, final, secondary))
         pieces = _pieces(answer)
@@ -80,11 +81,11 @@ class Teller:
             )
         return at + first
 
-    def overtakes(self, at: float, newer: int, *older: int) -> None:
-        """A revision has its first words: those before it count no more."""
+    def supersede(self, at: float, newer: int, *older: int) -> None:
+        """Lets a revision supersede older ones."""
         self.add(*(e.OracleSuperseded(at, revision, newer) for revision in older))
 
-    def says(
+    def assistant_says(
         self,
         turn: int,
         revision: int,
@@ -95,11 +96,11 @@ class Teller:
         ends: bool = False,
         interrupted: bool = False,
     ) -> float:
-        """The voice says a text, the words of which it was fed just before; returns when it is over."""
-        end = at + len(text.split()) * SAID_WORD
+        """Adds an answer, with its words fed just before; returns its end."""
+        end = at + len(text.split()) * ASSISTANT_WORD
         if begins:
             self.add(e.AssistantStarted(at, turn, revision))
-        self.add(*fed(at - 0.05, revision, len(text.split())), *spoken(at, turn, revision, text, SAID_WORD))
+        self.add(*fed(at - 0.05, revision, len(text.split())), *spoken(at, turn, revision, text, ASSISTANT_WORD))
         self._assistant.append((at, end))
         if ends:
             self.add(e.AssistantEnded(end, turn, interrupted))
@@ -107,7 +108,7 @@ class Teller:
 
 
 def _pieces(answer: str) -> list[str]:
-    """An answer as it comes: some words at once, with the blank before them."""
+    """Splits an answer into deltas of some words, with the space before them."""
     words = answer.split()
     return [
         ("" if place == 0 else " ") + " ".join(words[place : place + PIECE]) for place in range(0, len(words), PIECE)

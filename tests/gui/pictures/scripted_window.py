@@ -1,6 +1,6 @@
-"""The stage for the README's pictures: the real window over stand-ins that tell it a written talk, at a fixed time.
+"""The real window with fake services and a scripted conversation at a fixed time, for the README's pictures.
 
-Nothing moves on it by itself: the clocks are set, no pointer is over it, and no caret blinks.
+Nothing moves by itself: the clocks are fixed, no pointer is over the window, and no caret blinks.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _KEPT = (
     (390.0, "Stars over the garden in August", 8, ("gemma3:4b",), True),
     (560.0, "Which bicycle for a short rider", 12, ("gpt-4.1-mini",), False),
 )
-"""Hours ago, title, turns, brains, sound."""
+"""Hours ago, title, turns, models, whether the sound was kept."""
 
 _TEXTS = {
     "How a heat pump works": "How does a heat pump warm a house in winter? It pumps heat from the cold air outside.",
@@ -58,14 +58,14 @@ _TEXTS = {
 }
 
 
-class _Kept(FakeHistory):
-    """The conversations of the pictures."""
+class _History(FakeHistory):
+    """A history without a notice."""
 
     notice = ""
 
 
-def kept() -> FakeHistory:
-    """A keeper with a dozen conversations."""
+def history_of_a_year() -> FakeHistory:
+    """A history with a dozen conversations."""
     now = NOW.timestamp()
     views = [
         ConversationView(
@@ -80,13 +80,13 @@ def kept() -> FakeHistory:
         )
         for hours, title, turns, backends, sound in _KEPT
     ]
-    service = _Kept(*views, now=now)
+    service = _History(*views, now=now)
     service.texts.update(_TEXTS)
     return service
 
 
-def keep_talk(history: FakeHistory, key: str, events: Iterable[e.Event]) -> None:
-    """Gives a kept conversation a talk."""
+def add_session(history: FakeHistory, key: str, events: Iterable[e.Event]) -> None:
+    """Adds a session to a conversation in the history."""
     log = FakeLog()
     log.events = list(events)
     history.logs[key] = [log]
@@ -123,7 +123,7 @@ MACHINE = MachineView(
 
 
 class _Machine:
-    """Has looked already."""
+    """Knows the machine already."""
 
     async def look(self, report: Callable[[str, float], None]) -> MachineView:
         await asyncio.sleep(0)
@@ -131,7 +131,7 @@ class _Machine:
 
 
 class _Weights:
-    """Those of KAME are there but at the first run."""
+    """The weights: present, or missing at the first run."""
 
     def __init__(self, there: bool) -> None:
         self._there = there
@@ -148,7 +148,7 @@ def _devices() -> tuple[list[str], list[str]]:
 
 
 class _FixedTime(QTime):
-    """A clock on the wall that stands still."""
+    """A clock that stands still."""
 
     @staticmethod
     def currentTime() -> QTime:
@@ -156,19 +156,19 @@ class _FixedTime(QTime):
 
 
 @dataclass
-class Stage:
-    """A shown window, and what stands behind it."""
+class ScriptedWindow:
+    """A shown window, with its fakes."""
 
     window: MainWindow
     history: FakeHistory
     factory: FakeFactory
     clock: ManualClock = field(default_factory=ManualClock)
 
-    def tell(self, events: Iterable[e.Event]) -> None:
-        """Has the session say a talk, each thing in its own time."""
-        window, began = self.window, self.clock.now
+    def play(self, events: Iterable[e.Event]) -> None:
+        """Lets the session emit events, each at its own time."""
+        window, start = self.window, self.clock.now
         for event in events:
-            self.clock.now = began + event.at
+            self.clock.now = start + event.at
             self.factory.session.say(event)
             if isinstance(event, e.LevelMeasured):
                 window.pump.flush()
@@ -176,14 +176,14 @@ class Stage:
         self.clock.now += 0.1
         window.timeline.settle()
 
-    def entitle(self, title: str) -> None:
-        """Gives the conversation that is shown a title of its own."""
+    def set_title(self, title: str) -> None:
+        """Names the conversation that is shown."""
         key = self.window.talks.key
         self.history.views[key] = replace(self.history.views[key], title=title, named=True)
         self.window.talks.changed.emit()
 
-    async def rest(self) -> None:
-        """Lets everything come to rest that is under way."""
+    async def settle(self) -> None:
+        """Waits until nothing is in progress."""
         timeline = self.window.timeline
         await until(lambda: timeline.view is not None or timeline.isHidden())
         for _ in range(5):
@@ -192,7 +192,7 @@ class Stage:
 
 @contextmanager
 def _still(app: QApplication):
-    """No caret blinks, and words are English."""
+    """No blinking caret, and English texts."""
     flash, locale = app.cursorFlashTime(), QLocale()
     app.setCursorFlashTime(0)
     QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom))
@@ -205,14 +205,16 @@ def _still(app: QApplication):
 
 
 @asynccontextmanager
-async def stage(size: tuple[int, int], *, forget: str = "", **values: object) -> AsyncIterator[Stage]:
-    """A window of this size whose settings have these values; `forget`: a conversation that isn't kept."""
+async def scripted_window(
+    size: tuple[int, int], *, forget: str = "", **values: object
+) -> AsyncIterator[ScriptedWindow]:
+    """A window of this size with these settings; `forget`: a conversation to leave out of the history."""
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     with _still(app), tempfile.TemporaryDirectory() as folder:
         settings = Settings(**{"first_run_done": True, **values})
         settings.path = Path(folder) / "settings.json"
-        factory, history = FakeFactory(), kept()
+        factory, history = FakeFactory(), history_of_a_year()
         history.views.pop(forget, None)
         service = FakeBackendService(
             lists={"ollama": ("gemma3:4b", "qwen3:8b"), "anthropic": ("claude-haiku-4-5",)},
@@ -234,8 +236,8 @@ async def stage(size: tuple[int, int], *, forget: str = "", **values: object) ->
                 choices=WindowChoices(frontends=frontends, weighty=("kame", "moshi"), backends=PROVIDERS),
             ),
         )
-        set_up = Stage(window, history, factory)
-        window.timeline.edge.time.clock = window.oracle.time.clock = set_up.clock
+        scripted = ScriptedWindow(window, history, factory)
+        window.timeline.edge.time.clock = window.oracle.time.clock = scripted.clock
         window.conversations._now = NOW.timestamp
         try:
             window.move(0, 0)
@@ -243,10 +245,10 @@ async def stage(size: tuple[int, int], *, forget: str = "", **values: object) ->
             window.show()
             window.activateWindow()
             window.begin()
-            window.timeline.reduced_motion = True  # it moves when it is told something, and not by itself
+            window.timeline.reduced_motion = True  # it moves only with events
             await until(lambda: window.manager.session is not None)
-            await set_up.rest()
-            yield set_up
+            await scripted.settle()
+            yield scripted
         finally:
             window.close()
             await window.finish()

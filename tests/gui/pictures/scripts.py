@@ -1,9 +1,9 @@
-"""The talks that the README's pictures are of."""
+"""The conversations in the README's pictures."""
 
 from __future__ import annotations
 
 from app.conversation import events as e
-from tests.gui.pictures.teller import Backend, Teller
+from tests.gui.pictures.event_script import Backend, EventScript
 
 HAIKU: Backend = ("Anthropic", "claude-haiku-4-5")
 GPT: Backend = ("OpenAI", "gpt-4.1-mini")
@@ -21,20 +21,20 @@ SUNSCREEN = (
 
 
 def leaves(until: float = 28.3) -> list[e.Event]:
-    """A question, and another one about the answer: two guesses are overtaken before the third one speaks."""
-    tell = Teller(HAIKU)
-    tell.add(e.ContextMeasured(0.5, 6, 3000), e.ContextMeasured(28.0, 350, 3000))
+    """A question, and another one about the answer: two revisions are superseded before the third one is spoken."""
+    script = EventScript(HAIKU)
+    script.add(e.ContextMeasured(0.5, 6, 3000), e.ContextMeasured(28.0, 350, 3000))
     question = "Why do leaves turn red in autumn?"
-    end = tell.hears(1, 1.0, question)
-    tell.asks(1, 1, 2.3, "Why do leaves turn", "Leaves turn towards the light, so that", until=3.3, cost=0.0002)
-    first = tell.asks(2, 1, end + 0.15, question.rstrip("?"), WHY_RED, final=True, cost=0.0004)
-    tell.overtakes(first, 2, 1)
-    tell.says(1, 2, first + 0.12, WHY_RED, ends=True)
+    end = script.user_says(1, 1.0, question)
+    script.request(1, 1, 2.3, "Why do leaves turn", "Leaves turn towards the light, so that", until=3.3, cost=0.0002)
+    first = script.request(2, 1, end + 0.15, question.rstrip("?"), WHY_RED, final=True, cost=0.0004)
+    script.supersede(first, 2, 1)
+    script.assistant_says(1, 2, first + 0.12, WHY_RED, ends=True)
 
     question = "And why would a tree make a new colour for a leaf that it is about to drop?"
     begin = 17.4
-    end = tell.hears(2, begin, question)
-    tell.asks(
+    end = script.user_says(2, begin, question)
+    script.request(
         3,
         2,
         begin + 1.6,
@@ -43,7 +43,7 @@ def leaves(until: float = 28.3) -> list[e.Event]:
         until=20.3,
         cost=0.0002,
     )
-    first = tell.asks(
+    first = script.request(
         4,
         2,
         20.0,
@@ -52,11 +52,11 @@ def leaves(until: float = 28.3) -> list[e.Event]:
         until=22.95,
         cost=0.0003,
     )
-    tell.overtakes(first, 4, 3)
-    first = tell.asks(5, 2, end + 0.16, question.rstrip("?"), SUNSCREEN, final=True, first=0.24, cost=0.0005)
-    tell.overtakes(first, 5, 4)
-    tell.says(2, 5, first + 0.1, SUNSCREEN, ends=True)
-    return tell.told(until)
+    script.supersede(first, 4, 3)
+    first = script.request(5, 2, end + 0.16, question.rstrip("?"), SUNSCREEN, final=True, first=0.24, cost=0.0005)
+    script.supersede(first, 5, 4)
+    script.assistant_says(2, 5, first + 0.1, SUNSCREEN, ends=True)
+    return script.events(until)
 
 
 LEAP_WORDS = "How many days are there until the first of March, and is this a leap year"
@@ -67,16 +67,16 @@ ONE_HUNDRED = (
 
 
 def side_by_side(until: float = 13.4) -> list[e.Event]:
-    """Two brains answer the same words; the one that drives uses two tools, and speaks."""
-    tell = Teller(HAIKU)
+    """Two back-ends answer the same words; the primary one uses two tools, and is spoken."""
+    script = EventScript(HAIKU)
     begin = 1.0
-    tell.add(e.ContextMeasured(10.0, 125, 3000))
-    tell.add(e.SecondaryChanged(0.4, *GPT))
-    end = tell.hears(1, begin, LEAP_WORDS + "?")
-    tell.asks(
+    script.add(e.ContextMeasured(10.0, 125, 3000))
+    script.add(e.SecondaryChanged(0.4, *GPT))
+    end = script.user_says(1, begin, LEAP_WORDS + "?")
+    script.request(
         1, 1, 3.4, "How many days are there until", "That depends on the day that you have in", until=6.1, cost=0.0003
     )
-    tell.asks(
+    script.request(
         2,
         1,
         3.4,
@@ -89,18 +89,18 @@ def side_by_side(until: float = 13.4) -> list[e.Event]:
         cost=0.0001,
     )
     asked = end + 0.16
-    tell.add(
+    script.add(
         e.ToolCalled(asked + 0.2, 3, "clock", "{}"),
         e.ToolReturned(asked + 0.21, 3, "clock", True, "Saturday, 21 November 2026, 18:20", 0.01),
         e.ToolCalled(asked + 0.4, 3, "calculator", '{"expression": "9 + 31 + 31 + 28 + 1"}'),
         e.ToolReturned(asked + 0.42, 3, "calculator", True, "100", 0.02),
     )
-    first = tell.asks(3, 1, asked, LEAP_WORDS, ONE_HUNDRED, final=True, first=0.7, cost=0.0011)
-    tell.overtakes(first, 3, 1)
-    tell.asks(4, 1, asked, LEAP_WORDS, HUNDRED, final=True, first=0.48, secondary=True, backend=GPT, cost=0.0002)
-    tell.overtakes(asked + 0.48, 4, 2)
-    tell.says(1, 3, first + 0.1, ONE_HUNDRED, ends=True)
-    return tell.told(until)
+    first = script.request(3, 1, asked, LEAP_WORDS, ONE_HUNDRED, final=True, first=0.7, cost=0.0011)
+    script.supersede(first, 3, 1)
+    script.request(4, 1, asked, LEAP_WORDS, HUNDRED, final=True, first=0.48, secondary=True, backend=GPT, cost=0.0002)
+    script.supersede(asked + 0.48, 4, 2)
+    script.assistant_says(1, 3, first + 0.1, ONE_HUNDRED, ends=True)
+    return script.events(until)
 
 
 COLD = (
@@ -114,31 +114,31 @@ BILL = (
 
 
 def heat_pump() -> list[e.Event]:
-    """A talk of the past."""
-    tell = Teller(GEMMA, "cascade")
+    """An earlier session of the conversation."""
+    script = EventScript(GEMMA, "cascade")
     question = "How does a heat pump warm a house in winter?"
-    end = tell.hears(1, 1.0, question)
-    first = tell.asks(1, 1, end + 0.2, question, COLD, final=True, first=0.4)
-    tell.says(1, 1, first + 0.2, COLD, ends=True)
-    return [*tell.told(26.0), e.SessionEnded(26.0, 325)]
+    end = script.user_says(1, 1.0, question)
+    first = script.request(1, 1, end + 0.2, question, COLD, final=True, first=0.4)
+    script.assistant_says(1, 1, first + 0.2, COLD, ends=True)
+    return [*script.events(26.0), e.SessionEnded(26.0, 325)]
 
 
 def heat_pump_again(until: float = 11.6) -> list[e.Event]:
-    """It goes on later."""
-    tell = Teller(GEMMA, "cascade")
+    """The conversation continued later."""
+    script = EventScript(GEMMA, "cascade")
     question = "And what would that do to my bill?"
-    end = tell.hears(1, 1.0, question)
-    tell.asks(1, 1, 2.4, "And what would that", "That would make the liquid boil in the pipes", until=3.7)
-    first = tell.asks(2, 1, end + 0.2, question, BILL, final=True, first=0.4)
-    tell.overtakes(first, 2, 1)
-    tell.says(1, 2, first + 0.2, BILL, ends=True)
-    return tell.told(until)
+    end = script.user_says(1, 1.0, question)
+    script.request(1, 1, 2.4, "And what would that", "That would make the liquid boil in the pipes", until=3.7)
+    first = script.request(2, 1, end + 0.2, question, BILL, final=True, first=0.4)
+    script.supersede(first, 2, 1)
+    script.assistant_says(1, 2, first + 0.2, BILL, ends=True)
+    return script.events(until)
 
 
-REFUSED = "OpenAI refuses the API key. Check the key, or choose another brain."
+REFUSED = "OpenAI refuses the API key. Check the key, or choose another model."
 GONE = (
-    "The microphone “Desk microphone” is gone. The talk goes on with “Built-in microphone”; yours is taken again when "
-    "it is back."
+    "The microphone “Desk microphone” is gone. The conversation goes on with “Built-in microphone”; yours is taken "
+    "again when it is back."
 )
 BREAD = (
     "Mix four hundred grams of flour, a little yeast, salt and three hundred grams of water, and leave it alone until "
@@ -147,34 +147,34 @@ BREAD = (
 
 
 def trouble(until: float = 10.5) -> list[e.Event]:
-    """A brain refuses its key, the one before it takes over, and a microphone is pulled out."""
-    tell = Teller(GEMMA, "cascade")
+    """A back-end refuses its key, the previous one takes over, and a microphone is unplugged."""
+    script = EventScript(GEMMA, "cascade")
     question = "How do I bake bread without kneading?"
-    end = tell.hears(1, 2.0, question)
-    tell.add(e.BackendChanged(0.8, *GPT))
-    tell.add(
+    end = script.user_says(1, 2.0, question)
+    script.add(e.BackendChanged(0.8, *GPT))
+    script.add(
         e.OracleRequested(3.4, 1, 1, *GPT, "How do I bake", False),
         e.OracleEnded(3.6, 1, "failed", 0),
         e.Failure(3.6, "backend", REFUSED, provider="openai", model="gpt-4.1-mini", about="backend"),
         e.BackendChanged(3.6, *GEMMA, "fallback", "ollama", "gemma3:4b", "http://127.0.0.1:11434"),
         e.DeviceChanged(9.0, "microphone", "moved", "Built-in microphone", GONE),
     )
-    first = tell.asks(2, 1, end + 0.2, question, BREAD, final=True, first=0.4)
-    tell.says(1, 2, first + 0.2, BREAD, ends=True)
-    return tell.told(until)
+    first = script.request(2, 1, end + 0.2, question, BREAD, final=True, first=0.4)
+    script.assistant_says(1, 2, first + 0.2, BREAD, ends=True)
+    return script.events(until)
 
 
 def measured() -> list[e.Event]:
     """Two dozen answers whose stages take differently long; two of them are slow."""
-    tell = Teller(HAIKU)
+    script = EventScript(HAIKU)
     at = 0.5
     for turn in range(1, 25):
         question = "What would that mean for a small house like mine?"
-        end = tell.hears(turn, at, question)
+        end = script.user_says(turn, at, question)
         slow = turn in (11, 24)
         delay = 1.9 if slow else 0.22 + (turn * 7 % 11) * 0.03
         answer = "It would mean less work, and a little more patience at the start."
         noticed = end + 0.15 + (turn * 5 % 7) * 0.02
-        first = tell.asks(turn, turn, noticed, question, answer, final=True, first=delay, cost=0.0004)
-        at = tell.says(turn, turn, first + 0.1 + (turn * 3 % 5) * 0.01, answer, ends=True) + 1.2
-    return tell.told(at)
+        first = script.request(turn, turn, noticed, question, answer, final=True, first=delay, cost=0.0004)
+        at = script.assistant_says(turn, turn, first + 0.1 + (turn * 3 % 5) * 0.01, answer, ends=True) + 1.2
+    return script.events(at)

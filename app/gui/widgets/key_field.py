@@ -1,7 +1,4 @@
-"""A field for a key combination that works while another window has the focus, and a button for having none.
-
-Knows nothing of what the keys do, nor of whether the system grants them.
-"""
+"""A field in which a key combination is pressed, with a button that clears it."""
 
 from __future__ import annotations
 
@@ -15,17 +12,17 @@ _KEYS = QKeySequence.SequenceFormat
 
 
 class _Edit(QKeySequenceEdit):
-    """Takes combinations; leaves bare Escape and Enter to the dialog, and bare Backspace and Delete mean none."""
+    """Records combinations; bare Escape and Enter are left to the dialog, bare Backspace and Delete clear it."""
 
     emptied = Signal()
     padded = Signal(str)
-    """A key of the number pad was pressed, which `QKeySequenceEdit` takes for another of the same character."""
+    """A key of the number pad was pressed, which `QKeySequenceEdit` mistakes for the other key of that character."""
     entered = Signal(bool)
-    let_go = Signal()
-    """Nothing is being pressed any more: what is shown is to be what is kept."""
+    abandoned = Signal()
+    """The keys were let go without a combination, or the focus has gone."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Keeps the dialog's own keys out."""
+        """Leaves the dialog's own keys to it."""
         bare = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if bare and event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter):
             event.ignore()
@@ -37,31 +34,30 @@ class _Edit(QKeySequenceEdit):
             super().keyPressEvent(event)
 
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
-        """Modifiers alone are no combination."""
+        """Ends a combination of modifiers alone."""
         super().keyReleaseEvent(event)
         if self.keySequence().isEmpty() and not event.isAutoRepeat():
-            self.let_go.emit()
+            self.abandoned.emit()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Keys that are pressed from now on are meant for here."""
         super().focusInEvent(event)
         self.entered.emit(True)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """As when the keys are let go, of which nothing may be heard here."""
+        """Ends an unfinished combination: its releases may go elsewhere."""
         super().focusOutEvent(event)
-        self.let_go.emit()
+        self.abandoned.emit()
         self.entered.emit(False)
 
 
 class KeyField(QWidget):
-    """`keys`: what is kept, like `Ctrl+Alt+M`, or empty. What is pressed is `wanted`: whoever listens keeps it with
-    `show_keys`, or puts back what there was.
+    """`keys`: the value, like `Ctrl+Alt+M`, or empty. New keys are emitted by `wanted`, and are shown only once
+    `show_keys` accepts them.
     """
 
     wanted = Signal(str)
     entered = Signal(bool)
-    """Whether keys that are pressed now are typed into this field: meanwhile no hotkey should take them."""
+    """Whether pressed keys go into this field now: meanwhile no hotkey should grab them."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -82,15 +78,15 @@ class KeyField(QWidget):
         row.addWidget(self.edit, 1)
         row.addWidget(self.none_button)
         self.edit.keySequenceChanged.connect(self._pressed)
-        self.edit.let_go.connect(self._restore)
+        self.edit.abandoned.connect(self._restore)
         self.edit.entered.connect(self.entered)
-        self.edit.padded.connect(self._want)
-        self.edit.emptied.connect(lambda: self._want(""))
-        self.none_button.clicked.connect(lambda: self._want(""))
+        self.edit.padded.connect(self._request)
+        self.edit.emptied.connect(lambda: self._request(""))
+        self.none_button.clicked.connect(lambda: self._request(""))
         self.show_keys("")
 
     def show_keys(self, keys: str) -> None:
-        """Shows what is kept now."""
+        """Sets the value."""
         self.keys = keys
         blocked = self.edit.blockSignals(True)
         self.edit.setKeySequence(QKeySequence(keys, _KEYS.PortableText))
@@ -101,13 +97,13 @@ class KeyField(QWidget):
 
     def _pressed(self, sequence: QKeySequence) -> None:
         if keys := sequence.toString(_KEYS.PortableText):
-            self._want(keys)
+            self._request(keys)
 
     def _restore(self) -> None:
         with contextlib.suppress(RuntimeError):  # the dialog is being taken down
             self.show_keys(self.keys)
 
-    def _want(self, keys: str) -> None:
+    def _request(self, keys: str) -> None:
         focused = self.none_button.hasFocus()
         if keys != self.keys:
             self.wanted.emit(keys)
