@@ -52,10 +52,10 @@ def explain(error: Exception, server: OllamaServer, *, mid_answer: bool = False)
         if is_connect_timeout(error):
             return no_connection(error, server.where)
         return no_connection(error, f"{server.address} (Ollama)", "Start it (“ollama serve”)")
-    told = match_rules(failure, _RULES, where=server.where, model=server.model, address=server.address)
-    if told is None:
+    explained = match_rules(failure, _RULES, where=server.where, model=server.model, address=server.address)
+    if explained is None:
         raise error
-    return told
+    return explained
 
 
 def _broken_off(error: Exception) -> bool:

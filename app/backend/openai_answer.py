@@ -37,7 +37,7 @@ MOST_REFUSALS = 8
 class OpenAIAnswer(AnswerAttempts):
     """The attempts at one answer.
 
-    `create` makes the library's request from a body. `accepted` is told the dialect and the request that the server
+    `create` makes the library's request from a body. `accepted` gets the dialect and the request that the server
     accepted; what is learned counts only then.
     """
 

@@ -64,10 +64,10 @@ def explain(error: Exception, server: ServerInfo, *, mid_answer: bool = False) -
     if not mid_answer and _cannot_connect(error):
         return no_connection(error, server.where)
     failure = Failure(error, status_of(error), complaint_of(error), mid_answer, server.has_key, server.known)
-    told = match_rules(failure, _RULES, where=server.where, model=server.model, retry_after=retry_after(error))
-    if told is None:
+    explained = match_rules(failure, _RULES, where=server.where, model=server.model, retry_after=retry_after(error))
+    if explained is None:
         raise error
-    return told
+    return explained
 
 
 def _cannot_connect(error: Exception) -> bool:

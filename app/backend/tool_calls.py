@@ -63,7 +63,7 @@ async def _stream(backend: Backend, request: ChatRequest, tools: Tools) -> Async
 
 
 async def _rounds(backend: Backend, request: ChatRequest, tools: Tools) -> AsyncGenerator[StreamItem, None]:
-    said = False
+    spoke = False
     for number in range(MOST_ROUNDS + 1):
         calls: list[ToolCall] = []
         words = ""
@@ -73,10 +73,10 @@ async def _rounds(backend: Backend, request: ChatRequest, tools: Tools) -> Async
                     calls.append(item)
                     continue
                 if isinstance(item, str):
-                    if item.strip() and said and not words:
+                    if item.strip() and spoke and not words:
                         yield " "  # what was said before the tool is a sentence of its own
                     words += item
-                    said = said or bool(item.strip())
+                    spoke = spoke or bool(item.strip())
                 yield item
         if not calls:
             return
@@ -86,8 +86,8 @@ async def _rounds(backend: Backend, request: ChatRequest, tools: Tools) -> Async
         tasks = [asyncio.ensure_future(tools.call(call.name, call.arguments)) for call in calls]
         try:
             await asyncio.wait(tasks, timeout=PATIENCE_SECONDS)
-            if not said and not all(task.done() for task in tasks):
-                said = True
+            if not spoke and not all(task.done() for task in tasks):
+                spoke = True
                 yield f"{BRIDGE} "
             results = await asyncio.gather(*tasks)
         finally:

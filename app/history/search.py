@@ -64,18 +64,18 @@ class Query:
         folded, places = _fold(text)
         first = self._any.search(folded)
         found, after = (0, 0) if first is None else _where(first, places)
-        begin = 0 if found <= BEFORE else text.find(" ", found - BEFORE, found) + 1 or found
+        start = 0 if found <= BEFORE else text.find(" ", found - BEFORE, found) + 1 or found
         end = len(text)
-        if end - begin > AROUND:
-            end = max(text.rfind(" ", begin, begin + AROUND), after)
-            end = end if end > begin else begin + AROUND
-        shown, place = [], begin
+        if end - start > AROUND:
+            end = max(text.rfind(" ", start, start + AROUND), after)
+            end = end if end > start else start + AROUND
+        shown, place = [], start
         while first is not None and (match := _where(first, places))[1] <= end:
             shown += [text[place : match[0]], "\x02", text[match[0] : match[1]], "\x03"]
             place = match[1]
             first = self._any.search(folded, first.end())
         shown.append(text[place:end])
-        return f"{'…' if begin else ''}{''.join(shown)}{'…' if end < len(text) else ''}"
+        return f"{'…' if start else ''}{''.join(shown)}{'…' if end < len(text) else ''}"
 
     def _query(self, place: int) -> tuple[str, list[str]]:
         """Returns the query for the turns that contain a word, and its arguments."""
@@ -102,8 +102,8 @@ class Query:
 
 def _where(match: re.Match[str], places: list[int] | None) -> tuple[int, int]:
     """Returns the span in the text itself of a match in the folded text."""
-    begin, end = match.span()
-    return (begin, end) if places is None else (places[begin], places[end - 1] + 1)
+    start, end = match.span()
+    return (start, end) if places is None else (places[start], places[end - 1] + 1)
 
 
 def _fold(text: str) -> tuple[str, list[int] | None]:

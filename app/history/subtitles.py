@@ -21,9 +21,9 @@ SPEAKERS = {"user": "You", "assistant": "KAME"}
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Lines that are shown from `begin` to `end`, in seconds."""
+    """Lines that are shown from `start` to `end`, in seconds."""
 
-    begin: float
+    start: float
     end: float
     text: str
 
@@ -31,10 +31,10 @@ class Cue:
 def subtitles(talks: Sequence[tuple[float, Sequence[TimedTurn]]]) -> str:
     """Returns the file for the start of each talk on the common clock and its turns."""
     cues = sorted(
-        (cue for offset, turns in talks for cue in _talk_cues(offset, turns)), key=lambda cue: (cue.begin, cue.end)
+        (cue for offset, turns in talks for cue in _talk_cues(offset, turns)), key=lambda cue: (cue.start, cue.end)
     )
     return "".join(
-        f"{number}\n{_stamp(cue.begin)} --> {_stamp(cue.end)}\n{cue.text}\n\n" for number, cue in enumerate(cues, 1)
+        f"{number}\n{_stamp(cue.start)} --> {_stamp(cue.end)}\n{cue.text}\n\n" for number, cue in enumerate(cues, 1)
     )
 
 
@@ -44,10 +44,10 @@ def _talk_cues(offset: float, turns: Sequence[TimedTurn]) -> Iterator[Cue]:
             group for timed in turns if timed.turn.speaker == speaker for group in _cut(timed.words, SPEAKERS[speaker])
         ]
         for place, group in enumerate(groups):
-            begin, end = group[0].begin, max(group[-1].end, group[0].begin + SHORTEST_SECONDS)
+            start, end = group[0].start, max(group[-1].end, group[0].start + SHORTEST_SECONDS)
             if place + 1 < len(groups):  # cues of one side must not overlap
-                end = min(end, max(groups[place + 1][0].begin, begin + 0.001))
-            yield Cue(offset + begin, offset + end, "\n".join(_wrap(SPEAKERS[speaker], group)))
+                end = min(end, max(groups[place + 1][0].start, start + 0.001))
+            yield Cue(offset + start, offset + end, "\n".join(_wrap(SPEAKERS[speaker], group)))
 
 
 def _cut(words: Sequence[TimedWord], speaker: str) -> Iterator[list[TimedWord]]:
@@ -55,8 +55,8 @@ def _cut(words: Sequence[TimedWord], speaker: str) -> Iterator[list[TimedWord]]:
     for word in words:
         if group and (
             len(_wrap(speaker, [*group, word])) > LINES
-            or word.end - group[0].begin > LONGEST_SECONDS
-            or word.begin - group[-1].end > PAUSE_SECONDS
+            or word.end - group[0].start > LONGEST_SECONDS
+            or word.start - group[-1].end > PAUSE_SECONDS
             or (group[-1].text[-1] in ".?!。？！" and sum(len(w.text) + 1 for w in group) >= SENTENCE_CHARS)
         ):
             yield group

@@ -21,7 +21,7 @@ class TimedWord:
     """A word with its start and end, in seconds of the talk."""
 
     text: str
-    begin: float
+    start: float
     end: float
 
 

@@ -136,11 +136,11 @@ def judge(
     beside = f", {reserved / 1e9:.1f} GB of them for speech recognition" if reserved else ""
     free = f"{free_bytes / 1e9:.1f} GB"
     free_bytes -= reserved
-    wanted = Plan(precision, asked, needed_bytes(shape, precision, asked))
-    if wanted.bytes <= free_bytes:
-        return Fit(wanted, (), f"{name} fits: {wanted.words} of {free} free{beside}.")
-    offers = _smaller_plans(shape, wanted, free_bytes)
-    have = f"{wanted.bytes / 1e9:.1f} GB in {precision}, and {free} of the card are free{beside}"
+    requested = Plan(precision, asked, needed_bytes(shape, precision, asked))
+    if requested.bytes <= free_bytes:
+        return Fit(requested, (), f"{name} fits: {requested.words} of {free} free{beside}.")
+    offers = _smaller_plans(shape, requested, free_bytes)
+    have = f"{requested.bytes / 1e9:.1f} GB in {precision}, and {free} of the card are free{beside}"
     if offers:
         return Fit(None, offers, f"{name} needs {have}. This fits: {'; or '.join(p.words for p in offers)}.")
     advice = "Choose a smaller speech recognition, close" if reserved else "Close"
@@ -152,14 +152,14 @@ def judge(
     )
 
 
-def _smaller_plans(shape: Shape, wanted: Plan, free_bytes: int) -> tuple[Plan, ...]:
-    """Returns for each precision up to the wanted one the plan with the longest context that fits."""
+def _smaller_plans(shape: Shape, requested: Plan, free_bytes: int) -> tuple[Plan, ...]:
+    """Returns for each precision up to the requested one the plan with the longest context that fits."""
     offers = []
-    contexts = dict.fromkeys((wanted.context, wanted.context // 2, max(LEAST_CONTEXT, wanted.context // 4)))
-    for precision in PRECISIONS[PRECISIONS.index(wanted.precision) :]:
+    contexts = dict.fromkeys((requested.context, requested.context // 2, max(LEAST_CONTEXT, requested.context // 4)))
+    for precision in PRECISIONS[PRECISIONS.index(requested.precision) :]:
         for frames in contexts:
             plan = Plan(precision, frames, needed_bytes(shape, precision, frames))
-            if plan != wanted and frames >= min(LEAST_CONTEXT, wanted.context) and plan.bytes <= free_bytes:
+            if plan != requested and frames >= min(LEAST_CONTEXT, requested.context) and plan.bytes <= free_bytes:
                 offers.append(plan)
                 break
     return tuple(offers)

@@ -93,9 +93,9 @@ def require_file(path: Path) -> None:
         )
 
 
-def truncated(path: Path, size: int, wanted: int | None) -> ModelError:
-    """Returns the error for a file of `size` bytes that should have `wanted`; None: more, but how many is unknown."""
-    more = f" of {wanted:,}" if wanted else ""
+def truncated(path: Path, size: int, expected: int | None) -> ModelError:
+    """Returns the error for a file of `size` bytes that should have `expected`; None: more, but how many is unknown."""
+    more = f" of {expected:,}" if expected else ""
     return ModelError(
         f"{path.name} is cut short: it has {size:,}{more} bytes. Download it again, and the rest is fetched."
     )

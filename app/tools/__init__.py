@@ -90,7 +90,7 @@ def make_toolbox(names: Collection[str], *, folders: Sequence[Path] = (), server
         tools.append(Clock())
     if "files" in names:
         tools += files_tools(folders)
-    wanted = {name.removeprefix(MCP_PREFIX) for name in names if name.startswith(MCP_PREFIX)}
-    chosen = [server for server in servers if server.name in wanted]
-    missing = sorted(wanted - {server.name for server in chosen})
+    requested = {name.removeprefix(MCP_PREFIX) for name in names if name.startswith(MCP_PREFIX)}
+    chosen = [server for server in servers if server.name in requested]
+    missing = sorted(requested - {server.name for server in chosen})
     return Toolbox(tools, servers=[*chosen, *map(McpServer, missing)])

@@ -43,18 +43,18 @@ class Clock:
 
     async def call(self, arguments: Mapping[str, Any]) -> str:
         """Returns date and time in one line. Raises ToolError for an unknown zone."""
-        wanted = str(arguments.get("zone") or "").strip()
-        if not wanted or wanted.lower() in ("local", "here"):
+        name = str(arguments.get("zone") or "").strip()
+        if not name or name.lower() in ("local", "here"):
             return _describe(self._now(None), "the user's time zone")
-        zone = await asyncio.to_thread(_find_zone, wanted)  # zones are read from files
+        zone = await asyncio.to_thread(_find_zone, name)  # zones are read from files
         return _describe(self._now(zone), str(zone))
 
 
-def _find_zone(wanted: str) -> tzinfo:
-    if wanted.upper() in ("UTC", "GMT", "Z"):
+def _find_zone(name: str) -> tzinfo:
+    if name.upper() in ("UTC", "GMT", "Z"):
         return UTC
     try:
-        return zoneinfo.ZoneInfo(wanted.replace(" ", "_"))
+        return zoneinfo.ZoneInfo(name.replace(" ", "_"))
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
         pass  # unknown, not a valid name, or the name of a folder
     # Models also write “Tokyo” or “america/new york”.
@@ -64,10 +64,10 @@ def _find_zone(wanted: str) -> tzinfo:
             "This machine has no table of time zones (on Windows it comes with the Python package tzdata), so only "
             "the user's own time and UTC can be told."
         )
-    plain = wanted.replace(" ", "_").lower()
+    plain = name.replace(" ", "_").lower()
     found = sorted(name for name in known if plain in (name.lower(), name.rpartition("/")[2].lower()))
     if not found:
-        raise ToolError(f"There is no time zone “{wanted[:60]}”: name one such as Europe/Berlin or Asia/Tokyo.")
+        raise ToolError(f"There is no time zone “{name[:60]}”: name one such as Europe/Berlin or Asia/Tokyo.")
     return zoneinfo.ZoneInfo(min(found, key=lambda name: ("/" not in name, name)))
 
 

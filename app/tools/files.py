@@ -97,13 +97,13 @@ def files_tools(folders: Sequence[Path]) -> tuple[FilesTool, ...]:
     )
 
 
-def _list(folders: Folders, wanted: str) -> str:
-    if not wanted.strip(" /\\.") and len(folders.names) != 1:
+def _list(folders: Folders, requested: str) -> str:
+    if not requested.strip(" /\\.") and len(folders.names) != 1:
         if not folders.names:
             folders.find("")  # raises
         there = {place.shown for place in folders.roots()}
         return "\n".join(f"{name}/" if name in there else f"{name}/ (not there at present)" for name in folders.names)
-    place = folders.find(wanted)
+    place = folders.find(requested)
     if not place.real.is_dir():
         raise ToolError(f"“{place.shown}” is a file: read_file reads it.")
     entries = list(entries_of(place))
@@ -123,8 +123,8 @@ def _list(folders: Folders, wanted: str) -> str:
     return "\n".join(lines)
 
 
-def _read(folders: Folders, wanted: str, offset: int) -> str:
-    place = folders.find(wanted)
+def _read(folders: Folders, requested: str, offset: int) -> str:
+    place = folders.find(requested)
     if place.real.is_dir():
         raise ToolError(f"“{place.shown}” is a folder: list_files lists it.")
     data, whole = read_bytes(place.real, READ_BYTES)
@@ -147,8 +147,8 @@ def _read(folders: Folders, wanted: str, offset: int) -> str:
     return f"{page}\n{note}]"
 
 
-def _find(folders: Folders, wanted: str, where: str) -> str:
-    needle = " ".join(wanted.split()).casefold()
+def _find(folders: Folders, requested: str, where: str) -> str:
+    needle = " ".join(requested.split()).casefold()
     if not needle:
         raise ToolError("There is nothing to look for: give a word or a phrase.")
     deadline = time.monotonic() + FIND_SECONDS
@@ -177,7 +177,7 @@ def _find(folders: Folders, wanted: str, where: str) -> str:
     if note:
         note += f" ({searched:,} files searched): name a folder or a longer phrase."
     if not found:
-        return note or f"Nothing in {searched:,} files says “{wanted[:LINE_CHARS]}”."
+        return note or f"Nothing in {searched:,} files says “{requested[:LINE_CHARS]}”."
     return "\n".join([*found[:FOUND], *([note] if note else [])])
 
 

@@ -65,9 +65,9 @@ class Folders:
                 continue
         return places
 
-    def find(self, wanted: str) -> Place:
+    def find(self, requested: str) -> Place:
         """Returns the place of a path. Raises ToolError if it does not exist or is not permitted."""
-        name, rest = self._split(wanted)
+        name, rest = self._split(requested)
         root = self._root(name)
         shown = "/".join([name, *rest])
         try:
@@ -99,13 +99,13 @@ class Folders:
             raise ToolError(f"The folder “{name}” leads elsewhere now than when the user permitted it; it is not read.")
         return Place(real, real, name)
 
-    def _split(self, wanted: str) -> tuple[str, list[str]]:
+    def _split(self, requested: str) -> tuple[str, list[str]]:
         """Returns the folder's name and the plain names below it. Raises ToolError for anything else."""
         if not self._roots:
             raise ToolError("The user has permitted no folder. Folders are permitted in the settings, under Tools.")
-        if len(wanted) > PATH_CHARS or any(ord(char) < 32 for char in wanted):
+        if len(requested) > PATH_CHARS or any(ord(char) < 32 for char in requested):
             raise ToolError("That is no path: it is too long or holds control characters.")
-        flat = wanted.strip().replace("\\", "/")
+        flat = requested.strip().replace("\\", "/")
         if flat.startswith("/") or PureWindowsPath(flat).drive:
             raise ToolError(
                 f"Absolute paths are not taken. Write FOLDER/name, with one of these folders: {', '.join(self.names)}."

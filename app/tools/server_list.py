@@ -59,8 +59,8 @@ def load_servers(path: Path) -> tuple[list[McpServer], str]:
 def read_list(path: Path) -> ServerList:
     """Returns all entries, also those that can't be used. Never raises for the file's contents."""
     document, trouble = _read(path)
-    told = f"{trouble[0]}: none is used, and it can't be changed here. {trouble[1]}" if trouble else ""
-    return ServerList(tuple(entry_of(name, raw) for name, raw in _entries_of(document).items()), told)
+    notice = f"{trouble[0]}: none is used, and it can't be changed here. {trouble[1]}" if trouble else ""
+    return ServerList(tuple(entry_of(name, raw) for name, raw in _entries_of(document).items()), notice)
 
 
 def change_list(path: Path, changed: Sequence[ServerEntry], removed: Sequence[str] = ()) -> None:

@@ -169,8 +169,8 @@ def _parse(spec: ToolSpec, arguments: str) -> dict[str, Any]:
         if schema is None and spec.parameters.get("additionalProperties") is False:
             takes = ", ".join(known) or "nothing"
             raise ToolError(f"“{spec.name}” does not take “{name[:64]}”; it takes: {takes}.")
-        wanted = schema.get("type") if isinstance(schema, dict) else None
-        kinds = [wanted] if isinstance(wanted, str) else wanted or []
+        wanted_type = schema.get("type") if isinstance(schema, dict) else None
+        kinds = [wanted_type] if isinstance(wanted_type, str) else wanted_type or []
         if kinds and not any(_has_type(value, kind) for kind in kinds):
             raise ToolError(f"“{name}” of “{spec.name}” must be of type {' or '.join(kinds)}. Call it again.")
     return values

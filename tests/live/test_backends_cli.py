@@ -123,23 +123,8 @@ def test_an_answer_goes_to_standard_output_and_its_numbers_beside_it(capsys: pyt
 def test_what_is_asked_for_is_passed_on(capsys: pytest.CaptureFixture[str]) -> None:
     script = Script(("Arr", "."))
     with peer(script) as url:
-        code, document = run(
-            capsys,
-            "ask",
-            "--backend",
-            "compatible",
-            "--base-url",
-            f"{url}/v1",
-            "--model",
-            "large",
-            "--persona",
-            "You are a pirate.",
-            "--temperature",
-            "1.5",
-            "--max-tokens",
-            "7",
-            "Who are you?",
-        )
+        options = f"--backend compatible --base-url {url}/v1 --model large --temperature 1.5 --max-tokens 7".split()
+        code, document = run(capsys, "ask", *options, "--persona", "You are a pirate.", "Who are you?")
     body = script.requests[-1]
     told = body["messages"][0]["content"]
     assert told.startswith("You are a pirate. ") and "read aloud" in told and "voice assistant" not in told

@@ -71,22 +71,8 @@ def test_doctor_names_commands_as_they_work_here(
 
 
 def test_the_frame_bench_runs_where_it_can_and_says_where_it_cannot(capsys: pytest.CaptureFixture[str]) -> None:
-    code, document = run(
-        capsys,
-        "bench",
-        "frame",
-        "--random-weights",
-        "--size",
-        "tiny",
-        "--device",
-        "cpu",
-        "--frames",
-        "3",
-        "--context",
-        "120",
-        "--context-fill",
-        "50",
-    )
+    tiny = "bench frame --random-weights --size tiny --device cpu --frames 3 --context 120 --context-fill 50"
+    code, document = run(capsys, *tiny.split())
     [one] = document["frames"]
     assert code == 0 and (one["context"], one["filled"]) == (120, 50) and one["parts"]["depth"]["p50"] > 0
     code, document = run(capsys, "bench", "frame", "--random-weights", "--device", "cuda")
@@ -108,24 +94,8 @@ def test_a_sound_file_goes_through_a_small_model_at_the_command_line(
 ) -> None:
     weights = _silent(make_checkpoint(tmp_path / "weights"))
     question = sounds.write(tmp_path / "q.wav", sounds.room(2.0))
-    code, document = run(
-        capsys,
-        "talk",
-        "--frontend",
-        "kame",
-        "--weights",
-        str(weights),
-        "--device",
-        "cpu",
-        "--delay-ms",
-        "160",
-        "--input",
-        str(question),
-        "--output",
-        str(tmp_path / "a.wav"),
-        "--record",
-        str(tmp_path / "record"),
-    )
+    files = ("--weights", weights, "--input", question, "--output", tmp_path / "a.wav", "--record", tmp_path / "record")
+    code, document = run(capsys, *"talk --frontend kame --device cpu --delay-ms 160".split(), *map(str, files))
     assert code == 2 and "No words were heard" in document["failures"][-1]  # an empty room
     samples, rate = soundfile.read(tmp_path / "a.wav", dtype="float32")
     assert rate == 24_000 and len(samples) >= 2.0 * rate and np.abs(samples).max() > 0

@@ -1,10 +1,17 @@
-"""Talks as they might have happened, for those who keep them."""
+"""Talks for the tests of the history, and a history to put them into."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 
 from app.conversation import events as e
+from app.history.base import HistoryService, Setup
+from app.history.store import HistoryStore
+
+MOON = ("How far away is the moon tonight?", "Some 384,000 kilometres, give or take.")
+TEA = ("Wie trinkt man grünen Tee?", "Nicht zu heiß, und ohne Zucker.")
 
 
 def asked_and_answered(
@@ -58,3 +65,39 @@ def numbered(mark: str) -> Iterator[e.Event]:
         for _ in range(14):
             serial += 1
             yield e.AssistantSaid(serial * 0.05, turn, f"{mark}{serial}", turn)
+
+
+class Clock:
+    """Seconds since 1970, one more at each call."""
+
+    def __init__(self) -> None:
+        self.now = 1_700_000_000.0
+
+    def __call__(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+@asynccontextmanager
+async def kept(folder: Path, **options: object) -> AsyncIterator[HistoryStore]:
+    """A history in `folder` that is closed at the end."""
+    history = HistoryStore(folder / "history.sqlite3", folder / "recordings", **options)
+    try:
+        yield history
+    finally:
+        await history.close()
+
+
+def hold(history: HistoryService, key: str, *pairs: tuple[str, str], setup: Setup = Setup(), **options: object) -> list:  # noqa: B008
+    """Stores a talk in a conversation; returns its events."""
+    events = talk(*pairs, **options)
+    log = history.begin(key, setup)
+    for event in events:
+        log.put(event)
+    log.end()
+    return events
+
+
+def everywhere(folder: Path) -> bytes:
+    """All bytes of all files."""
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -58,6 +60,20 @@ def make(kind: str, url: str, *, model: str | None = None, key: str = SECRET) ->
     )
 
 
+@asynccontextmanager
+async def opened(
+    kind: str, *script: Reply, wire: Wire | None = None, model: str | None = None
+) -> AsyncIterator[tuple[Wire, Backend]]:
+    """A running wire and an open adapter for `kind` in front of it."""
+    async with wire or wire_for(kind, *script) as running:
+        backend = make(kind, running.url, model=model)
+        try:
+            await backend.open()
+            yield running, backend
+        finally:
+            await backend.close()
+
+
 async def ask(backend: Backend, request: ChatRequest = REQUEST) -> list[StreamItem]:
     """All items of an answer that say something."""
     async with backend.stream(request) as items:
@@ -93,29 +109,17 @@ def check_sentence(error: BackendError) -> None:
 
 
 async def fault_then_answer(kind: str, *faults: Reply) -> tuple[str, BackendError, Wire]:
-    """Asks into the faults, and once more, which is answered: the session goes on."""
-    wire = wire_for(kind, *faults, SPEECHES[kind].answer())
-    async with wire:
-        backend = make(kind, wire.url)
-        try:
-            await backend.open()
-            got, error = await fail(backend)
-            assert await say(backend) == TEXT
-        finally:
-            await backend.close()
+    """Requests an answer into the faults, and another one afterwards, which succeeds: the session goes on."""
+    async with opened(kind, *faults, SPEECHES[kind].answer()) as (wire, backend):
+        got, error = await fail(backend)
+        assert await say(backend) == TEXT
     return got, error, wire
 
 
 async def answered_after(kind: str, *script: Reply) -> Wire:
     """The script's last reply is an answer, and its text comes as if nothing had been before."""
-    wire = wire_for(kind, *script)
-    async with wire:
-        backend = make(kind, wire.url)
-        try:
-            await backend.open()
-            assert await say(backend) == TEXT
-        finally:
-            await backend.close()
+    async with opened(kind, *script) as (wire, backend):
+        assert await say(backend) == TEXT
     return wire
 
 
@@ -134,17 +138,12 @@ async def answers_to(
     wire: Wire | None = None,
 ) -> tuple[list[StreamItem], list[Any]]:
     """The last answer's items, and the bodies of all requests."""
-    wire = wire or wire_for(kind, *script)
-    async with wire:
-        backend = make(kind, wire.url, model=model)
-        try:
-            await backend.open()
-            for _ in range(times):
-                items = await ask(backend, request)
-        finally:
-            await backend.close()
-    return items, [seen.body for seen in wire.seen]
+    async with opened(kind, *script, wire=wire, model=model) as (running, backend):
+        for _ in range(times):
+            items = await ask(backend, request)
+    return items, [seen.body for seen in running.seen]
 
 
 def words_in(items: list[StreamItem]) -> str:
+    """The text of an answer's items."""
     return "".join(item for item in items if isinstance(item, str))

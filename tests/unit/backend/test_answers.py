@@ -22,6 +22,7 @@ from tests.unit.backend.adapters import (
     each,
     fail,
     make,
+    opened,
     say,
     wire_for,
     words_in,
@@ -188,11 +189,8 @@ async def test_thoughts_that_take_the_limit_up_get_more_room(kind: str) -> None:
 @each
 async def test_thoughts_without_end_are_an_empty_answer(kind: str) -> None:
     spent = SPEECHES[kind].answer((), finish="length")
-    async with wire_for(kind, spent, spent) as wire:
-        backend = make(kind, wire.url)
-        await backend.open()
+    async with opened(kind, spent, spent) as (_, backend):
         _, error = await fail(backend)
-        await backend.close()
     assert error.kind == "empty"
 
 

@@ -21,8 +21,8 @@ from tests.unit.backend.adapters import (
     fault_then_answer,
     has_words,
     make,
+    opened,
     say,
-    wire_for,
 )
 
 
@@ -76,12 +76,9 @@ async def test_bytes_that_end_in_mid_letter(kind: str) -> None:
     cut = data.index("🙂".encode()) + 2
     halves = replace(SPEECHES[kind].answer(), parts=(data[:cut], data[cut:]), pause=0.02)
     single = replace(halves, parts=tuple(data[n : n + 1] for n in range(len(data))), pause=0)
-    async with wire_for(kind, halves, single) as wire:
-        backend = make(kind, wire.url)
-        await backend.open()
+    async with opened(kind, halves, single) as (_, backend):
         assert await say(backend) == "Zürich – 東京 🙂."
         assert await say(backend) == "Zürich – 東京 🙂."
-        await backend.close()
 
 
 @each
@@ -95,11 +92,8 @@ async def test_an_empty_answer(kind: str, words: tuple[str, ...]) -> None:
 @each
 async def test_a_request_for_one_token_may_be_answered_with_none(kind: str) -> None:
     """It has the talk read in advance."""
-    async with wire_for(kind, SPEECHES[kind].answer((), finish="length")) as wire:
-        backend = make(kind, wire.url)
-        await backend.open()
+    async with opened(kind, SPEECHES[kind].answer((), finish="length")) as (_, backend):
         assert await say(backend, replace(REQUEST, max_tokens=1)) == ""
-        await backend.close()
 
 
 @each_openai_like
@@ -150,23 +144,18 @@ async def test_a_fault_told_in_the_stream() -> None:
 @each
 async def test_leaving_a_stream_closes_its_connection(kind: str) -> None:
     slow = replace(SPEECHES[kind].answer([f" word{n}" for n in range(400)]), pause=0.01)
-    async with wire_for(kind, slow, SPEECHES[kind].answer()) as wire:
-        backend = make(kind, wire.url)
-        await backend.open()
+    async with opened(kind, slow, SPEECHES[kind].answer()) as (wire, backend):
         async with backend.stream(REQUEST) as items:
             async for item in items:
                 if item:
                     break
         assert await wire.client_left(2), "the server still sends"
         assert await say(backend) == TEXT
-        await backend.close()
 
 
 @each
 async def test_a_cancelled_task_closes_its_connection(kind: str) -> None:
-    async with wire_for(kind, Reply(0, fault="hang"), SPEECHES[kind].answer()) as wire:
-        backend = make(kind, wire.url)
-        await backend.open()
+    async with opened(kind, Reply(0, fault="hang"), SPEECHES[kind].answer()) as (wire, backend):
         task = asyncio.create_task(say(backend))
         while not wire.seen:
             await asyncio.sleep(0.005)
@@ -175,4 +164,3 @@ async def test_a_cancelled_task_closes_its_connection(kind: str) -> None:
             await task
         assert await wire.client_left(2), "the server is still asked"
         assert await say(backend) == TEXT
-        await backend.close()

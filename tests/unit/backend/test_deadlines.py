@@ -13,7 +13,16 @@ from app.backend import deadlines, openai_answer
 from app.backend.base import text_of
 from app.backend.deadlines import LEAST_CHARS
 from tests.support.wire import Reply
-from tests.unit.backend.adapters import REQUEST, SPEECHES, TEXT, each, fault_then_answer, has_words, make, say, wire_for
+from tests.unit.backend.adapters import (
+    REQUEST,
+    SPEECHES,
+    TEXT,
+    each,
+    fault_then_answer,
+    has_words,
+    opened,
+    say,
+)
 
 
 @each
@@ -46,15 +55,11 @@ async def test_one_token_a_second_is_an_answer() -> None:
         answer = SPEECHES[kind].answer()
         first = next(n for n, part in enumerate(answer.parts) if b"Paris" in part) + 1
         three = (b"".join(answer.parts[:first]), answer.parts[first], b"".join(answer.parts[first + 1 :]))
-        async with wire_for(kind, replace(answer, parts=three, pause=1.0)) as wire:
-            backend = make(kind, wire.url)
-            await backend.open()
-            times = []
-            async with backend.stream(REQUEST) as items:
-                async for _ in text_of(items):
-                    times.append(time.monotonic())
-            await backend.close()
-            return times
+        async with (
+            opened(kind, replace(answer, parts=three, pause=1.0)) as (_, backend),
+            backend.stream(REQUEST) as items,
+        ):
+            return [time.monotonic() async for _ in text_of(items)]
 
     for times in await asyncio.gather(*map(slowly, ["compatible", "ollama"])):
         words = [t for a, t in zip([0.0, *times], times, strict=False) if t - a > 0.5]
@@ -65,9 +70,7 @@ async def test_one_token_a_second_is_an_answer() -> None:
 async def test_ten_thousand_tokens_a_second(kind: str) -> None:
     words = [f" w{number}" for number in range(5_000)]
     answer = SPEECHES[kind].answer(words, burst=100, pause=0.01)
-    async with wire_for(kind, answer) as wire:
-        backend = make(kind, wire.url)
-        await backend.open()
+    async with opened(kind, answer) as (_, backend):
         beats: list[float] = []
 
         async def beat() -> None:
@@ -80,7 +83,6 @@ async def test_ten_thousand_tokens_a_second(kind: str) -> None:
         text = await say(backend, replace(REQUEST, max_tokens=10_000))
         seconds = time.monotonic() - begin
         heart.cancel()
-        await backend.close()
     assert text == "".join(words)
     gaps = sorted(b - a for a, b in pairwise(beats))
     assert seconds < 10 and gaps[len(gaps) // 2] < 0.06, f"{seconds:.1f} s, {gaps[-9:]}: the loop must live meanwhile"
@@ -90,16 +92,13 @@ async def test_ten_thousand_tokens_a_second(kind: str) -> None:
 async def test_an_endless_answer_is_cut_off(kind: str) -> None:
     parts = SPEECHES[kind].parts((), finish="", usage=(0, 0, 0)) if kind != "google" else ()
     endless = replace(SPEECHES[kind].answer(), parts=parts, repeat=SPEECHES[kind].delta(" word"))
-    async with wire_for(kind, endless, SPEECHES[kind].answer()) as wire:
-        backend = make(kind, wire.url)
-        await backend.open()
+    async with opened(kind, endless, SPEECHES[kind].answer()) as (wire, backend):
         begin = time.monotonic()
         text = await say(backend)
         assert len(text) == LEAST_CHARS and text.startswith(" word word")
         assert await wire.client_left(), "the server still sends"
         assert time.monotonic() - begin < 3
         assert await say(backend) == TEXT
-        await backend.close()
 
 
 @pytest.mark.parametrize("kind", ["compatible", "ollama"])
@@ -107,14 +106,11 @@ async def test_a_line_of_five_megabytes(kind: str) -> None:
     big = SPEECHES[kind].delta("word " * 1_000_000)
     pieces = tuple(big[place : place + 16_000] for place in range(0, len(big), 16_000))
     long = replace(SPEECHES[kind].answer(), parts=pieces)
-    async with wire_for(kind, long, SPEECHES[kind].answer()) as wire:
-        backend = make(kind, wire.url)
-        await backend.open()
+    async with opened(kind, long, SPEECHES[kind].answer()) as (_, backend):
         begin = time.monotonic()
         text = await say(backend)
         assert len(text) == LEAST_CHARS and time.monotonic() - begin < 4
         assert await say(backend) == TEXT
-        await backend.close()
 
 
 @pytest.mark.parametrize("kind", ["compatible", "ollama"])

@@ -20,6 +20,7 @@ from tests.unit.backend.adapters import (
     answers_to,
     fail,
     make,
+    opened,
     say,
     wire_for,
     words_in,
@@ -152,15 +153,12 @@ async def test_what_is_refused_in_every_way_is_told_and_spoils_nothing(kind: str
     wire = _Picky(kind, [(lambda b: refuse[0], SPEECHES[kind].refusal(400, "Bad Request"))])
     wire._standing = wire_for(kind)._standing
     request = replace(REQUEST, tools=(CLOCK,))
-    async with wire:
-        backend = make(kind, wire.url)
-        await backend.open()
+    async with opened(kind, wire=wire) as (_, backend):
         _, error = await fail(backend, request)
         assert error.kind == "request" and "does not accept the request" in str(error)
         assert len(wire.seen) <= 9
         refuse[0] = False
         assert await say(backend, request) == TEXT
-        await backend.close()
     assert wire.seen[-1].body == wire.seen[0].body, "a refusal that was about something else has taught nothing"
 
 
@@ -212,13 +210,10 @@ LONG = ChatRequest(
 )
 async def test_a_talk_that_is_too_long_is_asked_shorter(kind: str, status: int, message: str) -> None:
     too_long = SPEECHES[kind].refusal(status, message)
-    async with wire_for(kind, too_long, too_long, SPEECHES[kind].answer()) as wire:
-        backend = make(kind, wire.url)
-        await backend.open()
+    async with opened(kind, too_long, too_long, SPEECHES[kind].answer()) as (wire, backend):
         before = backend.traits.history_words
         assert await say(backend, LONG) == TEXT
         assert backend.traits.history_words < before, "the next requests are to fit at once"
-        await backend.close()
     sizes = [len(seen.body["messages"]) for seen in wire.seen]
     assert sizes[0] > sizes[1] > sizes[2] >= 2
     for seen in wire.seen:

@@ -21,9 +21,7 @@ from app.history.timing import timed_turns
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.session.recorder import Recorder
-from tests.support.history import asked_and_answered, talk
-
-MOON = ("How far away is the moon tonight?", "Some 384,000 kilometres, give or take.")
+from tests.support.history import MOON, asked_and_answered, talk
 
 
 def _cues(text: str) -> list[tuple[float, float, str]]:

@@ -21,9 +21,8 @@ from app.history.serialization import EVENT_TYPES, checked_event
 from app.history.store import HistoryStore
 from app.session.control import BackendChoice, ToolChoice
 from app.session.errors import UserError
-from tests.support.history import talk
+from tests.support.history import MOON, talk
 
-MOON = ("How far away is the moon tonight?", "Some 384,000 kilometres, give or take.")
 EVENTS = [json.loads(to_json(event)) for event in talk(MOON)]
 
 

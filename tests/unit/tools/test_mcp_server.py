@@ -232,11 +232,11 @@ def test_the_usual_file_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"mcpServers": []}', pytest.param("[" * 100_000, id="deep"), '{"a": "hush"']
+    "text", ["", "{", "[]", '{"mcpServers": []}', pytest.param("[" * 100_000, id="deep"), '{"a": "topsecret"']
 )
 def test_a_broken_file_is_a_sentence(tmp_path: Path, text: str) -> None:
     servers, sentence = _load(tmp_path, text)
-    assert servers == [] and "none is used" in sentence and "hush" not in sentence
+    assert servers == [] and "none is used" in sentence and "topsecret" not in sentence
     (tmp_path / "mcp.json").write_bytes(b'{"\xff": 1}')
     assert "UTF-8" in load_servers(tmp_path / "mcp.json")[1]
     assert "cannot be read" in load_servers(tmp_path)[1]
@@ -244,19 +244,19 @@ def test_a_broken_file_is_a_sentence(tmp_path: Path, text: str) -> None:
 
 def test_a_wrong_entry_leaves_the_others(tmp_path: Path) -> None:
     wrong: dict[str, Any] = {
-        "a": "hush",
+        "a": "topsecret",
         "b": {},
-        "c": {"command": "x", "url": "http://hush"},
-        "d": {"url": "ftp://hush"},
-        "e": {"command": "x", "args": "hush"},
+        "c": {"command": "x", "url": "http://topsecret"},
+        "d": {"url": "ftp://topsecret"},
+        "e": {"command": "x", "args": "topsecret"},
         "f": {"command": "x", "env": {"KEY": 1}},
-        "g": {"url": "http://hush", "type": "sse"},
-        "h": {"url": "http://hush", "headers": {"Authorization": "hush"}},
-        "i": {"command": ["hush"]},
+        "g": {"url": "http://topsecret", "type": "sse"},
+        "h": {"url": "http://topsecret", "headers": {"Authorization": "topsecret"}},
+        "i": {"command": ["topsecret"]},
     }
     servers, sentence = _load(tmp_path, json.dumps({"mcpServers": {**wrong, "good": {"command": "x"}}}))
     assert servers == [McpServer("good", "x")]
-    assert all(f"“{name}” " in sentence for name in wrong) and "hush" not in sentence
+    assert all(f"“{name}” " in sentence for name in wrong) and "topsecret" not in sentence
 
 
 async def test_a_command_that_is_a_whole_line_is_not_repeated() -> None:

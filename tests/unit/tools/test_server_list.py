@@ -13,7 +13,7 @@ import pytest
 
 from app.tools import ServerEntry, ToolError, change_list, load_servers, read_list, server_of, wrong_entry
 
-FILES = {"command": "npx", "args": ["-y", "server"], "env": {"KEY": "hush"}, "timeout": 5}
+FILES = {"command": "npx", "args": ["-y", "server"], "env": {"KEY": "topsecret"}, "timeout": 5}
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_all_entries_are_read_and_no_value_of_their_env(path: Path) -> None:
     assert "“old” speaks SSE" in old.trouble and old.trouble.endswith("so it is not used.")
     assert "“odd” is no object" in odd.trouble
     assert read_list(path).usable == ("files",)
-    assert "hush" not in repr(read_list(path))
+    assert "topsecret" not in repr(read_list(path))
 
 
 def test_what_is_changed_is_saved_and_the_rest_stays(path: Path) -> None:
@@ -105,13 +105,13 @@ def test_a_name_that_somebody_else_has_taken_is_refused_and_nothing_is_lost(path
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b"[]", b'{"mcpServers": []}', b'{"mcpServers": {"hush\xff": 1}}'])
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b'{"mcpServers": []}', b'{"mcpServers": {"topsecret\xff": 1}}'])
 def test_a_file_that_cannot_be_read_is_told_and_left_alone(path: Path, text: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(text)
     found = read_list(path)
     assert found.entries == () and str(path) in found.trouble and "can't be changed here" in found.trouble
-    assert "hush" not in found.trouble
+    assert "topsecret" not in found.trouble
     with pytest.raises(ToolError, match="nothing was saved"):
         change_list(path, [ServerEntry("a", command="x")])
     assert path.read_bytes() == text
@@ -160,13 +160,20 @@ def test_letters_of_all_kinds_can_be_written(path: Path) -> None:
         (ServerEntry("b", "address", command="x"), "“b” has no address yet"),
         *(
             (ServerEntry("b", "address", url=url), "none that can be asked")
-            for url in ("ftp://x/hush", "example.org/hush", "https://", "http://x:hush/", "http://[hush", "http://a b")
+            for url in (
+                "ftp://x/topsecret",
+                "example.org/topsecret",
+                "https://",
+                "http://x:topsecret/",
+                "http://[topsecret",
+                "http://a b",
+            )
         ),
     ],
 )
 def test_what_cannot_be_saved_is_said(path: Path, entry: ServerEntry, words: str) -> None:
     place, sentence = wrong_entry([ServerEntry("c", command="x"), entry], ["a"]) or (-1, "")
-    assert place == 1 and words in sentence and "hush" not in sentence
+    assert place == 1 and words in sentence and "topsecret" not in sentence
     with pytest.raises(ToolError):
         change_list(path, [ServerEntry("a", command="y"), entry])
     assert not path.exists()
@@ -184,10 +191,10 @@ def test_what_is_saved_can_be_used(path: Path) -> None:
 
 
 def test_a_draft_is_tried_with_the_env_that_the_file_has_for_it(path: Path) -> None:
-    given(path, {"files": FILES, "web": {"url": "https://a.b", "headers": {"X": "hush"}}})
+    given(path, {"files": FILES, "web": {"url": "https://a.b", "headers": {"X": "topsecret"}}})
     tried = server_of(path, ServerEntry("papers", command=sys.executable, args=("-x",), kept="files"))
     assert (tried.name, tried.command, tried.args) == ("papers", sys.executable, ("-x",))
-    assert tried.env == {"KEY": "hush"}
+    assert tried.env == {"KEY": "topsecret"}
     assert server_of(path, ServerEntry("files", command=sys.executable)).env == {}
     with pytest.raises(ToolError, match="asks for headers"):
         server_of(path, ServerEntry("web", "address", url="https://a.b", kept="web"))
@@ -197,9 +204,9 @@ def test_a_draft_is_tried_with_the_env_that_the_file_has_for_it(path: Path) -> N
 
 @pytest.mark.skipif(" " in sys.executable, reason="this Python's own path has a space")
 def test_a_whole_command_line_in_the_command_is_noticed(path: Path, tmp_path: Path) -> None:
-    line = ServerEntry("a", command=f"{sys.executable} -m server --token hush")
+    line = ServerEntry("a", command=f"{sys.executable} -m server --token topsecret")
     for use in (lambda: server_of(path, line), lambda: change_list(path, [line])):
         with pytest.raises(ToolError, match=r"Leave “.*python.*” as the command") as told:
             use()
-        assert "hush" not in str(told.value)
+        assert "topsecret" not in str(told.value)
     assert server_of(path, ServerEntry("a", command="/nowhere/at all")).command == "/nowhere/at all"
