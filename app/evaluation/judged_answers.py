@@ -10,6 +10,7 @@ from app.conversation import events as e
 from app.conversation.languages import ENGLISH, language
 from app.conversation.spoken_form import spoken
 from app.conversation.words import fold
+from app.evaluation.report import rounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,7 @@ class JudgedAnswer:
 
     def document(self) -> dict[str, Any]:
         """The answer for JSON."""
-        seconds = {name: _rounded(getattr(self, name)) for name in ("first_sound", "first_word")}
-        return {**asdict(self), "taken_back": self.taken_back, **seconds}
+        return {**rounded(asdict(self), 3), "taken_back": self.taken_back}
 
 
 def judge(question: str, answers: Sequence[str], events: Sequence[e.Event], end: float, cushion: float) -> JudgedAnswer:
@@ -81,7 +81,3 @@ def contains_any(text: str, phrases: Iterable[str]) -> bool:
     """Whether `text` contains one of the phrases, as whole words."""
     words = f" {' '.join(fold(text))} "
     return any(f" {' '.join(fold(phrase))} " in words for phrase in phrases)
-
-
-def _rounded(seconds: float | None) -> float | None:
-    return None if seconds is None else round(seconds, 3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,15 @@ def machine() -> str:
 def quantile(values: Sequence[float] | np.ndarray, share: float, digits: int = 3) -> float:
     """The quantile, rounded; nan without values."""
     return round(float(np.quantile(values, share)), digits) if len(values) else float("nan")
+
+
+def rounded(value: Any, digits: int = 4) -> Any:
+    """Rounds all floats in nested lists and dictionaries."""
+    if isinstance(value, dict):
+        return {key: rounded(one, digits) for key, one in value.items()}
+    if isinstance(value, list):
+        return [rounded(one, digits) for one in value]
+    return round(value, digits) if isinstance(value, float) else value
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[object]], *, text_columns: int = 1) -> list[str]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from app.evaluation.report import markdown, paragraphs
+from app.evaluation.report import markdown, paragraphs, rounded
 from app.platform.resources import resource
 from app.routing.classifier import KINDS, KindClassifier
 from app.routing.policy import RoutePolicy
@@ -86,27 +86,7 @@ class RoutingResult:
 
     def document(self) -> dict[str, Any]:
         """The result for JSON."""
-        return {
-            "kinds": list(KINDS),
-            "sets": [
-                {
-                    "name": one.name,
-                    "questions": one.questions,
-                    "right": round(one.right, 4),
-                    "beginnings": {str(words): round(share, 4) for words, share in one.beginnings.items()},
-                    "confusion": one.confusion,
-                    "policy_right": round(one.policy_right, 4),
-                    "policy_changes": round(one.policy_changes, 3),
-                    "bare_changes": round(one.bare_changes, 3),
-                }
-                for one in self.sets
-            ],
-            "load_ms": round(self.load_ms, 2),
-            "call_p50_ms": round(self.call_p50_ms, 4),
-            "call_p95_ms": round(self.call_p95_ms, 4),
-            "calls": self.calls,
-            "left_out": self.left_out,
-        }
+        return {"kinds": list(KINDS), **rounded(asdict(self))}
 
 
 def run_routing(mt_bench: Path | None = None, held_out: Path | None = None, calls: int = 2000) -> RoutingResult:
